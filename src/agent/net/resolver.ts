@@ -1,0 +1,23 @@
+import type { Failure } from '../../model/error-codes.ts';
+import type { JobLog } from '../probes/job-log.ts';
+
+export type Family = 4 | 6;
+
+export interface ResolveOptions {
+  readonly signal: AbortSignal;
+  /** Monotonic instant by which the look-up ends, whatever it has. */
+  readonly deadlineMs: number;
+  readonly log: JobLog;
+}
+
+export type Resolution =
+  | { readonly ok: true; readonly addresses: readonly [string, ...string[]] }
+  | { readonly ok: false; readonly failure: Failure };
+
+/**
+ * Turns a host name into addresses of one family. An address literal of that family comes back as
+ * it is; one of the other family is DNS_NO_ADDRESS. Never throws for what a name server does.
+ */
+export interface Resolver {
+  resolve(hostname: string, family: Family, options: ResolveOptions): Promise<Resolution>;
+}

@@ -1,0 +1,47 @@
+import type { Failure } from '../../model/error-codes.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { AddressGuard } from '../net/address-guard.ts';
+import type { Resolver } from '../net/resolver.ts';
+import type { JobLog } from './job-log.ts';
+
+/** What every probe gets beside its request. */
+export interface ProbeContext {
+  /** Aborted when the run is to end at once (shutdown). The probe then returns CANCELLED. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */
+  readonly deadlineMs: number;
+  readonly resolver: Resolver;
+  /** TARGET_DENY: asked for every resolved address of every hop, before connecting. */
+  readonly guard: AddressGuard;
+  readonly log: JobLog;
+}
+
+/**
+ * What came of one attempt. Nothing that a target does makes a probe throw: no answer, a wrong or
+ * a hostile one is a `failure`, with what is known beside it.
+ */
+export interface ProbeOutcome<Echo, Response, Timings, Phases> {
+  /** The request as it was sent, for the result. */
+  readonly request: Echo;
+  /** Present as soon as the target answered at all, also where a failure followed. */
+  readonly response: Response | null;
+  readonly failure: Failure | null;
+  readonly timings: Timings;
+  readonly timingPhases: Phases;
+  /** Milliseconds; what thresholds and RESPONSE_TIME judge. */
+  readonly responseTimeMs: number;
+}
+
+/** The attempt ended without any answer of the target (`onlyOn: NETWORK_ERROR`, evidence). */
+export function isNetworkError(outcome: {
+  readonly response: unknown;
+  readonly failure: Failure | null;
+}): boolean {
+  return outcome.failure !== null && outcome.response === null;
+}
+
+/** Rounds to the microsecond, the resolution that results have. */
+export function roundMs(durationMs: number): number {
+  return Math.round(durationMs * 1000) / 1000;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+
+export const COMPARISONS = [
+  'EQUALS',
+  'NOT_EQUALS',
+  'HAS_KEY',
+  'NOT_HAS_KEY',
+  'HAS_VALUE',
+  'NOT_HAS_VALUE',
+  'IS_EMPTY',
+  'NOT_EMPTY',
+  'GREATER_THAN',
+  'LESS_THAN',
+  'CONTAINS',
+  'NOT_CONTAINS',
+  'IS_NULL',
+  'NOT_NULL',
+] as const;
+export type Comparison = (typeof COMPARISONS)[number];
+
+/** Which sources a check type's assertions may read (SEMANTICS 1). */
+export const ASSERTION_SOURCES = {
+  URL: ['STATUS_CODE'],
+  API: ['STATUS_CODE', 'HEADERS', 'JSON_BODY', 'TEXT_BODY', 'RESPONSE_TIME'],
+  TCP: ['RESPONSE_DATA', 'RESPONSE_TIME'],
+  DNS: ['RESPONSE_CODE', 'RESPONSE_TIME', 'TEXT_ANSWER', 'JSON_ANSWER'],
+  ICMP: ['LATENCY', 'JSON_RESPONSE'],
+} as const;
+export type AssertionSource = (typeof ASSERTION_SOURCES)[keyof typeof ASSERTION_SOURCES][number];
+
+export const LATENCY_PROPERTIES = ['avg', 'min', 'max', 'stdDev'] as const;
+
+const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
+const MAX_ASSERTIONS = 50;
+
+function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
+  return z
+    .strictObject({
+      source: z.enum(sources),
+      property: z.string().max(2048).default(''),
+      comparison: z.enum(COMPARISONS),
+      target: z.string().max(10_000).default(''),
+      regex: z.string().max(2048).nullable().default(null),
+    })
+    .superRefine(({ source, property, regex }, context) => {
+      if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
+        context.addIssue({
+          code: 'custom',
+          path: ['property'],
+          message: 'must be a JSONPath that starts with $, for example $.status',
+        });
+      }
+      if (source === 'HEADERS' && property === '') {
+        context.addIssue({ code: 'custom', path: ['property'], message: 'must name a header' });
+      }
+      if (source === 'LATENCY' && !LATENCY_PROPERTIES.some((known) => known === property)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['property'],
+          message: `must be one of ${LATENCY_PROPERTIES.join(', ')}`,
+        });
+      }
+      if (regex !== null && JSON_SOURCES.includes(source)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['regex'],
+          message: 'is not for a JSON source; use property with a JSONPath',
+        });
+      }
+    });
+}
+
+export function assertionsOf<const Sources extends readonly [string, ...string[]]>(
+  sources: Sources,
+) {
+  return z.array(assertionOf(sources)).max(MAX_ASSERTIONS).default([]);
+}
+
+/** One assertion of any check type, with its defaults filled in. */
+export interface Assertion {
+  readonly source: AssertionSource;
+  /** JSONPath, header name, regular expression or latency property; empty means none. */
+  readonly property: string;
+  readonly comparison: Comparison;
+  readonly target: string;
+  readonly regex: string | null;
+}
+
+/** An assertion with what came of it. `error` is null where it passed. */
+export interface AssertionResult extends Assertion {
+  /** What was compared, cut at 10 KB. */
+  readonly actual: string | null;
+  readonly error: string | null;
+}

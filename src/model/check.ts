@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from './frequency.ts';
+import {
+  apiRequestSchema,
+  dnsRequestSchema,
+  icmpRequestSchema,
+  tcpRequestSchema,
+  urlRequestSchema,
+} from './request.ts';
+import { retryStrategySchema } from './retry.ts';
+import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from './vocabulary.ts';
+
+const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
+
+/** SEMANTICS 5. */
+const alertSettingsSchema = z.strictObject({
+  escalationType: z.enum(['RUN_BASED', 'TIME_BASED']).default('RUN_BASED'),
+  runBasedEscalation: z
+    .strictObject({ failedRunThreshold: z.int().min(1).max(5).default(1) })
+    .optional(),
+  timeBasedEscalation: z
+    .strictObject({
+      minutesFailingThreshold: z.literal([5, 10, 15, 30]).default(5),
+    })
+    .optional(),
+  reminders: z
+    .strictObject({
+      amount: z.literal([0, 1, 2, 3, 4, 5, 100_000]).default(0),
+      interval: z.literal([1, 2, 3, 4, 5, 10, 15, 30]).default(5),
+    })
+    .optional(),
+  parallelRunFailureThreshold: z
+    .strictObject({
+      enabled: z.boolean().default(false),
+      percentage: z.number().min(10).max(100).default(10),
+    })
+    .optional(),
+});
+
+const triggerIncidentSchema = z.strictObject({
+  serviceId: z.string().min(1),
+  severity: z.enum(SEVERITIES),
+  name: z.string().min(1).max(200),
+  description: z.string().max(2000).default(''),
+  notifySubscribers: z.boolean().default(false),
+});
+
+const subscriptionSchema = z.strictObject({
+  alertChannelId: z.number(),
+  activated: z.boolean().default(true),
+});
+
+/** The writable fields that every check type has: spec 2.2. */
+export const commonFields = {
+  name: z.string().min(1).max(255),
+  activated: z.boolean().default(true),
+  muted: z.boolean().default(false),
+  doubleCheck: z.boolean().default(true),
+  shouldFail: z.boolean().default(false),
+  locations: z.array(z.enum(LOCATIONS)).nullable().default(null),
+  privateLocations: z.array(z.string().min(1).max(255)).nullable().default(null),
+  tags: z.array(z.string().min(1).max(255)).max(100).default([]),
+  alertSettings: alertSettingsSchema.optional(),
+  useGlobalAlertSettings: z.boolean().default(true),
+  groupId: z.number().nullable().default(null),
+  groupOrder: z.number().min(0).nullable().default(null),
+  runtimeId: z.enum(RUNTIME_IDS).nullable().default(null),
+  alertChannelSubscriptions: z.array(subscriptionSchema).default([]),
+  /** Left out: `doubleCheck` decides. null: no retries. */
+  retryStrategy: retryStrategySchema.nullable().optional(),
+  triggerIncident: triggerIncidentSchema.nullable().optional(),
+  runParallel: z.boolean().default(false),
+  description: z.string().max(500).nullable().default(null),
+  frequency: z.literal(FREQUENCIES).default(10),
+  frequencyOffset: z.int().min(1).nullable().default(null),
+};
+
+/** Milliseconds; null switches the threshold off (SEMANTICS 1). */
+function thresholds(degradedMs: number, maxMs: number, limitMs: number) {
+  return {
+    degradedResponseTime: z.number().min(0).max(limitMs).nullable().default(degradedMs),
+    maxResponseTime: z.number().min(0).max(limitMs).nullable().default(maxMs),
+  };
+}
+
+const percent = z.number().min(0).max(100);
+
+const urlCheck = z.strictObject({
+  checkType: z.literal('URL'),
+  ...commonFields,
+  ...thresholds(3000, 5000, 30_000),
+  request: urlRequestSchema,
+});
+const apiCheck = z.strictObject({
+  checkType: z.literal('API'),
+  ...commonFields,
+  ...thresholds(5000, 20_000, 30_000),
+  request: apiRequestSchema,
+});
+const tcpCheck = z.strictObject({
+  checkType: z.literal('TCP'),
+  ...commonFields,
+  ...thresholds(3000, 5000, 5000),
+  request: tcpRequestSchema,
+});
+const dnsCheck = z.strictObject({
+  checkType: z.literal('DNS'),
+  ...commonFields,
+  ...thresholds(500, 1000, 5000),
+  request: dnsRequestSchema,
+});
+const icmpCheck = z.strictObject({
+  checkType: z.literal('ICMP'),
+  ...commonFields,
+  degradedPacketLossThreshold: percent.default(10),
+  maxPacketLossThreshold: percent.default(20),
+  request: icmpRequestSchema,
+});
+
+/** Each type's own fields, before the rules between fields. */
+export const CHECK_SHAPES = {
+  URL: urlCheck,
+  API: apiCheck,
+  TCP: tcpCheck,
+  DNS: dnsCheck,
+  ICMP: icmpCheck,
+} as const;
+
+/** The rules between fields: SEMANTICS 1, spec part 8. */
+function crossFieldRules(check: CheckBody, context: z.RefinementCtx): void {
+  const refuse = (path: string[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+
+  const { frequency, frequencyOffset, checkType } = check;
+  if (frequency === 0) {
+    if (checkType !== 'API' && checkType !== 'TCP') {
+      refuse(['frequency'], `must be 1 or more: only API and TCP checks can run every few seconds`);
+    } else if (!SUB_MINUTE_OFFSETS.some((allowed) => allowed === frequencyOffset)) {
+      refuse(['frequencyOffset'], 'must be 10, 20 or 30 (seconds) when frequency is 0');
+    }
+  } else if (frequencyOffset !== null) {
+    const max = maxFrequencyOffset(frequency);
+    if (frequencyOffset > max) {
+      refuse(['frequencyOffset'], `must be from 1 to ${max} when frequency is ${frequency}`);
+    }
+  }
+
+  const pair =
+    check.checkType === 'ICMP'
+      ? (['degradedPacketLossThreshold', 'maxPacketLossThreshold'] as const)
+      : (['degradedResponseTime', 'maxResponseTime'] as const);
+  const values = check as unknown as Record<string, number | null>;
+  const degraded = values[pair[0]] ?? null;
+  const max = values[pair[1]] ?? null;
+  if (degraded !== null && max !== null && degraded > max) {
+    refuse([pair[0]], `must not be over ${pair[1]}, which is ${max}`);
+  }
+
+  const onlyOn = check.retryStrategy?.onlyOn ?? [];
+  if (onlyOn.length > 0 && checkType !== 'URL' && checkType !== 'API') {
+    refuse(['retryStrategy', 'onlyOn'], 'must be left out: it is for URL and API checks only');
+  }
+}
+
+type CheckBody =
+  | z.infer<typeof urlCheck>
+  | z.infer<typeof apiCheck>
+  | z.infer<typeof tcpCheck>
+  | z.infer<typeof dnsCheck>
+  | z.infer<typeof icmpCheck>;
+
+/** Any check that an agent can run, as the API and the check file take it, without its id. */
+export const checkBodySchema = z
+  .discriminatedUnion('checkType', [urlCheck, apiCheck, tcpCheck, dnsCheck, icmpCheck])
+  .superRefine(crossFieldRules);
+
+/** A check with its id and every default filled in: what is scheduled and run. */
+export type Check = CheckBody & { readonly id: string };
+export type CheckOf<Type extends Check['checkType']> = Extract<Check, { checkType: Type }>;

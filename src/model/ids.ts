@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * A name for the same parts that every agent and service computes alike: 128 bits of SHA-256 in
+ * the form of a UUID of version 8 (RFC 9562 5.8).
+ */
+export function stableId(...parts: readonly (string | number)[]): string {
+  const hex = digest(parts);
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `8${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
+}
+
+/** A whole number in [0, bound), the same for the same text everywhere. `bound` ≤ 2^32. */
+export function stableNumber(text: string, bound: number): number {
+  return Number.parseInt(digest([text]).slice(0, 8), 16) % bound;
+}
+
+/** Groups the attempts of one run (SEMANTICS 1, Slots). `slotMs` is epoch milliseconds. */
+export function sequenceIdOf(checkId: string, location: string, slotMs: number): string {
+  return stableId('sequence', checkId, location, slotMs);
+}
+
+/** `attempt` counts from 1. The same attempt of the same run has the same id everywhere. */
+export function resultIdOf(sequenceId: string, attempt: number): string {
+  return stableId('result', sequenceId, attempt);
+}
+
+function digest(parts: readonly (string | number)[]): string {
+  // JSON keeps the borders between parts, so ("a", "bc") and ("ab", "c") differ.
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}

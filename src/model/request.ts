@@ -1,0 +1,130 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
+import { IP_FAMILIES } from './vocabulary.ts';
+
+/** What each check type executes: SEMANTICS 1, spec 2.3. */
+
+const ipFamily = z.enum(IP_FAMILIES).default('IPv4');
+
+const url = z
+  .string()
+  .min(1)
+  .max(2048)
+  .refine((text) => /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text), {
+    message: 'must be an http or https URL, for example https://example.com/health',
+  });
+
+const HOST_NAME =
+  /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?)*\.?$/u;
+
+const hostname = z
+  .string()
+  .min(1)
+  .max(253)
+  .refine((text) => isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text), {
+    message: 'must be a host name or an IP address, without scheme, port or path',
+  });
+
+const port = z.int().min(1).max(65_535);
+
+export const API_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+export const BODY_TYPES = ['JSON', 'FORM', 'RAW', 'GRAPHQL', 'NONE'] as const;
+export const DNS_RECORD_TYPES = [
+  'A',
+  'AAAA',
+  'CNAME',
+  'MX',
+  'TXT',
+  'SOA',
+  'NS',
+  'SRV',
+  'CAA',
+  'PTR',
+  'HTTPS',
+] as const;
+export type DnsRecordType = (typeof DNS_RECORD_TYPES)[number];
+export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
+export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
+
+const keyValue = z.strictObject({
+  key: z.string().min(1).max(2048),
+  value: z.string().max(20_000).default(''),
+  locked: z.boolean().default(false),
+});
+export type KeyValue = z.infer<typeof keyValue>;
+
+/** RFC 9110 5.1 and 5.5: a token for the name, no control characters in the value. */
+const header = keyValue.superRefine(({ key, value }, context) => {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key)) {
+    context.addIssue({ code: 'custom', path: ['key'], message: 'must be a valid header name' });
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(value)) {
+    context.addIssue({
+      code: 'custom',
+      path: ['value'],
+      message: 'must hold only visible Latin-1 characters, spaces and tabs',
+    });
+  }
+});
+
+export const urlRequestSchema = z.strictObject({
+  url,
+  method: z.literal('GET').default('GET'),
+  followRedirects: z.boolean().default(true),
+  skipSSL: z.boolean().default(false),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.URL),
+});
+export type UrlRequest = z.infer<typeof urlRequestSchema>;
+
+export const apiRequestSchema = z.strictObject({
+  method: z.enum(API_METHODS).default('GET'),
+  url,
+  headers: z.array(header).max(100).default([]),
+  queryParameters: z.array(keyValue).max(100).default([]),
+  bodyType: z.enum(BODY_TYPES).default('NONE'),
+  body: z.string().max(1_000_000).default(''),
+  basicAuth: z
+    .strictObject({ username: z.string().max(1024), password: z.string().max(1024) })
+    .nullable()
+    .default(null),
+  followRedirects: z.boolean().default(true),
+  skipSSL: z.boolean().default(false),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.API),
+});
+export type ApiRequest = z.infer<typeof apiRequestSchema>;
+
+export const tcpRequestSchema = z.strictObject({
+  hostname,
+  port,
+  data: z.string().max(65_536).nullable().default(null),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.TCP),
+});
+export type TcpRequest = z.infer<typeof tcpRequestSchema>;
+
+export const dnsRequestSchema = z
+  .strictObject({
+    query: z.string().min(1).max(253),
+    recordType: z.enum(DNS_RECORD_TYPES).default('A'),
+    nameServer: hostname.nullable().default(null),
+    port: port.default(53),
+    protocol: z.enum(DNS_PROTOCOLS).default('UDP'),
+    assertions: assertionsOf(ASSERTION_SOURCES.DNS),
+  })
+  .refine(({ query }) => query === '.' || HOST_NAME.test(query.replace(/^\*\./, '')), {
+    path: ['query'],
+    message: 'must be a domain name, for example example.com',
+  });
+export type DnsRequest = z.infer<typeof dnsRequestSchema>;
+
+export const icmpRequestSchema = z.strictObject({
+  hostname,
+  pingCount: z.int().min(1).max(50).default(10),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
+});
+export type IcmpRequest = z.infer<typeof icmpRequestSchema>;

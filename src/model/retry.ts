@@ -1,0 +1,107 @@
+import { z } from 'zod';
+
+export const RETRY_TYPES = [
+  'FIXED',
+  'LINEAR',
+  'EXPONENTIAL',
+  'SINGLE_RETRY',
+  'NO_RETRIES',
+] as const;
+
+/** `onlyOn` is for checks that have a status code, URL and API (SEMANTICS 1, retryStrategy). */
+export const retryStrategySchema = z.strictObject({
+  type: z.enum(RETRY_TYPES),
+  baseBackoffSeconds: z.number().min(0).max(600).default(60),
+  maxRetries: z.int().min(1).max(10).default(2),
+  maxDurationSeconds: z.number().min(0).max(600).default(600),
+  sameRegion: z.boolean().default(true),
+  onlyOn: z
+    .array(z.enum(['NETWORK_ERROR']))
+    .max(1)
+    .nullable()
+    .default(null),
+});
+export type RetryStrategy = z.infer<typeof retryStrategySchema>;
+
+/** How a run repeats failed attempts. All fields are settled; nothing is optional after this. */
+export interface RetryPlan {
+  readonly type: (typeof RETRY_TYPES)[number];
+  readonly baseMs: number;
+  readonly maxRetries: number;
+  /** From the start of the first attempt; a retry that would start later is not made. */
+  readonly maxDurationMs: number;
+  readonly sameRegion: boolean;
+  readonly onlyOnNetworkError: boolean;
+}
+
+const NO_RETRIES: RetryPlan = {
+  type: 'NO_RETRIES',
+  baseMs: 0,
+  maxRetries: 0,
+  maxDurationMs: 0,
+  sameRegion: true,
+  onlyOnNetworkError: false,
+};
+
+/** doubleCheck: one retry, no delay, in another location where there is one. */
+const DOUBLE_CHECK: RetryPlan = {
+  ...NO_RETRIES,
+  type: 'SINGLE_RETRY',
+  maxRetries: 1,
+  maxDurationMs: 600_000,
+  sameRegion: false,
+};
+
+/**
+ * @param strategy undefined: none given, so `doubleCheck` decides; null: the same as NO_RETRIES
+ */
+export function retryPlanOf(
+  strategy: RetryStrategy | null | undefined,
+  doubleCheck: boolean,
+): RetryPlan {
+  if (strategy === undefined) return doubleCheck ? DOUBLE_CHECK : NO_RETRIES;
+  if (strategy === null || strategy.type === 'NO_RETRIES') return NO_RETRIES;
+  return {
+    type: strategy.type,
+    baseMs: strategy.baseBackoffSeconds * 1000,
+    maxRetries: strategy.type === 'SINGLE_RETRY' ? 1 : strategy.maxRetries,
+    maxDurationMs: strategy.maxDurationSeconds * 1000,
+    sameRegion: strategy.sameRegion,
+    onlyOnNetworkError: strategy.onlyOn?.includes('NETWORK_ERROR') ?? false,
+  };
+}
+
+/** Milliseconds from the end of an attempt to retry `n` (1, 2, …): SEMANTICS 1, retryStrategy. */
+export function retryDelayMs(plan: RetryPlan, n: number): number {
+  switch (plan.type) {
+    case 'FIXED':
+    case 'SINGLE_RETRY':
+      return plan.baseMs;
+    case 'LINEAR':
+      return plan.baseMs * n;
+    case 'EXPONENTIAL':
+      // The base is in seconds: 2 s gives 2, 4, 8 s.
+      return (plan.baseMs / 1000) ** n * 1000;
+    case 'NO_RETRIES':
+      return 0;
+  }
+}
+
+/**
+ * The delay before the next retry, or null where no further one is to be made.
+ *
+ * @param retriesMade retries already made in this run
+ * @param elapsedMs from the start of the first attempt to now, the end of the last one
+ * @param networkError whether the last attempt ended without an answer (for `onlyOn`)
+ */
+export function nextRetryDelayMs(
+  plan: RetryPlan,
+  retriesMade: number,
+  elapsedMs: number,
+  networkError: boolean,
+): number | null {
+  if (retriesMade >= plan.maxRetries) return null;
+  if (plan.onlyOnNetworkError && !networkError) return null;
+  const delayMs = retryDelayMs(plan, retriesMade + 1);
+  return elapsedMs + delayMs > plan.maxDurationMs ? null : delayMs;
+}

@@ -1,0 +1,27 @@
+/** Ends a pending timer. Calling it after the timer fired, or twice, does nothing. */
+export type CancelTimer = () => void;
+
+/**
+ * The only source of time. Slots are instants of the wall clock, which can step; every duration
+ * and every wait is monotonic, which cannot.
+ */
+export interface Clock {
+  /** UTC, milliseconds since the epoch. May jump either way. */
+  wallMs(): number;
+  /** Milliseconds with microsecond resolution since an arbitrary start. Never goes back. */
+  monotonicMs(): number;
+  /** Calls `callback` once after `delayMs` of monotonic time (values below 0 count as 0). */
+  after(delayMs: number, callback: () => void): CancelTimer;
+}
+
+/** setTimeout's largest delay; beyond it Node fires at once, so longer waits are cut to it. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,38 @@
+/**
+ * What a thrown error means to whoever catches it at a boundary:
+ * - `usage`: the command line is off
+ * - `input`: a file or document given by the user is off
+ * - `config`: an environment variable is off
+ * - `permission`: the process lacks a right it needs
+ * - `environment`: the machine refused something (port taken, disk full)
+ * - `internal`: a fault of our own
+ */
+export type ErrorKind = 'usage' | 'input' | 'config' | 'permission' | 'environment' | 'internal';
+
+/**
+ * The only error that our own code throws on purpose. Its message is one line that names what is
+ * wrong, where, and what to do, so that it can be printed as it stands.
+ */
+export class VedetteError extends Error {
+  readonly kind: ErrorKind;
+  /** UPPER_SNAKE_CASE and stable: for programs and logs. */
+  readonly code: string;
+
+  constructor(kind: ErrorKind, code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'VedetteError';
+    this.kind = kind;
+    this.code = code;
+  }
+}
+
+/** The text of anything thrown, for logs. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The `code` of a Node system or OpenSSL error, or null where there is none. */
+export function systemCodeOf(thrown: unknown): string | null {
+  if (typeof thrown !== 'object' || thrown === null || !('code' in thrown)) return null;
+  return typeof thrown.code === 'string' ? thrown.code : null;
+}

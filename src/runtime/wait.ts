@@ -1,0 +1,23 @@
+import type { Clock } from './clock.ts';
+
+/**
+ * Resolves true after `delayMs` on the clock, or false as soon as the signal aborts. Leaves no
+ * timer and no listener behind either way.
+ */
+export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(false);
+      return;
+    }
+    const onAbort = (): void => {
+      cancel();
+      resolve(false);
+    };
+    const cancel = clock.after(delayMs, () => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(true);
+    });
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+}

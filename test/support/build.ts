@@ -1,0 +1,9 @@
+import { execFileSync } from 'node:child_process';
+
+/**
+ * Compiles src to dist once before the tests: worker threads and the command line are tested as
+ * they are shipped, since Node 20 runs no TypeScript.
+ */
+export function setup(): void {
+  execFileSync('node_modules/.bin/tsc', ['-p', 'src'], { stdio: 'inherit' });
+}

@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+const shared = {
+  globalSetup: ['test/support/build.ts'],
+  testTimeout: 20_000,
+  hookTimeout: 20_000,
+  restoreMocks: true,
+};
+
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { ...shared, name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      { test: { ...shared, name: 'integration', include: ['test/integration/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'system',
+          include: ['test/system/**/*.test.ts'],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+});
