@@ -1,0 +1,99 @@
+import type { CancelTimer, Clock } from '../../src/runtime/clock.ts';
+
+interface Timer {
+  readonly dueMs: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** A clock that moves only when the test says so. Wall and monotonic time move apart at will. */
+export class FakeClock implements Clock {
+  #wallMs: number;
+  #monotonicMs = 1000;
+  #order = 0;
+  readonly #timers = new Set<Timer>();
+
+  constructor(wallMs = Date.UTC(2026, 0, 1)) {
+    this.#wallMs = wallMs;
+  }
+
+  wallMs(): number {
+    return Math.floor(this.#wallMs);
+  }
+
+  monotonicMs(): number {
+    return this.#monotonicMs;
+  }
+
+  after(delayMs: number, callback: () => void): CancelTimer {
+    this.#order += 1;
+    const dueMs = this.#monotonicMs + Math.max(0, delayMs);
+    const timer = { dueMs, order: this.#order, callback };
+    this.#timers.add(timer);
+    return () => {
+      this.#timers.delete(timer);
+    };
+  }
+
+  /** Timers that wait: a test ends with none, or something leaked. */
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  /** Monotonic milliseconds until the next timer is due; null where none waits. */
+  get nextTimerInMs(): number | null {
+    const next = this.#nextDue(Number.POSITIVE_INFINITY);
+    return next === null ? null : next.dueMs - this.#monotonicMs;
+  }
+
+  /** Moves both clocks on and fires what comes due in between, each at its own instant. */
+  async advance(durationMs: number): Promise<void> {
+    const endMs = this.#monotonicMs + durationMs;
+    await settle();
+    for (let timer = this.#nextDue(endMs); timer !== null; timer = this.#nextDue(endMs)) {
+      this.#moveTo(Math.max(timer.dueMs, this.#monotonicMs));
+      this.#timers.delete(timer);
+      timer.callback();
+      await settle();
+    }
+    this.#moveTo(endMs);
+  }
+
+  /** The process was stopped or starved: time passes on both clocks, and no timer fires in it. */
+  async stall(durationMs: number): Promise<void> {
+    this.#moveTo(this.#monotonicMs + durationMs);
+    await this.advance(0);
+  }
+
+  /** Somebody set the wall clock (or the machine slept, where monotonic time stands still). */
+  stepWall(byMs: number): void {
+    this.#wallMs += byMs;
+  }
+
+  #moveTo(monotonicMs: number): void {
+    this.#wallMs += monotonicMs - this.#monotonicMs;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  #nextDue(endMs: number): Timer | null {
+    let next: Timer | null = null;
+    for (const timer of this.#timers) {
+      if (timer.dueMs > endMs) continue;
+      if (
+        next === null ||
+        timer.dueMs < next.dueMs ||
+        (timer.dueMs === next.dueMs && timer.order < next.order)
+      ) {
+        next = timer;
+      }
+    }
+    return next;
+  }
+}
+
+/** Lets everything that is ready run: promises, and what they start in turn. */
+export async function settle(): Promise<void> {
+  for (let round = 0; round < 3; round += 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+}
