@@ -73,7 +73,11 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
 export function assertionsOf<const Sources extends readonly [string, ...string[]]>(
   sources: Sources,
 ) {
-  return z.array(assertionOf(sources)).max(MAX_ASSERTIONS).default([]);
+  return z
+    .array(assertionOf(sources))
+    .max(MAX_ASSERTIONS)
+    .default([])
+    .describe('What must hold; see Assertions.');
 }
 
 /** One assertion of any check type, with its defaults filled in. */

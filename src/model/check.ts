@@ -52,34 +52,93 @@ const subscriptionSchema = z.strictObject({
 
 /** The writable fields that every check type has: spec 2.2. */
 export const commonFields = {
-  name: z.string().min(1).max(255),
-  activated: z.boolean().default(true),
-  muted: z.boolean().default(false),
-  doubleCheck: z.boolean().default(true),
-  shouldFail: z.boolean().default(false),
-  locations: z.array(z.enum(LOCATIONS)).nullable().default(null),
-  privateLocations: z.array(z.string().min(1).max(255)).nullable().default(null),
-  tags: z.array(z.string().min(1).max(255)).max(100).default([]),
-  alertSettings: alertSettingsSchema.optional(),
-  useGlobalAlertSettings: z.boolean().default(true),
-  groupId: z.number().nullable().default(null),
-  groupOrder: z.number().min(0).nullable().default(null),
-  runtimeId: z.enum(RUNTIME_IDS).nullable().default(null),
-  alertChannelSubscriptions: z.array(subscriptionSchema).default([]),
+  name: z.string().min(1).max(255).describe('What people call the check.'),
+  activated: z.boolean().default(true).describe('Whether the check runs.'),
+  muted: z.boolean().default(false).describe('Whether a failure or a recovery notifies nobody.'),
+  doubleCheck: z
+    .boolean()
+    .default(true)
+    .describe('Retries a failed run once, at once. Only where `retryStrategy` is left out.'),
+  shouldFail: z
+    .boolean()
+    .default(false)
+    .describe('Turns the criterion round: a status of 400 or more, or no answer, passes.'),
+  locations: z
+    .array(z.enum(LOCATIONS))
+    .nullable()
+    .default(null)
+    .describe('Public locations that run it. Not needed in a check file.'),
+  privateLocations: z
+    .array(z.string().min(1).max(255))
+    .nullable()
+    .default(null)
+    .describe('Private locations that run it. Not needed in a check file.'),
+  tags: z
+    .array(z.string().min(1).max(255))
+    .max(100)
+    .default([])
+    .describe('Labels to organise and filter by.'),
+  alertSettings: alertSettingsSchema.optional().describe('When a failure notifies.'),
+  useGlobalAlertSettings: z
+    .boolean()
+    .default(true)
+    .describe('Whether the alert settings of the account stand in for those of the check.'),
+  groupId: z.number().nullable().default(null).describe('The group that the check belongs to.'),
+  groupOrder: z.number().min(0).nullable().default(null).describe('Its position in the group.'),
+  runtimeId: z
+    .enum(RUNTIME_IDS)
+    .nullable()
+    .default(null)
+    .describe('Taken and kept; the agent runs no user code.'),
+  alertChannelSubscriptions: z
+    .array(subscriptionSchema)
+    .default([])
+    .describe('Which alert channels hear of it.'),
   /** Left out: `doubleCheck` decides. null: no retries. */
-  retryStrategy: retryStrategySchema.nullable().optional(),
-  triggerIncident: triggerIncidentSchema.nullable().optional(),
-  runParallel: z.boolean().default(false),
-  description: z.string().max(500).nullable().default(null),
-  frequency: z.literal(FREQUENCIES).default(10),
-  frequencyOffset: z.int().min(1).nullable().default(null),
+  retryStrategy: retryStrategySchema
+    .nullable()
+    .optional()
+    .describe('How a failed run is repeated; null for not at all.'),
+  triggerIncident: triggerIncidentSchema
+    .nullable()
+    .optional()
+    .describe('The incident that a failure opens on a status page.'),
+  runParallel: z
+    .boolean()
+    .default(false)
+    .describe('Whether all locations run every slot, or take turns.'),
+  description: z.string().max(500).nullable().default(null).describe('A note for people.'),
+  frequency: z
+    .literal(FREQUENCIES)
+    .default(10)
+    .describe('Minutes between runs. 0 (API and TCP only) means every `frequencyOffset` seconds.'),
+  frequencyOffset: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'Shifts the slots: in steps of 6 s up to frequency 60, of 60 min above. Left out, the id decides.',
+    ),
 };
 
 /** Milliseconds; null switches the threshold off (SEMANTICS 1). */
 function thresholds(degradedMs: number, maxMs: number, limitMs: number) {
   return {
-    degradedResponseTime: z.number().min(0).max(limitMs).nullable().default(degradedMs),
-    maxResponseTime: z.number().min(0).max(limitMs).nullable().default(maxMs),
+    degradedResponseTime: z
+      .number()
+      .min(0)
+      .max(limitMs)
+      .nullable()
+      .default(degradedMs)
+      .describe('Milliseconds; over it the run is degraded. null switches it off.'),
+    maxResponseTime: z
+      .number()
+      .min(0)
+      .max(limitMs)
+      .nullable()
+      .default(maxMs)
+      .describe('Milliseconds; over it the run fails. null switches it off.'),
   };
 }
 
@@ -112,8 +171,10 @@ const dnsCheck = z.strictObject({
 const icmpCheck = z.strictObject({
   checkType: z.literal('ICMP'),
   ...commonFields,
-  degradedPacketLossThreshold: percent.default(10),
-  maxPacketLossThreshold: percent.default(20),
+  degradedPacketLossThreshold: percent
+    .default(10)
+    .describe('Percent; the run is degraded from here on.'),
+  maxPacketLossThreshold: percent.default(20).describe('Percent; the run fails from here on.'),
   request: icmpRequestSchema,
 });
 

@@ -5,7 +5,10 @@ import { IP_FAMILIES } from './vocabulary.ts';
 
 /** What each check type executes: SEMANTICS 1, spec 2.3. */
 
-const ipFamily = z.enum(IP_FAMILIES).default('IPv4');
+const ipFamily = z
+  .enum(IP_FAMILIES)
+  .default('IPv4')
+  .describe('The family to use; IPv6 falls back to IPv4 where the agent has none.');
 
 const url = z
   .string()
@@ -13,7 +16,8 @@ const url = z
   .max(2048)
   .refine((text) => /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text), {
     message: 'must be an http or https URL, for example https://example.com/health',
-  });
+  })
+  .describe('An http or https address.');
 
 const HOST_NAME =
   /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?)*\.?$/u;
@@ -24,9 +28,10 @@ const hostname = z
   .max(253)
   .refine((text) => isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text), {
     message: 'must be a host name or an IP address, without scheme, port or path',
-  });
+  })
+  .describe('A name or an address, without scheme or port.');
 
-const port = z.int().min(1).max(65_535);
+const port = z.int().min(1).max(65_535).describe('The port to reach.');
 
 export const API_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
 export const BODY_TYPES = ['JSON', 'FORM', 'RAW', 'GRAPHQL', 'NONE'] as const;
@@ -71,27 +76,35 @@ const header = keyValue.superRefine(({ key, value }, context) => {
 
 export const urlRequestSchema = z.strictObject({
   url,
-  method: z.literal('GET').default('GET'),
-  followRedirects: z.boolean().default(true),
-  skipSSL: z.boolean().default(false),
+  method: z.literal('GET').default('GET').describe('Always GET.'),
+  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
+  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.URL),
 });
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
 export const apiRequestSchema = z.strictObject({
-  method: z.enum(API_METHODS).default('GET'),
+  method: z.enum(API_METHODS).default('GET').describe('The method of the request.'),
   url,
-  headers: z.array(header).max(100).default([]),
-  queryParameters: z.array(keyValue).max(100).default([]),
-  bodyType: z.enum(BODY_TYPES).default('NONE'),
-  body: z.string().max(1_000_000).default(''),
+  headers: z.array(header).max(100).default([]).describe('{key, value} each.'),
+  queryParameters: z
+    .array(keyValue)
+    .max(100)
+    .default([])
+    .describe('{key, value} each, added to the address.'),
+  bodyType: z
+    .enum(BODY_TYPES)
+    .default('NONE')
+    .describe('What `body` is; sets the content type unless a header does.'),
+  body: z.string().max(1_000_000).default('').describe('The text to send.'),
   basicAuth: z
     .strictObject({ username: z.string().max(1024), password: z.string().max(1024) })
     .nullable()
-    .default(null),
-  followRedirects: z.boolean().default(true),
-  skipSSL: z.boolean().default(false),
+    .default(null)
+    .describe('{username, password}.'),
+  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
+  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.API),
 });
@@ -100,7 +113,7 @@ export type ApiRequest = z.infer<typeof apiRequestSchema>;
 export const tcpRequestSchema = z.strictObject({
   hostname,
   port,
-  data: z.string().max(65_536).nullable().default(null),
+  data: z.string().max(65_536).nullable().default(null).describe('Text to send once connected.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.TCP),
 });
@@ -108,11 +121,17 @@ export type TcpRequest = z.infer<typeof tcpRequestSchema>;
 
 export const dnsRequestSchema = z
   .strictObject({
-    query: z.string().min(1).max(253),
-    recordType: z.enum(DNS_RECORD_TYPES).default('A'),
-    nameServer: hostname.nullable().default(null),
+    query: z.string().min(1).max(253).describe('The name to ask for.'),
+    recordType: z.enum(DNS_RECORD_TYPES).default('A').describe('The kind of record.'),
+    nameServer: hostname
+      .nullable()
+      .default(null)
+      .describe('The server to ask; left out, those of the system in order.'),
     port: port.default(53),
-    protocol: z.enum(DNS_PROTOCOLS).default('UDP'),
+    protocol: z
+      .enum(DNS_PROTOCOLS)
+      .default('UDP')
+      .describe('A truncated UDP answer is asked for again over TCP.'),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })
   .refine(({ query }) => query === '.' || HOST_NAME.test(query.replace(/^\*\./, '')), {
@@ -123,7 +142,7 @@ export type DnsRequest = z.infer<typeof dnsRequestSchema>;
 
 export const icmpRequestSchema = z.strictObject({
   hostname,
-  pingCount: z.int().min(1).max(50).default(10),
+  pingCount: z.int().min(1).max(50).default(10).describe('Echo requests to send, 500 ms apart.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
 });

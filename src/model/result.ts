@@ -72,6 +72,8 @@ export interface StoredBody {
   readonly bodyBytes: number;
   /** More was sent than the 25 MB that are read. */
   readonly bodyTruncated: boolean;
+  /** Present where `body` is only the first 10 KB of a longer text. */
+  readonly bodyCut?: true;
 }
 
 export interface HttpResponse extends StoredBody {

@@ -10,16 +10,34 @@ export const RETRY_TYPES = [
 
 /** `onlyOn` is for checks that have a status code, URL and API (SEMANTICS 1, retryStrategy). */
 export const retryStrategySchema = z.strictObject({
-  type: z.enum(RETRY_TYPES),
-  baseBackoffSeconds: z.number().min(0).max(600).default(60),
-  maxRetries: z.int().min(1).max(10).default(2),
-  maxDurationSeconds: z.number().min(0).max(600).default(600),
-  sameRegion: z.boolean().default(true),
+  type: z
+    .enum(RETRY_TYPES)
+    .describe('The delay before retry n: base; base · n; baseⁿ; base, once; none.'),
+  baseBackoffSeconds: z
+    .number()
+    .min(0)
+    .max(600)
+    .default(60)
+    .describe('The base of the delay, counted from the end of the attempt before.'),
+  maxRetries: z
+    .int()
+    .min(1)
+    .max(10)
+    .default(2)
+    .describe('Retries at most; SINGLE_RETRY makes one.'),
+  maxDurationSeconds: z
+    .number()
+    .min(0)
+    .max(600)
+    .default(600)
+    .describe('A retry that would start later than this after the first attempt is not made.'),
+  sameRegion: z.boolean().default(true).describe('Whether retries stay in this location.'),
   onlyOn: z
     .array(z.enum(['NETWORK_ERROR']))
     .max(1)
     .nullable()
-    .default(null),
+    .default(null)
+    .describe('Retries only where no status code came (URL, API).'),
 });
 export type RetryStrategy = z.infer<typeof retryStrategySchema>;
 

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { findCycle, type Import, importsOf, sourceFiles } from '../support/imports.ts';
+
+/** Which top folders of src a top folder may import from, beside itself. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
+  model: [],
+  runtime: [],
+  wire: ['model', 'runtime'],
+  agent: ['wire', 'model', 'runtime'],
+  service: ['wire', 'model', 'runtime'],
+  cli: ['agent', 'service', 'wire', 'model', 'runtime'],
+};
+
+/** Folders that compute and touch nothing: the only outside modules they may use. */
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  'model/': ['zod', 'node:crypto', 'node:net'],
+  'agent/assertions/': ['json-p3', 'node:vm', 'node:worker_threads', 'node:url'],
+};
+
+const imports = importsOf();
+const top = (path: string): string => path.split('/')[0] ?? '';
+
+function offences(rule: (one: Import) => boolean): string[] {
+  return imports.filter(rule).map(({ from, to }) => `${from} imports ${to}`);
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
+
+describe('the import rules', () => {
+  it('sees the imports it judges', () => {
+    expect(imports.length).toBeGreaterThan(50);
+    expect(imports).toContainEqual({
+      from: 'model/check.ts',
+      to: 'model/frequency.ts',
+      own: true,
+    });
+  });
+
+  it('go one way: cli, then agent or service, then wire, then model', () => {
+    const wrong = offences(({ from, to, own }) => {
+      const allowed = LAYERS[top(from)];
+      if (allowed === undefined) return true;
+      return own && top(from) !== top(to) && !allowed.includes(top(to));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keep model and assertions pure', () => {
+    const wrong = offences(({ from, to, own }) =>
+      Object.entries(PURE).some(
+        ([folder, allowed]) => from.startsWith(folder) && !own && !allowed.includes(to),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no cycles', () => {
+    expect(findCycle(imports)).toBeNull();
+  });
+
+  it('find a cycle where there is one', () => {
+    const edge = (from: string, to: string): Import => ({ from, to, own: true });
+    expect(findCycle([edge('a', 'b'), edge('b', 'c'), edge('c', 'b')])).toEqual(['b', 'c', 'b']);
+  });
+});
+
+describe('what belongs to the command line alone', () => {
+  it.each(['process.exit', 'process.env', 'process.argv', 'console.'])('%s', (name) => {
+    const users = sourceFiles()
+      .filter(({ path, text }) => top(path) !== 'cli' && withoutComments(text).includes(name))
+      .map(({ path }) => path);
+    expect(users).toEqual([]);
+  });
+});
