@@ -48,7 +48,6 @@ export const DNS_RECORD_TYPES = [
   'PTR',
   'HTTPS',
 ] as const;
-export type DnsRecordType = (typeof DNS_RECORD_TYPES)[number];
 export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
 
@@ -57,7 +56,6 @@ const keyValue = z.strictObject({
   value: z.string().max(20_000).default(''),
   locked: z.boolean().default(false),
 });
-export type KeyValue = z.infer<typeof keyValue>;
 
 /** RFC 9110 5.1 and 5.5: a token for the name, no control characters in the value. */
 const header = keyValue.superRefine(({ key, value }, context) => {

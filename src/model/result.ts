@@ -26,6 +26,15 @@ export interface HttpTimingPhases {
   readonly total: number;
 }
 
+/** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
+export interface TcpTimings {
+  readonly lookup: number | null;
+  readonly connect: number | null;
+  /** The first byte of the response. */
+  readonly response: number | null;
+  readonly end: number;
+}
+
 export interface TcpTimingPhases {
   readonly dns: number;
   readonly connection: number;
@@ -187,7 +196,7 @@ export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
 export type TcpDetail = CheckDetail<
   { hostname: string; port: number; data: string | null; ipFamily: IpFamily },
   TcpResponse
-> & { readonly timingPhases: TcpTimingPhases };
+> & { readonly timings?: TcpTimings; readonly timingPhases: TcpTimingPhases };
 
 export type DnsDetail = CheckDetail<
   {

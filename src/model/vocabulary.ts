@@ -12,7 +12,6 @@ export const CHECK_TYPES = [
   'URL',
   'DNS',
 ] as const;
-export type CheckType = (typeof CHECK_TYPES)[number];
 
 /** The types an agent runs itself; HEARTBEAT is passive, the others need a browser or a model. */
 export const RUNNABLE_CHECK_TYPES = ['URL', 'API', 'TCP', 'DNS', 'ICMP'] as const;

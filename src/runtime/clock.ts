@@ -1,3 +1,5 @@
+import { uptime } from 'node:os';
+
 /** Ends a pending timer. Calling it after the timer fired, or twice, does nothing. */
 export type CancelTimer = () => void;
 
@@ -10,6 +12,11 @@ export interface Clock {
   wallMs(): number;
   /** Milliseconds with microsecond resolution since an arbitrary start. Never goes back. */
   monotonicMs(): number;
+  /**
+   * How long the machine slept, in milliseconds since an arbitrary start and true to 10 ms: the
+   * monotonic clock stands still meanwhile. Costs a system call.
+   */
+  suspendedMs(): number;
   /** Calls `callback` once after `delayMs` of monotonic time (values below 0 count as 0). */
   after(delayMs: number, callback: () => void): CancelTimer;
 }
@@ -20,6 +27,8 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
+  // The uptime of the machine goes on while it sleeps (CLOCK_BOOTTIME on Linux).
+  suspendedMs: () => uptime() * 1000 - performance.now(),
   after(delayMs, callback) {
     const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
     return () => clearTimeout(timer);

@@ -10,6 +10,7 @@ interface Timer {
 export class FakeClock implements Clock {
   #wallMs: number;
   #monotonicMs = 1000;
+  #suspendedMs = 0;
   #order = 0;
   readonly #timers = new Set<Timer>();
 
@@ -23,6 +24,10 @@ export class FakeClock implements Clock {
 
   monotonicMs(): number {
     return this.#monotonicMs;
+  }
+
+  suspendedMs(): number {
+    return this.#suspendedMs;
   }
 
   after(delayMs: number, callback: () => void): CancelTimer {
@@ -56,7 +61,12 @@ export class FakeClock implements Clock {
       timer.callback();
       await settle();
     }
-    this.#moveTo(endMs);
+    this.#moveTo(Math.max(endMs, this.#monotonicMs));
+  }
+
+  /** What runs right now takes so long: both clocks move, and whatever is due waits its turn. */
+  spend(durationMs: number): void {
+    this.#moveTo(this.#monotonicMs + durationMs);
   }
 
   /** The process was stopped or starved: time passes on both clocks, and no timer fires in it. */
@@ -65,9 +75,15 @@ export class FakeClock implements Clock {
     await this.advance(0);
   }
 
-  /** Somebody set the wall clock (or the machine slept, where monotonic time stands still). */
+  /** Somebody set the wall clock. */
   stepWall(byMs: number): void {
     this.#wallMs += byMs;
+  }
+
+  /** The machine sleeps: the wall clock goes on, monotonic time and every timer stand still. */
+  suspend(durationMs: number): void {
+    this.#wallMs += durationMs;
+    this.#suspendedMs += durationMs;
   }
 
   #moveTo(monotonicMs: number): void {

@@ -10,7 +10,8 @@ export interface Import {
 }
 
 const SRC = join(import.meta.dirname, '../../src');
-const SPECIFIER = /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+|new URL\(\s*)'([^']+)'/gm;
+const SPECIFIER =
+  /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+|new URL\(\s*(?='[^']+\.js'))'([^']+)'/gm;
 
 export function sourceFiles(): { readonly path: string; readonly text: string }[] {
   return readdirSync(SRC, { recursive: true, encoding: 'utf8' })

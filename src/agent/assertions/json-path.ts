@@ -1,0 +1,55 @@
+import { JSONPathEnvironment, type JSONPathQuery, type JSONValue, jsonpath } from 'json-p3';
+import { messageOf } from '../../runtime/errors.ts';
+import { BoundedCache } from './bounded-cache.ts';
+
+/** How deep `..` descends; deeper documents are refused rather than half searched. */
+const MAX_DEPTH = 1000;
+
+const environment = new JSONPathEnvironment({ maxRecursionDepth: MAX_DEPTH });
+const compiled = new BoundedCache<JSONPathQuery | string>(500);
+
+/** The compiled JSONPath (RFC 9535), or what is wrong with it. */
+export function compileJsonPath(text: string): JSONPathQuery | string {
+  return compiled.getOrMake(text, () => {
+    try {
+      return environment.compile(text);
+    } catch (thrown) {
+      return messageOf(thrown);
+    }
+  });
+}
+
+/** What is wrong with a JSONPath, for the validation of checks; null where nothing is. */
+export function jsonPathProblem(text: string): string | null {
+  const query = compileJsonPath(text);
+  return typeof query === 'string' ? query : null;
+}
+
+/**
+ * The values that a JSONPath selects, one at a time.
+ *
+ * @throws whatever the library does for a document that is too deep for `..`
+ */
+export function* select(query: JSONPathQuery, document: unknown): Generator<unknown> {
+  for (const node of query.lazyQuery(document as JSONValue)) yield node.value;
+}
+
+/**
+ * How much work a JSONPath can be:
+ * - `plain`: names and positions only; at most one value
+ * - `linear`: also `*`; no more values than the document has
+ * - `open`: anything else, such as `..`, filters and lists of selectors, which can multiply
+ */
+export type PathReach = 'plain' | 'linear' | 'open';
+
+const { IndexSelector, NameSelector, WildcardSelector } = jsonpath.selectors;
+
+export function reachOf(query: JSONPathQuery): PathReach {
+  if (query.singularQuery()) return 'plain';
+  const isLinear = query.segments.every((segment) => {
+    const [selector, ...others] = segment.selectors;
+    if (others.length > 0 || segment.toString().startsWith('..')) return false;
+    return [NameSelector, IndexSelector, WildcardSelector].some((kind) => selector instanceof kind);
+  });
+  return isLinear ? 'linear' : 'open';
+}

@@ -1,0 +1,160 @@
+import type { Assertion, Comparison } from '../../model/assertion.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import { MASK } from '../secrets/sensitive-headers.ts';
+import { comparisonWith, type Predicate } from './compare.ts';
+import { compileJsonPath, select } from './json-path.ts';
+import { numberOf } from './numeric.ts';
+import { compilePattern, firstMatch } from './pattern.ts';
+import { previewOf } from './preview.ts';
+import { type Input, isSecretValue, nameOf, quoted, subjectOf } from './sources.ts';
+
+/** What came of one assertion; `error` is null where it passed. */
+export interface Outcome {
+  readonly actual: string | null;
+  readonly error: string | null;
+}
+
+/** A JSON text read once, for all the assertions on it. */
+export type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string };
+
+export function parseJson(text: string): Parsed {
+  if (text.trim() === '') return { ok: false, problem: 'it is empty' };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch (thrown) {
+    // V8 quotes the text, which may have line breaks.
+    return { ok: false, problem: messageOf(thrown).replaceAll(/\s+/g, ' ') };
+  }
+}
+
+/** How messages say what was expected; `target` says whether the target belongs in it. */
+const EXPECTATIONS: Readonly<Record<Comparison, { words: string; target: boolean }>> = {
+  EQUALS: { words: 'to equal', target: true },
+  NOT_EQUALS: { words: 'not to equal', target: true },
+  HAS_KEY: { words: 'to have the key', target: true },
+  NOT_HAS_KEY: { words: 'not to have the key', target: true },
+  HAS_VALUE: { words: 'to have the value', target: true },
+  NOT_HAS_VALUE: { words: 'not to have the value', target: true },
+  IS_EMPTY: { words: 'to be empty', target: false },
+  NOT_EMPTY: { words: 'not to be empty', target: false },
+  GREATER_THAN: { words: 'to be greater than', target: true },
+  LESS_THAN: { words: 'to be less than', target: true },
+  CONTAINS: { words: 'to contain', target: true },
+  NOT_CONTAINS: { words: 'not to contain', target: true },
+  IS_NULL: { words: 'to be null', target: false },
+  NOT_NULL: { words: 'not to be null', target: false },
+};
+
+const MAX_SHOWN_MATCHES = 100;
+const TOO_DEEP = 'it is nested too deeply, or too long for the expression';
+
+/**
+ * Evaluates one assertion. It runs the user's expression to its end, however long that takes:
+ * whoever calls it sees to the time limit. Never throws for what a body or an expression holds.
+ *
+ * @param parse reads a JSON text; callers remember what they have read
+ */
+export function judge(
+  assertion: Assertion,
+  input: Input,
+  parse: (text: string) => Parsed,
+): Outcome {
+  const holds = comparisonWith(assertion.comparison, assertion.target);
+  try {
+    switch (input.kind) {
+      case 'value':
+        return judgeValue(assertion, holds, input.value);
+      case 'text':
+        return judgeText(assertion, holds, input.text, input.pattern);
+      case 'json':
+        return judgeJson(assertion, holds, input.value, input.path);
+      case 'json-text': {
+        const parsed = parse(input.text);
+        if (parsed.ok) return judgeJson(assertion, holds, parsed.value, input.path);
+        const error = `${nameOf(assertion.source)} is not JSON: ${parsed.problem}`;
+        return { actual: previewOf(input.text), error };
+      }
+    }
+  } catch (thrown) {
+    // The stack or a string is at its limit, or the JSONPath library at its limit of depth.
+    const why = thrown instanceof RangeError ? TOO_DEEP : messageOf(thrown);
+    return { actual: null, error: `${subjectOf(assertion)} could not be evaluated: ${why}` };
+  }
+}
+
+/** Stands for `actual` and `error` where there was nothing to look at. */
+export function withoutResponse(assertion: Assertion): Outcome {
+  const error = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`;
+  return { actual: null, error };
+}
+
+function judgeText(
+  assertion: Assertion,
+  holds: Predicate,
+  text: string,
+  patternText: string | null,
+): Outcome {
+  if (patternText === null) return judgeValue(assertion, holds, text);
+  const pattern = compilePattern(patternText);
+  if (typeof pattern === 'string') return invalid('regular expression', patternText, pattern);
+  return judgeValue(assertion, holds, firstMatch(pattern, text), 'no match');
+}
+
+function judgeJson(
+  assertion: Assertion,
+  holds: Predicate,
+  document: unknown,
+  path: string | null,
+): Outcome {
+  if (path === null) return judgeValue(assertion, holds, document);
+  const query = compileJsonPath(path);
+  if (typeof query === 'string') return invalid('JSONPath', path, query);
+  return judgeMatches(assertion, holds, select(query, document));
+}
+
+/** Several matches are ANDed; the first that fails decides. No match is null. */
+function judgeMatches(assertion: Assertion, holds: Predicate, matches: Iterable<unknown>): Outcome {
+  const shown: unknown[] = [];
+  let count = 0;
+  for (const match of matches) {
+    count += 1;
+    if (shown.length < MAX_SHOWN_MATCHES) shown.push(match);
+    if (!holds(match)) {
+      const note = count === 1 ? '' : `match ${count}`;
+      return judgeValue(assertion, holds, match, note);
+    }
+  }
+  if (count === 0) return judgeValue(assertion, holds, null, 'no match');
+  return { actual: previewOf(count === 1 ? shown[0] : shown), error: null };
+}
+
+function judgeValue(
+  assertion: Assertion,
+  holds: Predicate,
+  value: unknown,
+  note: string = '',
+): Outcome {
+  const actual = value !== null && isSecretValue(assertion) ? MASK : previewOf(value);
+  if (holds(value)) return { actual, error: null };
+  const shown = typeof value === 'string' ? quoted(actual ?? '') : short(actual ?? 'null');
+  const aside = note === '' ? '' : ` (${note})`;
+  const error = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was ${shown}${aside}`;
+  return { actual, error };
+}
+
+function expectation({ comparison, target }: Assertion): string {
+  const { words, target: hasTarget } = EXPECTATIONS[comparison];
+  if (!hasTarget) return words;
+  return `${words} ${numberOf(target) === null ? quoted(target) : target.trim()}`;
+}
+
+function invalid(what: string, expression: string, problem: string): Outcome {
+  return { actual: null, error: `the ${what} ${quoted(expression)} is not valid: ${problem}` };
+}
+
+/** JSON in a message: not quoted once more, but no longer than a quotation. */
+function short(json: string): string {
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+}

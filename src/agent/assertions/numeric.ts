@@ -1,0 +1,35 @@
+/** Longer texts are no numbers that anybody compares. */
+const MAX_CHARS = 400;
+const NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i;
+const INTEGER = /^[+-]?\d+$/;
+
+/** The number that a text is, with spaces around it allowed; null where it is none. */
+export function numberOf(text: string): number | null {
+  if (text.length > MAX_CHARS) return null;
+  const trimmed = text.trim();
+  if (!NUMBER.test(trimmed)) return null;
+  const value = Number(trimmed);
+  return Number.isFinite(value) ? value : null;
+}
+
+/**
+ * Above, below or at 0 as the value is larger than the target, smaller or the same number; null
+ * where either is no number. Whole numbers given as text are compared to their last digit, beyond
+ * what a double can hold.
+ */
+export function compareNumeric(actual: unknown, target: string): number | null {
+  const left = typeof actual === 'string' ? numberOf(actual) : actual;
+  const right = numberOf(target);
+  if (typeof left !== 'number' || right === null) return null;
+  if (left !== right || typeof actual !== 'string') return left - right;
+  const [exactLeft, exactRight] = [integerOf(actual), integerOf(target)];
+  if (exactLeft === null || exactRight === null || exactLeft === exactRight) return 0;
+  return exactLeft > exactRight ? 1 : -1;
+}
+
+function integerOf(text: string): bigint | null {
+  const trimmed = text.trim();
+  if (!INTEGER.test(trimmed)) return null;
+  // BigInt takes no plus sign.
+  return BigInt(trimmed.replace(/^\+/, ''));
+}

@@ -1,0 +1,186 @@
+import { BoundedCache } from './bounded-cache.ts';
+
+/**
+ * What the work of a backtracking search can grow to, for a text of n characters:
+ * `starts · paths · (n + 1)^degree · atoms` single comparisons.
+ */
+interface Shape {
+  /** Ways through the pattern from one start, as far as they do not depend on n. */
+  readonly paths: number;
+  /** How many unbounded repetitions multiply with each other. */
+  readonly degree: number;
+  /** Single characters, classes and positions that one way compares at most. */
+  readonly atoms: number;
+}
+
+export interface PatternShape extends Shape {
+  /** `^` begins it: only one start. */
+  readonly anchored: boolean;
+  /** The literal text that every match begins with; empty where there is none. */
+  readonly prefix: string;
+}
+
+const shapes = new BoundedCache<PatternShape | 'unknown'>(500);
+
+/**
+ * An upper bound of the steps that a search takes, so that a cheap pattern need not be sent away
+ * to be guarded. Infinity for all that is not simple enough to be sure: repetitions inside of
+ * repetitions, back-references, look-around.
+ */
+export function patternSteps(pattern: string, text: string): number {
+  const shape = shapes.getOrMake(pattern, () => shapeOf(pattern) ?? 'unknown');
+  if (shape === 'unknown') return Number.POSITIVE_INFINITY;
+  const length = text.length + 1;
+  const each = shape.paths * length ** shape.degree * shape.atoms;
+  return length + startsIn(text, shape, length) * each;
+}
+
+/** More starts than this count as one at every character, which ends the search for them. */
+const MAX_COUNTED_STARTS = 1000;
+
+function startsIn(text: string, { anchored, prefix }: PatternShape, everywhere: number): number {
+  if (anchored) return 1;
+  if (prefix === '') return everywhere;
+  let starts = 0;
+  for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1)) {
+    starts += 1;
+    if (starts > MAX_COUNTED_STARTS) return everywhere;
+  }
+  return starts;
+}
+
+/** null where the pattern is beyond what is understood here, or not valid at all. */
+export function shapeOf(pattern: string): PatternShape | null {
+  const reader: Reader = { pattern, at: 0, prefix: '', prefixOpen: true };
+  const shape = readAlternatives(reader, 0);
+  if (shape === null || reader.at < pattern.length) return null;
+  const isSingle = !/[|]/.test(pattern);
+  return {
+    ...shape,
+    anchored: isSingle && pattern.startsWith('^'),
+    prefix: isSingle ? reader.prefix : '',
+  };
+}
+
+interface Reader {
+  readonly pattern: string;
+  at: number;
+  prefix: string;
+  /** Everything up to here was a literal character. */
+  prefixOpen: boolean;
+}
+
+const MAX_DEPTH = 20;
+const MAX_ATOMS = 2000;
+const MAX_PATHS = 1e6;
+const EMPTY: Shape = { paths: 1, degree: 0, atoms: 0 };
+
+function readAlternatives(reader: Reader, depth: number): Shape | null {
+  if (depth > MAX_DEPTH) return null;
+  let sum: Shape | null = null;
+  for (;;) {
+    const branch = readSequence(reader, depth);
+    if (branch === null) return null;
+    sum = sum === null ? branch : either(sum, branch);
+    if (reader.pattern[reader.at] !== '|') return sum;
+    reader.at += 1;
+  }
+}
+
+function readSequence(reader: Reader, depth: number): Shape | null {
+  let whole = EMPTY;
+  while (reader.at < reader.pattern.length && !'|)'.includes(reader.pattern.charAt(reader.at))) {
+    const start = reader.at;
+    const atom = readAtom(reader, depth);
+    if (atom === null) return null;
+    const literal = reader.at === start + 1 ? reader.pattern.charAt(start) : '';
+    const repeated = readQuantifier(reader, atom);
+    if (repeated === null) return null;
+    trackPrefix(
+      reader,
+      /[\w\s"'<>=:,;/#%&!@~`-]/.test(literal) && repeated === atom ? literal : '',
+    );
+    whole = both(whole, repeated);
+    if (whole.atoms > MAX_ATOMS || whole.paths > MAX_PATHS) return null;
+  }
+  return whole;
+}
+
+function trackPrefix(reader: Reader, literal: string): void {
+  if (literal === '') reader.prefixOpen = false;
+  if (reader.prefixOpen) reader.prefix += literal;
+}
+
+const ONE: Shape = { paths: 1, degree: 0, atoms: 1 };
+const SIMPLE_ESCAPE = /\\(?:[dDwWsSbBtnrvf]|x[\da-fA-F]{2}|u[\da-fA-F]{4}|[^\w\s])/y;
+const CLASS = /\[(?:[^\]\\]|\\.)*\]/sy;
+const GROUP_OPENING = /\((?:\?:|\?<[A-Za-z]\w*>|(?!\?))/y;
+
+function readAtom(reader: Reader, depth: number): Shape | null {
+  const char = reader.pattern.charAt(reader.at);
+  if (char === '\\') return skip(reader, SIMPLE_ESCAPE) ? ONE : null;
+  if (char === '[') return skip(reader, CLASS) ? ONE : null;
+  if (char === '(') {
+    reader.prefixOpen = false;
+    if (!skip(reader, GROUP_OPENING)) return null;
+    const inner = readAlternatives(reader, depth + 1);
+    if (inner === null || reader.pattern[reader.at] !== ')') return null;
+    reader.at += 1;
+    return both(inner, ONE);
+  }
+  if ('*+?{}'.includes(char)) return null;
+  reader.at += 1;
+  return ONE;
+}
+
+const QUANTIFIER = /(?:([*+?])|\{(\d{1,4})(,(\d{1,4})?)?\})\??/y;
+
+function readQuantifier(reader: Reader, atom: Shape): Shape | null {
+  QUANTIFIER.lastIndex = reader.at;
+  const match = QUANTIFIER.exec(reader.pattern);
+  if (match === null) return atom;
+  reader.at = QUANTIFIER.lastIndex;
+  const [, sign, least, comma, most] = match;
+  const min = sign === undefined ? Number(least) : sign === '+' ? 1 : 0;
+  const max = maxOf(sign, min, comma, most);
+  if (max === 1) return either(atom, EMPTY);
+  // A repetition of something that can match in several ways is what explodes.
+  if (atom.paths > 1 || atom.degree > 0) return null;
+  if (max === null) return { paths: 1, degree: 1, atoms: atom.atoms * (min + 1) };
+  return { paths: Math.max(1, max - min + 1), degree: 0, atoms: atom.atoms * max };
+}
+
+/** null for no upper bound. */
+function maxOf(
+  sign: string | undefined,
+  min: number,
+  comma: string | undefined,
+  most: string | undefined,
+): number | null {
+  if (sign !== undefined) return sign === '?' ? 1 : null;
+  if (comma === undefined) return min;
+  return most === undefined ? null : Number(most);
+}
+
+function skip(reader: Reader, what: RegExp): boolean {
+  what.lastIndex = reader.at;
+  if (!what.test(reader.pattern)) return false;
+  reader.at = what.lastIndex;
+  return true;
+}
+
+function both(left: Shape, right: Shape): Shape {
+  return {
+    paths: left.paths * right.paths,
+    degree: left.degree + right.degree,
+    atoms: left.atoms + right.atoms,
+  };
+}
+
+function either(left: Shape, right: Shape): Shape {
+  return {
+    paths: left.paths + right.paths,
+    degree: Math.max(left.degree, right.degree),
+    atoms: left.atoms + right.atoms,
+  };
+}

@@ -1,0 +1,60 @@
+import { cutText } from '../../runtime/cut-text.ts';
+
+/** What an assertion's result shows of a value (SEMANTICS 1, Assertions). */
+export const MAX_ACTUAL_BYTES = 10 * 1024;
+
+const MAX_DEPTH = 200;
+
+/**
+ * A value as text: text as it is, all else as JSON, cut at 10 KB. null stays null. The work is
+ * bounded by what is shown, however large the value is.
+ */
+export function previewOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return cutText(value, MAX_ACTUAL_BYTES);
+  const writer: Writer = { parts: [], roomChars: MAX_ACTUAL_BYTES };
+  write(value, writer, 0);
+  return cutText(writer.parts.join(''), MAX_ACTUAL_BYTES);
+}
+
+interface Writer {
+  readonly parts: string[];
+  roomChars: number;
+}
+
+function write(value: unknown, writer: Writer, depth: number): void {
+  if (writer.roomChars <= 0) return;
+  if (typeof value === 'string') put(writer, JSON.stringify(value.slice(0, writer.roomChars)));
+  else if (typeof value !== 'object' || value === null) put(writer, String(value));
+  else if (depth === MAX_DEPTH) put(writer, '…');
+  else if (Array.isArray(value)) writeList(value, writer, depth);
+  else writeObject(value, writer, depth);
+}
+
+function writeList(list: readonly unknown[], writer: Writer, depth: number): void {
+  put(writer, '[');
+  for (let at = 0; at < list.length && writer.roomChars > 0; at += 1) {
+    if (at > 0) put(writer, ',');
+    write(list[at], writer, depth + 1);
+  }
+  put(writer, ']');
+}
+
+function writeObject(object: object, writer: Writer, depth: number): void {
+  put(writer, '{');
+  let isFirst = true;
+  // Values of responses are plain objects out of JSON: `for in` lists own keys, one at a time.
+  for (const key in object) {
+    if (writer.roomChars <= 0) break;
+    if (!isFirst) put(writer, ',');
+    isFirst = false;
+    put(writer, `${JSON.stringify(key.slice(0, writer.roomChars))}:`);
+    write((object as Record<string, unknown>)[key], writer, depth + 1);
+  }
+  put(writer, '}');
+}
+
+function put(writer: Writer, text: string): void {
+  writer.parts.push(text);
+  writer.roomChars -= text.length;
+}

@@ -1,0 +1,132 @@
+import type { Assertion, AssertionSource } from '../../model/assertion.ts';
+import { isSensitiveHeader } from '../secrets/sensitive-headers.ts';
+
+/** What one source of assertions gives. */
+export type SourceValue =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'json-text'; readonly text: string }
+  | { readonly kind: 'json'; readonly value: unknown }
+  | { readonly kind: 'number'; readonly value: number }
+  | {
+      readonly kind: 'headers';
+      readonly headers: Readonly<Record<string, string | readonly string[]>>;
+    };
+
+/** A source left out: there was no response. */
+export type SourceValues = Partial<Record<AssertionSource, SourceValue>>;
+
+/**
+ * What an assertion looks at, before any expression of the user has run:
+ * - `value`: a value that is ready to be compared
+ * - `text`: a text, with the regular expression that picks the part to compare
+ * - `json-text`, `json`: a document, with the JSONPath that picks the values to compare
+ */
+export type Input =
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'text'; readonly text: string; readonly pattern: string | null }
+  | { readonly kind: 'json-text'; readonly text: string; readonly path: string | null }
+  | { readonly kind: 'json'; readonly value: unknown; readonly path: string | null };
+
+const NULL_INPUT: Input = { kind: 'value', value: null };
+
+/** SEMANTICS 1, Assertions: which value each source gives, and what its property means. */
+export function inputOf(assertion: Assertion, source: SourceValue): Input {
+  const { property, regex } = assertion;
+  switch (source.kind) {
+    case 'number':
+      return withPattern(String(source.value), regex) ?? { kind: 'value', value: source.value };
+    case 'text':
+      // The `regex` is the more explicit of the two; a response code has no property.
+      return { kind: 'text', text: source.text, pattern: given(regex) ?? given(property) };
+    case 'headers': {
+      const text = headerText(source.headers, property);
+      return text === null ? NULL_INPUT : { kind: 'text', text, pattern: given(regex) };
+    }
+    case 'json-text':
+      return { kind: 'json-text', text: source.text, path: given(property) };
+    case 'json':
+      if (assertion.source === 'LATENCY') return member(source.value, property);
+      return { kind: 'json', value: source.value, path: given(property) };
+  }
+}
+
+/** What an assertion looks at, in words, to begin a sentence's object with. */
+export function subjectOf({ source, property, regex }: Assertion): string {
+  const pattern = given(regex) ?? given(property);
+  switch (source) {
+    case 'STATUS_CODE':
+      return 'the status code';
+    case 'RESPONSE_TIME':
+      return 'the response time in ms';
+    case 'RESPONSE_CODE':
+      return 'the response code';
+    case 'LATENCY':
+      return `the ${property} latency in ms`;
+    case 'HEADERS':
+      return given(regex) === null
+        ? `the header ${property}`
+        : `the match of ${quoted(regex ?? '')} in the header ${property}`;
+    case 'JSON_BODY':
+    case 'JSON_ANSWER':
+    case 'JSON_RESPONSE':
+      return given(property) === null
+        ? nameOf(source)
+        : `${shortened(property)} of ${nameOf(source)}`;
+    case 'TEXT_BODY':
+    case 'TEXT_ANSWER':
+    case 'RESPONSE_DATA':
+      return pattern === null
+        ? nameOf(source)
+        : `the match of ${quoted(pattern)} in ${nameOf(source)}`;
+  }
+}
+
+/** The name of a text or document, in words. */
+export function nameOf(source: AssertionSource): string {
+  if (source === 'JSON_BODY' || source === 'TEXT_BODY') return 'the body';
+  if (source === 'JSON_ANSWER' || source === 'TEXT_ANSWER') return 'the answer';
+  if (source === 'RESPONSE_DATA') return 'the data';
+  return 'the response';
+}
+
+/** Whether the value must not be shown (SEMANTICS 2, the headers that are always masked). */
+export function isSecretValue({ source, property }: Assertion): boolean {
+  return source === 'HEADERS' && isSensitiveHeader(property);
+}
+
+/** A text as messages quote it: on one line and not too long. */
+export function quoted(text: string): string {
+  return JSON.stringify(shortened(text));
+}
+
+const MAX_QUOTED_CHARS = 200;
+
+function shortened(text: string): string {
+  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
+}
+
+function given(text: string | null): string | null {
+  return text === '' ? null : text;
+}
+
+function withPattern(text: string, regex: string | null): Input | null {
+  const pattern = given(regex);
+  return pattern === null ? null : { kind: 'text', text, pattern };
+}
+
+/** Any case; repeated fields of the same name count as one, joined as RFC 9110 5.3 joins them. */
+function headerText(
+  headers: Readonly<Record<string, string | readonly string[]>>,
+  name: string,
+): string | null {
+  const wanted = name.trim().toLowerCase();
+  const values = Object.entries(headers).flatMap(([known, value]) =>
+    known.toLowerCase() === wanted ? value : [],
+  );
+  return values.length === 0 ? null : values.join(', ');
+}
+
+function member(value: unknown, key: string): Input {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return NULL_INPUT;
+  return { kind: 'value', value: (value as Record<string, unknown>)[key] ?? null };
+}

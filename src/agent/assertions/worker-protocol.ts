@@ -1,0 +1,28 @@
+import type { Assertion } from '../../model/assertion.ts';
+import type { Outcome } from './judge.ts';
+
+/** One assertion for the worker to evaluate. */
+export interface WorkerStep {
+  readonly step: number;
+  readonly assertion: Assertion;
+  readonly kind: 'text' | 'json-text';
+  /** The regular expression or JSONPath. */
+  readonly expression: string | null;
+  /** null: the document of the step before, which is not sent again. */
+  readonly text: string | null;
+  readonly limitMs: number;
+}
+
+export interface WorkerReply {
+  readonly step: number;
+  /** null: it was stopped at its limit. */
+  readonly outcome: Outcome | null;
+}
+
+/**
+ * Shared with the worker: the step whose expression it is running at this moment, or 0. The main
+ * thread can read it however busy either side is.
+ */
+export interface WorkerStart {
+  readonly running: Int32Array;
+}

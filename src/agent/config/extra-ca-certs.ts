@@ -1,0 +1,43 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+export type CaFile =
+  | { readonly ok: true; readonly pem: string }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * The text of the file of NODE_EXTRA_CA_CERTS, or why Node would not use it. Node itself prints a
+ * warning and goes on, and then every check of a host under that authority fails.
+ */
+export function readCaFile(path: string): CaFile {
+  const refuse = (problem: string): CaFile => ({ ok: false, problem });
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) return refuse('is a directory');
+    // A pipe would be empty when Node comes to read it, and a device has no end.
+    if (!stats.isFile()) return refuse('is no regular file');
+    if (stats.size > MAX_FILE_BYTES) return refuse('is larger than 16 MiB');
+    const bytes = readFileSync(path);
+    if (!holdsCertificate(bytes)) return refuse('holds no PEM certificate');
+    return { ok: true, pem: bytes.toString('utf8') };
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') return refuse('does not exist');
+    if (code === 'EACCES' || code === 'EPERM') return refuse('may not be read by this user');
+    return refuse(`cannot be read (${code ?? messageOf(error)})`);
+  }
+}
+
+function holdsCertificate(bytes: Buffer): boolean {
+  // The parser would take DER as well, which Node does not here.
+  if (!bytes.includes('-----BEGIN ')) return false;
+  try {
+    new X509Certificate(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,131 @@
+import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
+import type { Network } from '../net/address-guard.ts';
+import type { ConnectivityTarget } from '../run/connectivity.ts';
+import {
+  filePath,
+  hostAndPort,
+  listOf,
+  network,
+  oneOf,
+  onOrOff,
+  type Parser,
+  wholeNumber,
+} from './parsers.ts';
+
+/** One environment variable: what the README's table tells, and how its text is read. */
+export interface Variable<Value> {
+  readonly name: string;
+  /** As it would be written; null where there is none. */
+  readonly default: string | null;
+  readonly whenUnset: Value;
+  readonly meaning: string;
+  /** Completes "it must be …". */
+  readonly allowed: string;
+  /** Its value is never shown. */
+  readonly secret: boolean;
+  readonly parse: Parser<Value>;
+}
+
+/** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
+const MAX_GRACE_SECONDS = 2_147_483;
+const MAX_CONNECTIVITY_TARGETS = 16;
+const MAX_NETWORKS = 1000;
+
+const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
+
+/** Every variable that this release reads: SEMANTICS 4. */
+export const VARIABLES = {
+  checksFile: variable<string | null>({
+    name: 'CHECKS_FILE',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The check file to run. Results go to stdout as NDJSON and out as metrics; the file is read again when it changes.',
+    allowed: 'the path of a check file (YAML or JSON), for example ./vedette.yaml',
+    secret: false,
+    parse: filePath,
+  }),
+  concurrency: variable<number>({
+    name: 'JOB_CONCURRENCY',
+    default: '100',
+    whenUnset: 100,
+    meaning: 'Runs at once.',
+    allowed: 'a whole number from 1 to 1000',
+    secret: false,
+    parse: wholeNumber(1, 1000),
+  }),
+  healthPort: variable<number>({
+    name: 'AGENT_HEALTH_PORT',
+    default: '8081',
+    whenUnset: 8081,
+    meaning: 'The port of health and metrics; 0 takes any free one, which the log names.',
+    allowed: 'a whole number from 0 to 65535',
+    secret: false,
+    parse: wholeNumber(0, 65_535),
+  }),
+  externalObservability: variable<boolean>({
+    name: 'EXTERNAL_OBSERVABILITY',
+    default: 'on',
+    whenUnset: true,
+    meaning:
+      "Reports of the agent's own errors; off stops them. This release sends none either way.",
+    allowed: 'on or off',
+    secret: false,
+    parse: onOrOff,
+  }),
+  logLevel: variable<LogLevel>({
+    name: 'LOG_LEVEL',
+    default: 'info',
+    whenUnset: 'info',
+    meaning: 'How much is logged to stderr.',
+    allowed: `one of ${LOG_LEVELS.join(', ')}`,
+    secret: false,
+    parse: oneOf(LOG_LEVELS),
+  }),
+  shutdownGraceSeconds: variable<number>({
+    name: 'SHUTDOWN_GRACE_SECONDS',
+    default: '300',
+    whenUnset: 300,
+    meaning:
+      'How long running checks may go on after SIGTERM or SIGINT; 0 cuts them short at once.',
+    allowed: `a whole number of seconds from 0 to ${MAX_GRACE_SECONDS}`,
+    secret: false,
+    parse: wholeNumber(0, MAX_GRACE_SECONDS),
+  }),
+  connectivityTargets: variable<readonly ConnectivityTarget[]>({
+    name: 'CONNECTIVITY_CHECK',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Hosts that show whether the agent has its own network: when none can be reached while checks fail, runs are recorded as missed (agent_offline), not as failures of the targets.',
+    allowed: `a list of at most ${MAX_CONNECTIVITY_TARGETS} host:port, apart by commas or spaces, IPv6 addresses in brackets, for example 192.0.2.1:53, [2001:db8::1]:443`,
+    secret: false,
+    parse: listOf(hostAndPort, MAX_CONNECTIVITY_TARGETS),
+  }),
+  deniedNetworks: variable<readonly Network[]>({
+    name: 'TARGET_DENY',
+    default: null,
+    whenUnset: [],
+    meaning: 'Networks that no check may reach, tested on the resolved address of every hop.',
+    allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 192.0.2.7, fd00::/8`,
+    secret: false,
+    parse: listOf(network, MAX_NETWORKS),
+  }),
+  extraCaCerts: variable<string | null>({
+    name: 'NODE_EXTRA_CA_CERTS',
+    default: null,
+    whenUnset: null,
+    meaning: 'A file of further root certificates (PEM) to trust. Node itself reads it.',
+    allowed: 'the path of a readable file of PEM certificates',
+    secret: false,
+    parse: filePath,
+  }),
+} as const;
+
+/** Variables of the agent that reports to a service, which this release has not. */
+export const UNSUPPORTED_VARIABLES = [
+  'SERVICE_URL',
+  'API_KEY',
+  'API_KEY_FILE',
+  'DATA_DIR',
+] as const;

@@ -1,0 +1,83 @@
+import { Gauge, type Registry } from 'prom-client';
+import type { Check } from '../../model/check.ts';
+import type { CheckResult } from '../../model/result.ts';
+import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
+
+type CheckLabels = Record<'check_id' | 'check_name' | 'check_type', string>;
+type CheckGauge = Gauge<keyof CheckLabels>;
+
+/** What the gauges need to know of a check. */
+export type GaugedCheck = Pick<Check, 'id' | 'name' | 'checkType'>;
+
+/** How each check stands, by its last judged run. */
+export interface CheckGauges {
+  /** Forgets the series of checks that are gone, or that go by another name or type now. */
+  setChecks(checks: readonly GaugedCheck[]): void;
+  /** Takes a FINAL result that judges its target. */
+  judged(result: CheckResult): void;
+}
+
+/** Series exist only for checks of the current set: a late result brings no removed one back. */
+export function createCheckGauges(registry: Registry): CheckGauges {
+  const gaugeOf = ({ name, meaning, labels }: MetricRow): CheckGauge =>
+    new Gauge({ name, help: meaning, labelNames: [...labels], registers: [registry] });
+  const up = gaugeOf(METRIC_TABLE.up);
+  const responseTime = gaugeOf(METRIC_TABLE.responseTime);
+  const certificateDays = gaugeOf(METRIC_TABLE.certificateDays);
+  const lastRun = gaugeOf(METRIC_TABLE.lastRun);
+  const packetLoss = gaugeOf(METRIC_TABLE.packetLoss);
+
+  let labelsById: ReadonlyMap<string, CheckLabels> = new Map();
+  return {
+    setChecks(checks) {
+      const next = new Map(checks.map((check) => [check.id, labelsOf(check)]));
+      for (const [id, labels] of labelsById) {
+        if (sameLabels(next.get(id), labels)) continue;
+        for (const gauge of [up, responseTime, certificateDays, lastRun, packetLoss]) {
+          gauge.remove(labels);
+        }
+      }
+      labelsById = next;
+    },
+    judged(result) {
+      const labels = labelsById.get(result.checkId);
+      if (labels === undefined) return;
+      up.set(labels, result.hasFailures ? 0 : 1);
+      responseTime.set(labels, result.responseTime / 1000);
+      lastRun.set(labels, Date.parse(result.stoppedAt) / 1000);
+      setOrRemove(certificateDays, labels, certificateDaysOf(result));
+      setOrRemove(packetLoss, labels, packetLossOf(result));
+    },
+  };
+}
+
+function labelsOf({ id, name, checkType }: GaugedCheck): CheckLabels {
+  return { check_id: id, check_name: name, check_type: checkType };
+}
+
+function sameLabels(one: CheckLabels | undefined, other: CheckLabels): boolean {
+  return one?.check_name === other.check_name && one.check_type === other.check_type;
+}
+
+/** undefined leaves the last value: nothing was learnt. null: there is no such value any more. */
+function setOrRemove(
+  gauge: CheckGauge,
+  labels: CheckLabels,
+  value: number | null | undefined,
+): void {
+  if (value === null) gauge.remove(labels);
+  else if (value !== undefined) gauge.set(labels, value);
+}
+
+/** An expiry that is near stays in sight while the target does not answer at all. */
+function certificateDaysOf({ apiCheckResult }: CheckResult): number | null | undefined {
+  const tls = apiCheckResult?.response?.tls ?? apiCheckResult?.tls;
+  if (tls?.certificate) return tls.certificate.daysRemaining;
+  return apiCheckResult?.response === null ? undefined : null;
+}
+
+/** Where not even a request was sent (no address), there is no loss to tell of. */
+function packetLossOf({ icmpCheckResult }: CheckResult): number | null {
+  const percent = icmpCheckResult?.response?.packetLoss;
+  return percent === undefined ? null : percent / 100;
+}

@@ -1,0 +1,71 @@
+/**
+ * - `starting`: before the first checks are in
+ * - `running`: runs what is due
+ * - `draining`: starts nothing new, lets what runs come to its end
+ */
+export type AgentState = 'starting' | 'running' | 'draining';
+
+/** How the agent stands at the moment of a request. */
+export interface HealthStatus {
+  readonly state: AgentState;
+  readonly checks: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly missedSlots: number;
+  /** Result lines that were lost. */
+  readonly droppedLines: number;
+  /** Results that wait in the spool; null where there is none. */
+  readonly spoolDepth: number | null;
+  /** ISO 8601, of the last answer of the service; null where there is none. */
+  readonly lastContact: string | null;
+  /** Monotonic instant of the scheduler's last turn; null before its first. */
+  readonly lastTurnMs: number | null;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly contentType: string;
+  readonly body: string;
+}
+
+/** After this long without a turn of the scheduler, the agent is taken for dead (SEMANTICS 4). */
+const MAX_TURN_AGE_MS = 30_000;
+
+const NOT_READY: Readonly<Record<AgentState, string | null>> = {
+  starting: 'starting: the first checks are not in yet',
+  running: null,
+  draining: 'draining: the agent is stopping and starts no new runs',
+};
+
+export function text(status: number, line: string): Answer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${line}\n` };
+}
+
+/** 200 when the agent runs checks, else 503 with the reason. */
+export function readiness({ state }: HealthStatus): Answer {
+  const reason = NOT_READY[state];
+  return reason === null ? text(200, 'ready') : text(503, `not ready: ${reason}`);
+}
+
+/**
+ * 200, or 503 where the scheduler ought to turn and has not for 30 s. While starting and draining
+ * it has no need to turn, and an agent that is killed then loses what it drains.
+ */
+export function liveness({ state, lastTurnMs }: HealthStatus, nowMs: number): Answer {
+  const ageMs = state === 'running' && lastTurnMs !== null ? nowMs - lastTurnMs : 0;
+  if (ageMs <= MAX_TURN_AGE_MS) return text(200, 'live');
+  return text(
+    503,
+    `not live: the scheduler has not turned for ${Math.floor(ageMs / 1000)} s (allowed: ${MAX_TURN_AGE_MS / 1000} s)`,
+  );
+}
+
+/** Always 200: for people and dashboards, not for probes. */
+export function health(status: HealthStatus, version: string): Answer {
+  const { lastTurnMs: _, ...shown } = status;
+  return {
+    status: 200,
+    contentType: 'application/json; charset=utf-8',
+    body: `${JSON.stringify({ version, ...shown })}\n`,
+  };
+}

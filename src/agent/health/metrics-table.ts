@@ -1,0 +1,112 @@
+/** One metric of the agent, as the README's table tells it. */
+export interface MetricRow {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+  readonly meaning: string;
+}
+
+const CHECK_LABELS = ['check_id', 'check_name', 'check_type'] as const;
+
+export const METRIC_TABLE = {
+  startLateness: {
+    name: 'vedette_start_lateness_seconds',
+    type: 'histogram',
+    labels: [],
+    meaning: 'How long after its slot a run began.',
+  },
+  runs: {
+    name: 'vedette_runs_total',
+    type: 'counter',
+    labels: ['type', 'result'],
+    meaning: 'Finished runs by check type and result: passed, degraded, failed, error, cancelled.',
+  },
+  attempts: {
+    name: 'vedette_attempts_total',
+    type: 'counter',
+    labels: [],
+    meaning: 'Attempts that were reported, retries included.',
+  },
+  retries: {
+    name: 'vedette_retries_total',
+    type: 'counter',
+    labels: [],
+    meaning: 'Retries that finished runs took.',
+  },
+  missedSlots: {
+    name: 'vedette_missed_slots_total',
+    type: 'counter',
+    labels: ['reason'],
+    meaning: 'Slots that were not run, by reason.',
+  },
+  starvedAttempts: {
+    name: 'vedette_starved_attempts_total',
+    type: 'counter',
+    labels: [],
+    meaning: 'Attempts run again because the agent itself stood still for too long inside them.',
+  },
+  droppedResults: {
+    name: 'vedette_results_dropped_total',
+    type: 'counter',
+    labels: ['kind'],
+    meaning: 'Lines lost for want of a reader or of room: attempt, result or missed.',
+  },
+  running: {
+    name: 'vedette_running',
+    type: 'gauge',
+    labels: [],
+    meaning: 'Runs in progress.',
+  },
+  queued: {
+    name: 'vedette_queued',
+    type: 'gauge',
+    labels: [],
+    meaning: 'Runs that are due and wait for a place.',
+  },
+  checks: {
+    name: 'vedette_checks',
+    type: 'gauge',
+    labels: [],
+    meaning: 'Checks that the agent has to run.',
+  },
+  buildInfo: {
+    name: 'vedette_build_info',
+    type: 'gauge',
+    labels: ['version'],
+    meaning: 'Always 1; the label tells the version.',
+  },
+  up: {
+    name: 'vedette_check_up',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning:
+      '1 where the last judged run passed or was degraded, 0 where it failed. Runs that ended for a fault of the agent judge nothing.',
+  },
+  responseTime: {
+    name: 'vedette_check_response_time_seconds',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'Response time of the last judged run.',
+  },
+  certificateDays: {
+    name: 'vedette_check_certificate_days_remaining',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: "Days until the target's certificate ends, negative after it; TLS targets only.",
+  },
+  lastRun: {
+    name: 'vedette_check_last_run_timestamp_seconds',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'When the last judged run stopped, in seconds since the epoch.',
+  },
+  packetLoss: {
+    name: 'vedette_check_packet_loss_ratio',
+    type: 'gauge',
+    labels: CHECK_LABELS,
+    meaning: 'Share of echo requests without a reply, 0 to 1; ICMP checks only.',
+  },
+} as const satisfies Record<string, MetricRow>;
+
+/** The README's table of metrics is held to these rows by a test. */
+export const METRICS: readonly MetricRow[] = Object.values(METRIC_TABLE);

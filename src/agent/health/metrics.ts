@@ -1,0 +1,137 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
+import { RUN_RESULTS, runResultOf } from '../../model/run-result.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
+import { createCheckGauges, type GaugedCheck } from './check-gauges.ts';
+import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
+
+export { METRICS } from './metrics-table.ts';
+
+/** The load at the moment of a scrape; a Scheduler fits. */
+interface Load {
+  readonly running: number;
+  readonly queued: number;
+}
+
+export interface AgentMetrics {
+  /** A run began `lateMs` after its slot. */
+  startLate(lateMs: number): void;
+  /** Takes every result, ATTEMPT and FINAL. */
+  finished(result: CheckResult): void;
+  missed(missed: MissedSlots): void;
+  starved(): void;
+  dropped(kind: LineKind, count: number): void;
+  setChecks(checks: readonly GaugedCheck[]): void;
+  /** Reads the load from here at each scrape. */
+  bind(load: Load): void;
+  /** Slots missed and lines lost since the start. */
+  readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
+  /** The exposition of everything (Prometheus text format 0.0.4). Calls at once share one. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** Seconds; from a timer's resolution to far beyond what an agent with time to spare shows. */
+const LATENESS_BUCKETS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+/** How often the event loop's lag is sampled, in milliseconds. */
+const LAG_SAMPLING_MS = 20;
+
+/** A registry of its own: two agents in one process would not meet in it. */
+export function createMetrics({ version }: { readonly version: string }): AgentMetrics {
+  const registry = new Registry();
+  const options = ({ name, meaning, labels }: MetricRow) => ({
+    name,
+    help: meaning,
+    labelNames: [...labels],
+    registers: [registry],
+  });
+  const lateness = new Histogram({
+    ...options(METRIC_TABLE.startLateness),
+    buckets: LATENESS_BUCKETS,
+  });
+  const runs = new Counter(options(METRIC_TABLE.runs));
+  const attempts = new Counter(options(METRIC_TABLE.attempts));
+  const retries = new Counter(options(METRIC_TABLE.retries));
+  const missedSlots = new Counter(options(METRIC_TABLE.missedSlots));
+  const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
+  const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
+  const checkCount = new Gauge(options(METRIC_TABLE.checks));
+  new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
+  let load: Load = { running: 0, queued: 0 };
+  loadGauge(registry, METRIC_TABLE.running, () => load.running);
+  loadGauge(registry, METRIC_TABLE.queued, () => load.queued);
+  const gauges = createCheckGauges(registry);
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
+
+  // A counter that is first seen at 1 shows no increase: each one starts at 0.
+  for (const type of RUNNABLE_CHECK_TYPES) {
+    for (const result of RUN_RESULTS) runs.inc({ type, result }, 0);
+  }
+  for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
+  for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
+
+  const totals = { missedSlots: 0, droppedLines: 0 };
+  let rendering: Promise<string> | null = null;
+  return {
+    totals,
+    contentType: registry.contentType,
+    startLate: (lateMs) => lateness.observe(Math.max(0, lateMs) / 1000),
+    finished(result) {
+      attempts.inc();
+      if (result.resultType !== 'FINAL') return;
+      const ended = runResultOf(result);
+      runs.inc({ type: result.checkType, result: ended });
+      retries.inc(result.attempts);
+      if (ended !== 'error' && ended !== 'cancelled') gauges.judged(result);
+    },
+    missed({ reason, count }) {
+      missedSlots.inc({ reason }, count);
+      totals.missedSlots += count;
+    },
+    starved: () => starvedAttempts.inc(),
+    dropped(kind, count) {
+      droppedResults.inc({ kind }, count);
+      totals.droppedLines += count;
+    },
+    setChecks(checks) {
+      checkCount.set(checks.length);
+      gauges.setChecks(checks);
+    },
+    bind(from) {
+      load = from;
+    },
+    text() {
+      rendering ??= render(registry).finally(() => {
+        rendering = null;
+      });
+      return rendering;
+    },
+  };
+}
+
+function loadGauge(registry: Registry, { name, meaning }: MetricRow, value: () => number): void {
+  new Gauge({
+    name,
+    help: meaning,
+    registers: [registry],
+    collect() {
+      this.set(value());
+    },
+  });
+}
+
+/**
+ * Metric by metric, with a turn of the event loop between them: with 10,000 checks, all at once
+ * would hold the loop for longer than the runs meanwhile could bear.
+ */
+async function render(registry: Registry): Promise<string> {
+  const parts: string[] = [];
+  for (const { name } of registry.getMetricsAsArray()) {
+    parts.push(await registry.getSingleMetricAsString(name));
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return `${parts.join('\n\n')}\n`;
+}

@@ -1,0 +1,185 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { type Answer, type HealthStatus, health, liveness, readiness, text } from './endpoints.ts';
+import type { AgentMetrics } from './metrics.ts';
+
+export interface HealthServerOptions {
+  /** AGENT_HEALTH_PORT, on all addresses; 0 takes any free one. */
+  readonly port: number;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly status: () => HealthStatus;
+  readonly metrics: Pick<AgentMetrics, 'text' | 'contentType'>;
+}
+
+export interface HealthServer {
+  /** The port it really listens on. */
+  readonly port: number;
+  /**
+   * Takes no more connections, ends the idle ones, and gives requests in progress one second.
+   * Never rejects; a second call waits for the same end.
+   */
+  close(): Promise<void>;
+}
+
+const MAX_CONNECTIONS = 32;
+const MAX_HEADER_BYTES = 8 * 1024;
+const HEADERS_TIMEOUT_MS = 5_000;
+const REQUEST_TIMEOUT_MS = 10_000;
+const KEEP_ALIVE_MS = 5_000;
+/** A response that is not read to its end by then is cut: it holds memory. */
+const RESPONSE_TIMEOUT_MS = 10_000;
+const CLOSE_GRACE_MS = 1_000;
+
+type Endpoint = (options: HealthServerOptions) => Answer | Promise<Answer>;
+
+const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
+  ['/-/readiness', ({ status }) => readiness(status())],
+  ['/-/liveness', ({ status, clock }) => liveness(status(), clock.monotonicMs())],
+  ['/health', ({ status, version }) => health(status(), version)],
+  [
+    '/metrics',
+    async ({ metrics }) => ({
+      status: 200,
+      contentType: metrics.contentType,
+      body: await metrics.text(),
+    }),
+  ],
+]);
+
+/**
+ * Health and metrics over HTTP (SEMANTICS 4). Whoever asks, and however badly, costs little: few
+ * connections, short headers, bodies thrown away, each with a time limit.
+ *
+ * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
+ *   `environment` HEALTH_PORT_FAILED
+ */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: 1_000,
+    },
+    (request, response) => void answer(request, response, { ...options, server }),
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  await listen(server, options.port);
+  server.on('error', (error) => options.log.error({ err: error }, 'the health server has trouble'));
+
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : options.port;
+  let closed: Promise<void> | null = null;
+  return {
+    port,
+    close() {
+      closed ??= closeServer(server, options.clock);
+      return closed;
+    },
+  };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onError = (error: Error): void => reject(portProblem(error, port));
+    server.once('error', onError);
+    server.listen(port, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+}
+
+function portProblem(error: Error, port: number): VedetteError {
+  const code = systemCodeOf(error);
+  const options = { cause: error };
+  if (code === 'EADDRINUSE') {
+    return new VedetteError(
+      'environment',
+      'HEALTH_PORT_TAKEN',
+      `port ${port} (AGENT_HEALTH_PORT) is already in use: stop the program that listens there, or set AGENT_HEALTH_PORT to another port, or to 0 for any free one`,
+      options,
+    );
+  }
+  if (code === 'EACCES') {
+    return new VedetteError(
+      'permission',
+      'HEALTH_PORT_FORBIDDEN',
+      `port ${port} (AGENT_HEALTH_PORT) may not be opened by this user: set AGENT_HEALTH_PORT to a port from 1024 up`,
+      options,
+    );
+  }
+  return new VedetteError(
+    'environment',
+    'HEALTH_PORT_FAILED',
+    `port ${port} (AGENT_HEALTH_PORT) cannot be opened: ${messageOf(error)}`,
+    options,
+  );
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: HealthServerOptions & { readonly server: Server },
+): Promise<void> {
+  // The peer may go away at any moment; without a listener that would be an uncaught error.
+  request.on('error', () => {});
+  response.on('error', () => {});
+  const cancel = options.clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy());
+  response.once('close', cancel);
+  request.resume();
+  try {
+    const found = await answerTo(request, options);
+    // While closing, no connection is kept for a further request.
+    response.shouldKeepAlive &&= options.server.listening;
+    send(request, response, found);
+  } catch (error) {
+    options.log.error({ err: error }, 'a request to the health server failed');
+    send(request, response, text(500, 'internal error; the log of the agent says more'));
+  }
+}
+
+async function answerTo(request: IncomingMessage, options: HealthServerOptions): Promise<Answer> {
+  // Absolute form (RFC 9112 3.2.2) is as good as the path alone.
+  const path = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '/';
+  const endpoint = ENDPOINTS.get(path);
+  if (endpoint === undefined) {
+    return text(404, `not found; there are ${[...ENDPOINTS.keys()].join(', ')}`);
+  }
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    return text(405, 'method not allowed; use GET or HEAD');
+  }
+  return await endpoint(options);
+}
+
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, contentType, body }: Answer,
+): void {
+  if (response.headersSent || response.destroyed) return;
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+function closeServer(server: Server, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(CLOSE_GRACE_MS, () => server.closeAllConnections());
+    server.close(() => {
+      cancel();
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

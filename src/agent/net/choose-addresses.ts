@@ -1,0 +1,55 @@
+import { BlockList, isIPv6 } from 'node:net';
+import type { Failure } from '../../model/error-codes.ts';
+import type { ProbeContext } from '../probes/probe.ts';
+import type { AddressGuard } from './address-guard.ts';
+
+export type Addresses = readonly [string, ...string[]];
+
+export type Choice =
+  | { readonly ok: true; readonly addresses: Addresses }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** More addresses than that are not tried: each would get too little of the attempt's time. */
+const MAX_ADDRESSES = 8;
+
+/**
+ * The addresses of a target that are tried: those that the guard lets through, in their order, and
+ * not too many. ADDRESS_DENIED where it lets none through. What is left out is logged.
+ *
+ * @param target how the target is named in messages
+ */
+export function chooseAddresses(
+  target: string,
+  addresses: Addresses,
+  { guard, log }: Pick<ProbeContext, 'guard' | 'log'>,
+): Choice {
+  const judged = addresses.map((address) => ({ address, network: deniedBy(address, guard) }));
+  const denied = judged.filter(({ network }) => network !== null);
+  const free = judged.filter(({ network }) => network === null).map(({ address }) => address);
+
+  const deniedText = denied.map(({ address, network }) => `${address} is in ${network}`).join(', ');
+  const [first, ...rest] = free.slice(0, MAX_ADDRESSES);
+  if (first === undefined) {
+    const message = `${target} may not be reached: TARGET_DENY shuts it out, since ${deniedText}`;
+    return { ok: false, failure: { code: 'ADDRESS_DENIED', message } };
+  }
+  if (denied.length > 0) log.warn(`left out, because TARGET_DENY shuts it out: ${deniedText}`);
+  if (free.length > MAX_ADDRESSES) {
+    log.warn(`only the first ${MAX_ADDRESSES} of ${free.length} addresses are tried`);
+  }
+  return { ok: true, addresses: [first, ...rest] };
+}
+
+/** Connecting to an unspecified address (RFC 4291 2.5.2) reaches the machine itself. */
+const unspecified = new BlockList();
+unspecified.addAddress('0.0.0.0');
+unspecified.addAddress('::', 'ipv6');
+
+function deniedBy(address: string, guard: AddressGuard): string | null {
+  const isItself = unspecified.check(
+    address.replace(/%.*$/, ''),
+    isIPv6(address) ? 'ipv6' : 'ipv4',
+  );
+  const reached = isItself ? [address, '127.0.0.1', '::1'] : [address];
+  return reached.map((one) => guard.deniedBy(one)).find((network) => network !== null) ?? null;
+}

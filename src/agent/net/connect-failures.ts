@@ -1,0 +1,76 @@
+import type { ErrorCode, Failure } from '../../model/error-codes.ts';
+import type { NotOpened } from './open-socket.ts';
+import { durationText, endpointText } from './words.ts';
+
+interface Row {
+  readonly code: ErrorCode;
+  /** Goes on a sentence that starts with the target's name. */
+  readonly what: string;
+}
+
+const UNREACHABLE: Row = { code: 'CONNECT_UNREACHABLE', what: 'cannot be reached: no route' };
+const SHORTAGE: Row = {
+  code: 'INTERNAL_ERROR',
+  what: 'was not tried: this machine has no file descriptor or port left for a connection; raise its limit (ulimit -n, ip_local_port_range) or lower JOB_CONCURRENCY',
+};
+
+/** What the operating system's error codes mean while a connection is being established. */
+const ROWS: Readonly<Record<string, Row>> = {
+  ECONNREFUSED: { code: 'CONNECT_REFUSED', what: 'refused the connection' },
+  ETIMEDOUT: { code: 'CONNECT_TIMEOUT', what: 'did not answer' },
+  ECONNRESET: {
+    code: 'CONNECT_RESET',
+    what: 'reset the connection while it was being established',
+  },
+  EHOSTUNREACH: UNREACHABLE,
+  ENETUNREACH: UNREACHABLE,
+  EHOSTDOWN: UNREACHABLE,
+  ENETDOWN: UNREACHABLE,
+  EAFNOSUPPORT: UNREACHABLE,
+  EMFILE: SHORTAGE,
+  ENFILE: SHORTAGE,
+  ENOBUFS: SHORTAGE,
+  ENOMEM: SHORTAGE,
+  EADDRNOTAVAIL: SHORTAGE,
+};
+
+const OTHER: Row = { code: 'CONNECT_FAILED', what: 'could not be connected to' };
+
+/** Errors by which a machine says at once that it has no IPv6 for the address. */
+const NO_IPV6: ReadonlySet<string> = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
+
+export function mayMeanNoIpv6(systemCode: string): boolean {
+  return NO_IPV6.has(systemCode);
+}
+
+/** `example.com:443 (192.0.2.1)`; a target that is an address needs no second one. */
+export function targetText(hostname: string, port: number, address: string): string {
+  const endpoint = endpointText(hostname, port);
+  return hostname === address ? endpoint : `${endpoint} (${address})`;
+}
+
+/** Why one address could not be connected to. `target` as targetText gives it. */
+export function connectFailure(target: string, end: NotOpened, tookMs: number): Failure {
+  switch (end.ended) {
+    case 'cancelled':
+      return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
+    case 'time-up':
+      return {
+        code: 'CONNECT_TIMEOUT',
+        message: `${target} did not answer within ${durationText(tookMs)}`,
+      };
+    case 'error': {
+      const { code, what } = ROWS[end.systemCode] ?? OTHER;
+      const message = `${target} ${what} (${end.systemCode} after ${durationText(tookMs)})`;
+      return { code, message };
+    }
+  }
+}
+
+/** An IPv6 literal has no IPv4 address to fall back to. */
+export function noIpv6Failure(target: string): Failure {
+  return {
+    code: 'CONNECT_UNREACHABLE',
+    message: `${target} cannot be reached: this machine has no IPv6`,
+  };
+}

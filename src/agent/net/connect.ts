@@ -1,0 +1,137 @@
+import { isIP, isIPv6, type Socket } from 'node:net';
+import type { Failure } from '../../model/error-codes.ts';
+import type { IpFamily } from '../../model/vocabulary.ts';
+import type { ProbeContext } from '../probes/probe.ts';
+import { type Addresses, chooseAddresses } from './choose-addresses.ts';
+import { connectFailure, mayMeanNoIpv6, noIpv6Failure, targetText } from './connect-failures.ts';
+import { familyFor, hostHasIpv6 } from './host-families.ts';
+import { type Opened, openSocket } from './open-socket.ts';
+import { durationText, endpointText, withoutBrackets } from './words.ts';
+
+export interface Target {
+  /** A name, or an address; an IPv6 address with or without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  readonly ipFamily: IpFamily;
+}
+
+export interface Connected {
+  readonly ok: true;
+  readonly socket: Socket;
+  readonly address: string;
+  /** IPv4 where the machine has no IPv6, whatever was asked for. */
+  readonly ipFamily: IpFamily;
+  readonly dnsMs: number;
+  readonly tcpMs: number;
+}
+
+export interface NotConnected {
+  readonly ok: false;
+  readonly failure: Failure;
+  /** The address that was tried last; null where it did not come to that. */
+  readonly address: string | null;
+  readonly dnsMs: number;
+  readonly tcpMs: number;
+}
+
+/**
+ * Resolves the target's name and connects to its addresses of the family asked for, in order,
+ * until one answers. None that the guard denies is tried. Each gets a fair share of the time that
+ * is left, so that a silent one leaves some for the others. Where all fail, the failure is that of
+ * the last one tried, and the job log has the others. IPv6 on a machine that has none falls back
+ * to IPv4 (SEMANTICS 1). The time up to a failure is in the phase that failed.
+ */
+export async function connectTcp(
+  target: Target,
+  context: ProbeContext,
+): Promise<Connected | NotConnected> {
+  const hostname = withoutBrackets(target.hostname);
+  const bare = { ...target, hostname, ipFamily: familyFor(hostname, target.ipFamily) };
+  const { outcome, mayLackIpv6 } = await connectFamily(bare, context);
+  if (!mayLackIpv6 || hostHasIpv6()) return outcome;
+
+  if (isIPv6(bare.hostname)) {
+    const failure = noIpv6Failure(endpointText(bare.hostname, bare.port));
+    return { ...outcome, ok: false, failure };
+  }
+  context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare.hostname}`);
+  const { outcome: second } = await connectFamily({ ...bare, ipFamily: 'IPv4' }, context);
+  const dnsMs = outcome.dnsMs + second.dnsMs;
+  return { ...second, dnsMs, tcpMs: outcome.tcpMs + second.tcpMs };
+}
+
+interface FamilyOutcome {
+  readonly outcome: Connected | NotConnected;
+  /** It failed for IPv6 in a way in which it also fails where the machine has none. */
+  readonly mayLackIpv6: boolean;
+}
+
+async function connectFamily(target: Target, context: ProbeContext): Promise<FamilyOutcome> {
+  const { clock, signal, deadlineMs, log } = context;
+  const { hostname, port, ipFamily } = target;
+  const startMs = clock.monotonicMs();
+  const family = ipFamily === 'IPv6' ? 6 : 4;
+  const resolution = await context.resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  const resolvedMs = clock.monotonicMs();
+  const dnsMs = resolvedMs - startMs;
+  if (!resolution.ok) {
+    const { failure } = resolution;
+    const outcome = { ok: false, failure, address: null, dnsMs, tcpMs: 0 } as const;
+    return { outcome, mayLackIpv6: family === 6 && failure.code === 'DNS_NO_ADDRESS' };
+  }
+  const { addresses } = resolution;
+  if (isIP(hostname) === 0) {
+    log.info(`${hostname} is ${addresses.join(', ')} (found in ${durationText(dnsMs)})`);
+  }
+  const choice = chooseAddresses(endpointText(hostname, port), addresses, context);
+  if (!choice.ok) {
+    const { failure } = choice;
+    return { outcome: { ok: false, failure, address: null, dnsMs, tcpMs: 0 }, mayLackIpv6: false };
+  }
+
+  const last = await tryInTurn(choice.addresses, target, context);
+  const tcpMs = clock.monotonicMs() - resolvedMs;
+  if (last.end.ok) {
+    const { socket } = last.end;
+    log.info(`connected to ${endpointText(last.address, port)} in ${durationText(tcpMs)}`);
+    const outcome = { ok: true, socket, address: last.address, ipFamily, dnsMs, tcpMs } as const;
+    return { outcome, mayLackIpv6: false };
+  }
+  const failure = connectFailure(targetText(hostname, port, last.address), last.end, last.tookMs);
+  const outcome = { ok: false, failure, address: last.address, dnsMs, tcpMs } as const;
+  return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
+}
+
+interface Tried {
+  readonly address: string;
+  readonly end: Opened;
+  readonly tookMs: number;
+  /** Every address so far ended as it does on a machine without IPv6. */
+  readonly allLackRoute: boolean;
+}
+
+/** Returns what came of the last address that was tried: the first that answered, if any. */
+async function tryInTurn(
+  [first, ...rest]: Addresses,
+  { hostname, port }: Target,
+  { clock, signal, deadlineMs, log }: ProbeContext,
+): Promise<Tried> {
+  const tryOne = async (address: string, left: number, lackedRoute: boolean): Promise<Tried> => {
+    const startMs = clock.monotonicMs();
+    const shareMs = (deadlineMs - startMs) / left;
+    const end = await openSocket(address, port, { clock, signal, deadlineMs: startMs + shareMs });
+    const tookMs = clock.monotonicMs() - startMs;
+    const lacksRoute = !end.ok && end.ended === 'error' && mayMeanNoIpv6(end.systemCode);
+    return { address, end, tookMs, allLackRoute: lackedRoute && lacksRoute };
+  };
+
+  let tried = await tryOne(first, rest.length + 1, true);
+  for (const [index, address] of rest.entries()) {
+    if (tried.end.ok || tried.end.ended === 'cancelled') break;
+    const target = targetText(hostname, port, tried.address);
+    const { message } = connectFailure(target, tried.end, tried.tookMs);
+    log.warn(`${message}; trying the next address`);
+    tried = await tryOne(address, rest.length - index, tried.allLackRoute);
+  }
+  return tried;
+}

@@ -1,0 +1,44 @@
+import { isIP } from 'node:net';
+import type { Family } from '../resolver.ts';
+import type { DnsMessage } from './message.ts';
+import { CLASS_IN, TYPE_NUMBERS } from './parameters.ts';
+
+/** The record type that holds a family's addresses. */
+export function addressType(family: Family): number {
+  return family === 4 ? TYPE_NUMBERS.A : TYPE_NUMBERS.AAAA;
+}
+
+export interface AddressAnswer {
+  /** In the server's order. */
+  readonly addresses: readonly string[];
+  /** The name at the end of the aliases; the name asked for where there are none. */
+  readonly finalName: string;
+}
+
+/**
+ * The addresses in an answer: those of the name itself, or of the name that its aliases lead to
+ * within the answer (RFC 1034 3.6.2). Records of other names are no answer and not used.
+ */
+export function addressesIn(message: DnsMessage, name: string, family: Family): AddressAnswer {
+  const type = addressType(family);
+  const aliases = new Map<string, string>();
+  for (const record of message.answers) {
+    if (record.type !== TYPE_NUMBERS.CNAME || record.class !== CLASS_IN) continue;
+    aliases.set(record.name.toLowerCase(), record.data);
+  }
+  let finalName = name;
+  // Each alias is followed once, so that a ring of them ends.
+  for (let next = aliases.get(key(name)); next !== undefined; next = aliases.get(key(finalName))) {
+    aliases.delete(key(finalName));
+    finalName = next;
+  }
+  const addresses = message.answers
+    .filter((record) => record.type === type && record.class === CLASS_IN)
+    .filter((record) => key(record.name) === key(finalName) && isIP(record.data) === family)
+    .map(({ data }) => data);
+  return { addresses, finalName };
+}
+
+function key(name: string): string {
+  return name.toLowerCase();
+}

@@ -1,0 +1,109 @@
+import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { Family } from '../resolver.ts';
+import { addressesIn, addressType } from './address-answer.ts';
+import type { Answered } from './exchange.ts';
+import { serverText } from './exchange-failures.ts';
+import { type AskOptions, askNameServers, type NameServers } from './name-servers.ts';
+import { displayName } from './names.ts';
+import { RCODE, rcodeName } from './parameters.ts';
+import { foundOrNull, type Missed, missedOrOver, type SourceResult } from './source-result.ts';
+
+/** How long the other family may be asked for, only to make a message clearer. */
+const OTHER_FAMILY_MS = 1000;
+
+interface Attempt {
+  readonly name: string;
+  readonly result: SourceResult;
+  /** The answer that had no address; null where there was none. */
+  readonly answered: Answered | null;
+}
+
+/**
+ * Asks for each candidate name (at least one) until one has addresses. As in the C library, an
+ * unknown name, a name without addresses and SERVFAIL lead on to the next candidate, silence ends
+ * the search; and what is wrong with a name that exists says more than that another does not.
+ */
+export async function askForAddresses(
+  candidates: readonly string[],
+  family: Family,
+  nameServers: NameServers,
+  options: AskOptions,
+): Promise<SourceResult> {
+  let telling: (Attempt & { result: Missed }) | null = null;
+  for (const name of candidates) {
+    const { result, answered } = await askForOne(name, family, nameServers, options);
+    if (result.kind !== 'missed') return result;
+    const { code } = result.failure;
+    if (telling === null || telling.result.failure.code === 'DNS_NXDOMAIN') {
+      telling = { name, result, answered };
+    }
+    if (code === 'DNS_TIMEOUT' || code === 'DNS_UNREACHABLE') break;
+  }
+  if (telling === null) {
+    return missedOrOver({ code: 'DNS_NXDOMAIN', message: 'There is no name to ask for' });
+  }
+  if (telling.answered === null || telling.result.failure.code !== 'DNS_NO_ADDRESS') {
+    return telling.result;
+  }
+  const clause = await otherFamilyClause(telling.name, family, telling.answered, options);
+  const { failure } = telling.result;
+  return { ...telling.result, failure: { ...failure, message: `${failure.message}; ${clause}` } };
+}
+
+async function askForOne(
+  name: string,
+  family: Family,
+  nameServers: NameServers,
+  options: AskOptions,
+): Promise<Omit<Attempt, 'name'>> {
+  const question = { name, type: addressType(family) };
+  const answered = await askNameServers(question, nameServers, options);
+  if (answered.kind === 'failed') {
+    return { result: missedOrOver(answered.failure), answered: null };
+  }
+  if (answered.message.rcode !== RCODE.NOERROR) {
+    return { result: missedOrOver(codeFailure(name, answered)), answered };
+  }
+  const { addresses, finalName } = addressesIn(answered.message, name, family);
+  const found = foundOrNull(addresses);
+  if (found !== null) return { result: found, answered };
+  const alias =
+    finalName.toLowerCase() === name.toLowerCase()
+      ? ''
+      : `, an alias of ${displayName(finalName)},`;
+  const message = `The name ${displayName(name)}${alias} has no IPv${family} address`;
+  return { result: missedOrOver({ code: 'DNS_NO_ADDRESS', message }), answered };
+}
+
+const CODE_OF_RCODE: ReadonlyMap<number, ErrorCode> = new Map([
+  [RCODE.NXDOMAIN, 'DNS_NXDOMAIN'],
+  [RCODE.SERVFAIL, 'DNS_SERVFAIL'],
+  [RCODE.REFUSED, 'DNS_REFUSED'],
+]);
+
+function codeFailure(name: string, { message: { rcode }, server }: Answered): Failure {
+  const answer = `${serverText(server)} answered ${rcodeName(rcode)}`;
+  const message =
+    rcode === RCODE.NXDOMAIN
+      ? `The name ${displayName(name)} does not exist (${answer})`
+      : `${answer} to the question for ${displayName(name)}`;
+  return { code: CODE_OF_RCODE.get(rcode) ?? 'DNS_ERROR', message };
+}
+
+/** Whether the name has addresses of the other family, asked of the server that just answered. */
+async function otherFamilyClause(
+  name: string,
+  family: Family,
+  { server }: Answered,
+  options: AskOptions,
+): Promise<string> {
+  const other: Family = family === 4 ? 6 : 4;
+  const servers: NameServers = { servers: [server], timeoutMs: OTHER_FAMILY_MS, attempts: 1 };
+  const result = await askNameServers({ name, type: addressType(other) }, servers, options);
+  if (result.kind === 'failed' || result.message.rcode !== RCODE.NOERROR) {
+    return `whether it has an IPv${other} address could not be learnt`;
+  }
+  return addressesIn(result.message, name, other).addresses.length > 0
+    ? `it has an IPv${other} address`
+    : `nor has it an IPv${other} address`;
+}

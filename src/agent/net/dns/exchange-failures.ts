@@ -1,0 +1,58 @@
+import { isIPv6 } from 'node:net';
+import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import { endpointText } from '../words.ts';
+import { displayName } from './names.ts';
+import { typeName } from './parameters.ts';
+import type { Question } from './query.ts';
+
+export interface ServerAddress {
+  /** An IPv4 or IPv6 address; the latter may have a scope (`fe80::1%eth0`). */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** `192.0.2.1:53`, `[2001:db8::1]:53`. */
+export function serverText({ address, port }: ServerAddress): string {
+  return endpointText(address, port);
+}
+
+/** `AAAA example.com`. */
+export function questionText({ name, type }: Question): string {
+  return `${typeName(type)} ${displayName(name)}`;
+}
+
+export interface ExchangeFailed {
+  readonly kind: 'failed';
+  readonly failure: Failure;
+}
+
+export function failed(code: ErrorCode, message: string): ExchangeFailed {
+  return { kind: 'failed', failure: { code, message } };
+}
+
+export function cancelled(question: Question, server: ServerAddress): ExchangeFailed {
+  return failed(
+    'CANCELLED',
+    `The question ${questionText(question)} to ${serverText(server)} was broken off because the agent stops`,
+  );
+}
+
+/** Errors that say that this machine is out of something, and nothing about the server. */
+const OWN_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
+
+/**
+ * A socket's error as a failure of the exchange. `what` says what happened, after the server's
+ * name.
+ */
+export function socketFailed(error: unknown, server: ServerAddress, what: string): ExchangeFailed {
+  const systemCode = systemCodeOf(error) ?? messageOf(error);
+  const who = serverText(server);
+  // Without IPv6 there is no address to ask an IPv6 server from; with IPv4 it is the ports.
+  const noPort = systemCode === 'EADDRNOTAVAIL' && !isIPv6(server.address);
+  if (!noPort && !OWN_SHORTAGES.has(systemCode)) {
+    return failed('DNS_UNREACHABLE', `${who} ${what} (${systemCode})`);
+  }
+  const message = `${who} was not asked: this machine has no file descriptor or port left for a socket (${systemCode}); raise its limit (ulimit -n, ip_local_port_range) or lower JOB_CONCURRENCY`;
+  return failed('INTERNAL_ERROR', message);
+}

@@ -1,0 +1,95 @@
+import type { DnsProtocol } from '../../../model/request.ts';
+import type { JobLog } from '../../probes/job-log.ts';
+import type { Limits } from '../limited-wait.ts';
+import {
+  type ExchangeFailed,
+  questionText,
+  type ServerAddress,
+  serverText,
+} from './exchange-failures.ts';
+import type { DnsMessage } from './message.ts';
+import { RCODE, rcodeName } from './parameters.ts';
+import { makeQuery, type Query, type Question } from './query.ts';
+import { exchangeOverTcp } from './tcp-exchange.ts';
+import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
+
+export interface ExchangeOptions extends Limits {
+  readonly log: JobLog;
+  readonly protocol: DnsProtocol;
+  /** Ask for the AD bit of the answer. */
+  readonly authenticData: boolean;
+}
+
+export interface Answered {
+  readonly kind: 'answer';
+  readonly message: DnsMessage;
+  readonly server: ServerAddress;
+  /** What the answer came over in the end. */
+  readonly protocol: DnsProtocol;
+  /** From the first question to the answer, with all repeats; ms. */
+  readonly durationMs: number;
+}
+
+export type Exchanged = Answered | ExchangeFailed;
+
+/**
+ * Puts one question to one server until there is a complete answer, of whatever code. A truncated
+ * answer is asked for again over TCP (RFC 2181 9), a FORMERR that came to an EDNS question again
+ * without EDNS (RFC 6891 7), all within the one deadline. Failures: DNS_TIMEOUT,
+ * DNS_UNREACHABLE, DNS_MALFORMED, CANCELLED, INTERNAL_ERROR where this machine is out of sockets.
+ */
+export async function exchange(
+  question: Question,
+  server: ServerAddress,
+  options: ExchangeOptions,
+): Promise<Exchanged> {
+  const { clock, log, authenticData } = options;
+  const startMs = clock.monotonicMs();
+  const what = `${questionText(question)} to ${serverText(server)}`;
+  let { protocol } = options;
+  let edns = true;
+  for (;;) {
+    const query = makeQuery(question, { edns, authenticData });
+    const end =
+      protocol === 'UDP'
+        ? await overUdp(query, server, options)
+        : await exchangeOverTcp(query, server, options);
+    const durationMs = clock.monotonicMs() - startMs;
+    if (end.kind === 'failed') {
+      log.warn(`Question ${what}: ${end.failure.message}`);
+      return end;
+    }
+    if (end.kind === 'truncated') {
+      log.info(`Question ${what}: the answer over UDP was truncated; asking again over TCP`);
+      protocol = 'TCP';
+      continue;
+    }
+    const { message } = end;
+    if (edns && message.rcode === RCODE.FORMERR && message.edns === null) {
+      log.info(`Question ${what}: the server does not know EDNS; asking again without it`);
+      edns = false;
+      continue;
+    }
+    const count = message.answers.length;
+    log.info(
+      `Question ${what} over ${protocol}: ${rcodeName(message.rcode)}, ${count} ${count === 1 ? 'record' : 'records'}, ${durationMs.toFixed(3)} ms`,
+    );
+    return { kind: 'answer', message, server, protocol, durationMs };
+  }
+}
+
+async function overUdp(
+  query: Query,
+  server: ServerAddress,
+  options: ExchangeOptions,
+): Promise<UdpExchange['end']> {
+  const { end, sent, ignored } = await exchangeOverUdp(query, server, options);
+  const who = serverText(server);
+  if (sent > 1) {
+    options.log.warn(`The question to ${who} was sent ${sent} times for lack of an answer`);
+  }
+  if (ignored > 0) {
+    options.log.warn(`${ignored} datagrams from ${who} were no answer to the question and ignored`);
+  }
+  return end;
+}

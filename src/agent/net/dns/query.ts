@@ -1,0 +1,120 @@
+import { randomInt } from 'node:crypto';
+import packet, { type RecordType } from 'dns-packet';
+import { type DnsHeader, type DnsMessage, decodeHeader, decodeMessage } from './message.ts';
+import { sameName } from './names.ts';
+import { CLASS_IN, RCODE } from './parameters.ts';
+
+export interface Question {
+  /** An absolute name, see names.ts. */
+  readonly name: string;
+  /** The record type's number. */
+  readonly type: number;
+}
+
+export interface Query {
+  readonly id: number;
+  readonly question: Question;
+  readonly bytes: Buffer;
+}
+
+/**
+ * What a server may send us over UDP: with the headers it fits the smallest IPv6 MTU, so that
+ * nothing is fragmented on the way (RFC 9715, DNS flag day 2020).
+ */
+const UDP_PAYLOAD_BYTES = 1232;
+
+export interface QueryOptions {
+  /** Offer EDNS (RFC 6891). */
+  readonly edns: boolean;
+  /** Ask for the AD bit, whose value is else undefined in the answer (RFC 6840 5.7). */
+  readonly authenticData: boolean;
+}
+
+export function makeQuery(question: Question, { edns, authenticData }: QueryOptions): Query {
+  const id = randomInt(0x10000);
+  const bytes = packet.encode({
+    type: 'query',
+    id,
+    flags: packet.RECURSION_DESIRED | (authenticData ? packet.AUTHENTIC_DATA : 0),
+    questions: [{ name: question.name, type: libraryType(question.type) }],
+    additionals: edns
+      ? [
+          {
+            type: 'OPT',
+            name: '.',
+            udpPayloadSize: UDP_PAYLOAD_BYTES,
+            extendedRcode: 0,
+            ednsVersion: 0,
+            flags: 0,
+            flag_do: false,
+            options: [],
+          },
+        ]
+      : [],
+  });
+  return { id, question, bytes };
+}
+
+/** The library takes any type by number in this form; its own list of names ends before HTTPS. */
+function libraryType(type: number): RecordType {
+  return `UNKNOWN_${type}` as RecordType;
+}
+
+/**
+ * What bytes from the server's own address are:
+ * - `answer`: the complete answer to the query
+ * - `truncated`: the answer, which did not fit
+ * - `unrelated`: a message with another id, or about another question, or no response at all
+ * - `malformed`: it has the query's id, and is no DNS message
+ */
+export type Judged =
+  | { readonly kind: 'answer'; readonly message: DnsMessage }
+  | { readonly kind: 'truncated' }
+  | { readonly kind: 'unrelated' }
+  | { readonly kind: 'malformed'; readonly fault: string };
+
+/**
+ * Whoever forges an answer has to guess the id and the port, so bytes that carry the right id are
+ * the server's, and where they cannot be read it is of no use to wait for better ones.
+ */
+export function judgeAnswer(bytes: Buffer, query: Query): Judged {
+  if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
+  const head = decodeHeader(bytes);
+  if (!head.ok) return { kind: 'malformed', fault: head.fault };
+  if (!answersQuestion(head.value, query.question)) return { kind: 'unrelated' };
+  if (head.value.truncated) return { kind: 'truncated' };
+  return judgeWhole(bytes);
+}
+
+/** The same over TCP, where nothing needs to be asked again: TC is then a mere flag. */
+export function judgeStreamed(bytes: Buffer, query: Query): Judged {
+  const judged = judgeAnswer(bytes, query);
+  return judged.kind === 'truncated' ? judgeWhole(bytes) : judged;
+}
+
+function judgeWhole(bytes: Buffer): Judged {
+  const whole = decodeMessage(bytes);
+  return whole.ok
+    ? { kind: 'answer', message: whole.value }
+    : { kind: 'malformed', fault: whole.fault };
+}
+
+/** Codes that servers may send without the question: they could not, or would not, read it. */
+const CODES_WITHOUT_QUESTION: ReadonlySet<number> = new Set([
+  RCODE.FORMERR,
+  RCODE.SERVFAIL,
+  RCODE.NOTIMP,
+  RCODE.REFUSED,
+]);
+
+function answersQuestion(header: DnsHeader, asked: Question): boolean {
+  if (!header.isResponse || header.opcode !== 0) return false;
+  const [question, ...more] = header.questions;
+  if (question === undefined) return CODES_WITHOUT_QUESTION.has(header.headerRcode);
+  return (
+    more.length === 0 &&
+    question.type === asked.type &&
+    question.class === CLASS_IN &&
+    sameName(question.name, asked.name)
+  );
+}

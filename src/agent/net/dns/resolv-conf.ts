@@ -1,0 +1,67 @@
+import { isIP } from 'node:net';
+
+/** What resolv.conf(5) sets, with its defaults. */
+export interface ResolvConf {
+  /** Three at most; 127.0.0.1 where the file names none. */
+  readonly nameServers: readonly [string, ...string[]];
+  readonly search: readonly string[];
+  /** Names with fewer dots are tried below the search list first; 0..15. */
+  readonly ndots: number;
+  /** For one server and one attempt; 1000..30,000. */
+  readonly timeoutMs: number;
+  /** Rounds over all servers; 1..5. */
+  readonly attempts: number;
+  /** Begin with another server each time. */
+  readonly rotate: boolean;
+  /** Ask over TCP. */
+  readonly useTcp: boolean;
+}
+
+const MAX_NAME_SERVERS = 3;
+/** The C library takes any number; each costs a question for every unknown name. */
+const MAX_SEARCH = 32;
+
+/**
+ * Reads resolv.conf(5). Lines that say nothing we know are passed over, as the C library does.
+ * `hostname` is this machine's: its domain is searched where the file names no list.
+ */
+export function parseResolvConf(text: string, hostname: string): ResolvConf {
+  const nameServers: string[] = [];
+  let search: readonly string[] | null = null;
+  const options = new Map<string, number>();
+  for (const line of text.split('\n')) {
+    const [keyword, ...words] = line
+      .replace(/[#;].*$/, '')
+      .trim()
+      .split(/\s+/);
+    if (keyword === 'nameserver' && isIP(words[0] ?? '') !== 0) nameServers.push(words[0] ?? '');
+    else if (keyword === 'search') search = words;
+    else if (keyword === 'domain') search = words.slice(0, 1);
+    else if (keyword === 'options') {
+      for (const word of words) {
+        const [name = '', value = ''] = word.split(':');
+        options.set(name, Number.parseInt(value, 10));
+      }
+    }
+  }
+  const [first = '127.0.0.1', ...others] = nameServers;
+  return {
+    nameServers: [first, ...others.slice(0, MAX_NAME_SERVERS - 1)],
+    search: (search ?? domainOf(hostname)).filter((domain) => domain !== '.').slice(0, MAX_SEARCH),
+    ndots: within(options.get('ndots'), 0, 1, 15),
+    timeoutMs: within(options.get('timeout'), 1, 5, 30) * 1000,
+    attempts: within(options.get('attempts'), 1, 2, 5),
+    rotate: options.has('rotate'),
+    useTcp: options.has('use-vc'),
+  };
+}
+
+function domainOf(hostname: string): readonly string[] {
+  const dot = hostname.indexOf('.');
+  return dot < 0 || dot === hostname.length - 1 ? [] : [hostname.slice(dot + 1)];
+}
+
+function within(value: number | undefined, least: number, otherwise: number, most: number): number {
+  if (value === undefined || Number.isNaN(value)) return otherwise;
+  return Math.min(Math.max(value, least), most);
+}

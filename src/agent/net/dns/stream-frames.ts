@@ -1,0 +1,46 @@
+/**
+ * Cuts a DNS stream into messages (RFC 1035 4.2.2: two octets of length before each). Holds one
+ * message (64 KiB) and the chunk that came last at most, and costs the same for each octet
+ * whether they come in one segment or in as many segments as octets.
+ */
+export class StreamFrames {
+  #held = Buffer.alloc(512);
+  #heldBytes = 0;
+
+  get isEmpty(): boolean {
+    return this.#heldBytes === 0;
+  }
+
+  add(chunk: Uint8Array): void {
+    const wanted = this.#heldBytes + chunk.length;
+    if (wanted > this.#held.length) {
+      const larger = Buffer.alloc(Math.max(wanted, this.#held.length * 2));
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    this.#held.set(chunk, this.#heldBytes);
+    this.#heldBytes = wanted;
+  }
+
+  /** The next whole message, or null where it has not come yet. */
+  next(): Buffer | null {
+    const length = this.#announcedBytes();
+    if (length === null || this.#heldBytes < length + 2) return null;
+    const message = Buffer.from(this.#held.subarray(2, length + 2));
+    this.#held.copyWithin(0, length + 2, this.#heldBytes);
+    this.#heldBytes -= length + 2;
+    return message;
+  }
+
+  /** For people: how far the message that is coming has come. */
+  progress(): string {
+    const length = this.#announcedBytes();
+    return length === null
+      ? `${this.#heldBytes} bytes came`
+      : `${this.#heldBytes - 2} of ${length} bytes came`;
+  }
+
+  #announcedBytes(): number | null {
+    return this.#heldBytes < 2 ? null : this.#held.readUInt16BE(0);
+  }
+}

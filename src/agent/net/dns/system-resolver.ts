@@ -1,0 +1,146 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { JobLog } from '../../probes/job-log.ts';
+import type { Family, ResolveOptions, Resolver } from '../resolver.ts';
+import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './c-library.ts';
+import { askForAddresses } from './dns-source.ts';
+import { lookInHosts } from './hosts-source.ts';
+import { resolveKnown } from './known-names.ts';
+import type { NameServers } from './name-servers.ts';
+import { absoluteName, displayName } from './names.ts';
+import { candidateNames } from './search-list.ts';
+import type { Missed, SourceResult } from './source-result.ts';
+import {
+  nameServersOf,
+  openSystemFiles,
+  SYSTEM_FILE_PATHS,
+  type SystemFilePaths,
+  type SystemFiles,
+  usesResolvedStub,
+} from './system-files.ts';
+
+export interface SystemResolverOptions {
+  readonly clock: Clock;
+  /** Elsewhere than under /etc. */
+  readonly files?: Partial<SystemFilePaths>;
+  /** What one look-up may take in all, within the caller's deadline; 15,000 ms. */
+  readonly limitMs?: number;
+  /** The port of the name servers; 53, as resolv.conf knows no other. */
+  readonly serverPort?: number;
+  readonly getAddresses?: GetAddresses;
+}
+
+export interface SystemResolver extends Resolver {
+  /** resolv.conf's name servers, for the DNS checks that name none. */
+  nameServers(): NameServers;
+}
+
+const LIMIT_MS = 15_000;
+const DNS_PORT = 53;
+
+/**
+ * Looks names up as this system does (hosts file, resolv.conf with its search list, the order of
+ * nsswitch.conf), but on sockets of its own: a slow name server takes none of libuv's threads, and
+ * every look-up ends with its own time. Nothing is cached, so that each is timed truthfully.
+ */
+export function createSystemResolver(options: SystemResolverOptions): SystemResolver {
+  const { clock, limitMs = LIMIT_MS, serverPort = DNS_PORT } = options;
+  const files = openSystemFiles(clock, { ...SYSTEM_FILE_PATHS, ...options.files });
+  const library = new CLibrary(options.getAddresses ?? getaddrinfo);
+  let turn = 0;
+  const nameServers = (): NameServers => {
+    turn += 1;
+    return nameServersOf(files.resolvConf().value, serverPort, turn - 1);
+  };
+  return {
+    nameServers,
+    async resolve(hostname, family, { signal, deadlineMs, log }) {
+      const known = resolveKnown(hostname, family);
+      if (known !== null) return known;
+      const name = absoluteName(hostname);
+      if (name === null) {
+        const message = `${hostname} is no possible host name`;
+        return { ok: false, failure: { code: 'DNS_NXDOMAIN', message } };
+      }
+      const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);
+      const isAbsolute = hostname.endsWith('.');
+      const limits = { clock, signal, log, deadlineMs: ownDeadlineMs };
+      const lookUp: LookUp = { name, isAbsolute, family, limits, files, nameServers, library };
+      warnOfProblems(files, log);
+      const result = await askSources(lookUp);
+      return result.kind === 'found'
+        ? { ok: true, addresses: result.addresses }
+        : { ok: false, failure: result.failure };
+    },
+  };
+}
+
+interface LookUp {
+  readonly name: string;
+  /** Written with a trailing dot: the search list is not for it. */
+  readonly isAbsolute: boolean;
+  readonly family: Family;
+  readonly limits: ResolveOptions & { readonly clock: Clock };
+  readonly files: SystemFiles;
+  readonly nameServers: () => NameServers;
+  readonly library: CLibrary;
+}
+
+/**
+ * The sources of nsswitch.conf: the hosts file and DNS in its order, by ourselves; the C library
+ * after both, for all the others that could know the name, since it cannot be told to leave out
+ * what has been asked already.
+ */
+async function askSources(lookUp: LookUp): Promise<SourceResult> {
+  const { name, family, limits, files, library } = lookUp;
+  const { value: sources } = files.sources();
+  let missed: Missed | null = null;
+  for (const { name: source, returnOn } of sources) {
+    if (source !== 'files' && source !== 'dns') continue;
+    const result =
+      source === 'dns' ? await askDns(lookUp) : lookInHosts(files.hosts().value, name, family);
+    if (result.kind !== 'missed') return result;
+    missed = moreTelling(missed, result);
+    if (returnOn.has(result.status)) return missed;
+  }
+  const usesStub = usesResolvedStub(files.resolvConf().value);
+  const others = sources.filter((source) => mayKnow(source, name, usesStub));
+  if (others.length > 0) {
+    const names = others.map((source) => source.name).join(', ');
+    limits.log.info(`Asking the C library for ${displayName(name)} (nsswitch.conf names ${names})`);
+    const result = await library.find(lookUp.isAbsolute ? name : displayName(name), family, limits);
+    if (result.kind !== 'missed') return result;
+    return missed === null ? result : moreTelling(result, missed);
+  }
+  return missed ?? NO_SOURCE;
+}
+
+const NO_SOURCE: Missed = {
+  kind: 'missed',
+  status: 'UNAVAIL',
+  failure: {
+    code: 'DNS_NXDOMAIN',
+    message: 'nsswitch.conf names no source to look host names up in',
+  },
+};
+
+function askDns(lookUp: LookUp): Promise<SourceResult> {
+  const { name, isAbsolute, family, limits, files, nameServers } = lookUp;
+  const { value: conf } = files.resolvConf();
+  return askForAddresses(candidateNames(name, isAbsolute, conf), family, nameServers(), {
+    ...limits,
+    protocol: conf.useTcp ? 'TCP' : 'UDP',
+    authenticData: false,
+  });
+}
+
+/** The second one's word counts, unless it only says that it does not know the name. */
+function moreTelling(first: Missed | null, second: Missed): Missed {
+  if (first === null || second.failure.code !== 'DNS_NXDOMAIN') return second;
+  return first.failure.code === 'DNS_NXDOMAIN' ? second : first;
+}
+
+function warnOfProblems(files: SystemFiles, log: JobLog): void {
+  for (const { problem } of [files.hosts(), files.resolvConf(), files.sources()]) {
+    if (problem !== null) log.warn(problem);
+  }
+}

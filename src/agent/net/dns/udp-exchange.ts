@@ -1,0 +1,110 @@
+import dgram from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import { type Limits, limitedWait } from '../limited-wait.ts';
+import {
+  cancelled,
+  type ExchangeFailed,
+  failed,
+  questionText,
+  type ServerAddress,
+  serverText,
+  socketFailed,
+} from './exchange-failures.ts';
+import { decodeMessage } from './message.ts';
+import { type Judged, judgeAnswer, type Query } from './query.ts';
+
+/** How many datagrams that are no answer are looked into; the rest are only counted. */
+const MAX_INSPECTED = 16;
+
+/** Pauses before the question is sent again, in ms; after the last one it is only waited. */
+const RESEND_AFTER_MS = [500, 1000, 2000, 4000, 8000];
+
+export interface UdpExchange {
+  readonly end: Exclude<Judged, { kind: 'unrelated' | 'malformed' }> | ExchangeFailed;
+  /** Datagrams sent, and received ones that were no answer to the question. */
+  readonly sent: number;
+  readonly ignored: number;
+}
+
+/**
+ * One question over UDP, from a fresh socket with a random port that is connected to the server:
+ * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. What comes from
+ * the server with another id or question is counted and ignored. Silence makes the question go
+ * out again after 0.5, 1, 2, 4 and 8 s (same id, same socket: the answer to any of them counts),
+ * so that one lost datagram is a slow answer and no outage.
+ */
+export function exchangeOverUdp(
+  query: Query,
+  server: ServerAddress,
+  limits: Limits,
+): Promise<UdpExchange> {
+  const startMs = limits.clock.monotonicMs();
+  let sent = 0;
+  let ignored = 0;
+  let onlyNoise = true;
+  const ending = (end: UdpExchange['end']): UdpExchange => ({ end, sent, ignored });
+
+  const timedOut = (): UdpExchange => {
+    const waitedMs = Math.round(limits.clock.monotonicMs() - startMs);
+    const who = `${serverText(server)} did not answer ${questionText(query.question)} over UDP`;
+    const tried = `within ${waitedMs} ms (asked ${sent} times; ${ignored} datagrams were no answer)`;
+    return ignored > 0 && onlyNoise
+      ? ending(failed('DNS_MALFORMED', `${who} ${tried}: all it sent was no DNS message`))
+      : ending(failed('DNS_TIMEOUT', `${who} ${tried}`));
+  };
+
+  return limitedWait(
+    limits,
+    { timedOut, cancelled: () => ending(cancelled(query.question, server)) },
+    (settle) => {
+      const socket = dgram.createSocket({
+        type: isIPv6(server.address) ? 'udp6' : 'udp4',
+        lookup: (address, _options, done) => done(null, address, isIPv6(address) ? 6 : 4),
+      });
+      let cancelResend = (): void => {};
+
+      const fail = (error: unknown): void =>
+        settle(ending(socketFailed(error, server, 'cannot be reached over UDP')));
+
+      const send = (): void => {
+        const pauseMs = RESEND_AFTER_MS[sent];
+        sent += 1;
+        socket.send(query.bytes, (error) => {
+          if (error !== null) fail(error);
+        });
+        if (pauseMs !== undefined) cancelResend = limits.clock.after(pauseMs, send);
+      };
+
+      socket.on('message', (bytes) => {
+        const judged = judgeAnswer(bytes, query);
+        if (judged.kind === 'unrelated') {
+          ignored += 1;
+          if (ignored <= MAX_INSPECTED && decodeMessage(bytes).ok) onlyNoise = false;
+        } else if (judged.kind === 'malformed') {
+          const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
+          settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.fault}`)));
+        } else {
+          settle(ending(judged));
+        }
+      });
+      socket.on('error', fail);
+      socket.on('connect', send);
+      socket.connect(server.port, server.address);
+
+      return () => {
+        cancelResend();
+        closeQuietly(socket);
+      };
+    },
+  );
+}
+
+/**
+ * The socket may still be binding, and its own listeners then carry out the close: only ours go.
+ * An error that comes after the end, from a send still under way, must find a listener.
+ */
+function closeQuietly(socket: dgram.Socket): void {
+  for (const event of ['message', 'connect', 'error']) socket.removeAllListeners(event);
+  socket.on('error', () => {});
+  socket.close();
+}

@@ -1,0 +1,169 @@
+import { labelText } from './names.ts';
+
+const MAX_NAME_OCTETS = 255;
+/** A name has at most 127 labels, so an honest one never needs more pointers than that. */
+const MAX_POINTERS = 127;
+
+/**
+ * Octets of names that may be read in one message, twice what it can hold itself. The ends of
+ * names that pointers lead to are read once for each place, so only a message that is made to keep
+ * its reader busy comes near.
+ */
+const MAX_NAME_WORK_OCTETS = 131_072;
+
+const BAD_POINTER = 'a name holds a bad compression pointer';
+const TOO_LONG = 'a name is longer than 255 octets';
+
+/** A name, or the end of one, in presentation form. */
+interface ReadName {
+  /** With the trailing dot; the root is empty. */
+  readonly text: string;
+  /** On the wire and unfolded, with the length octets and the root's. */
+  readonly octets: number;
+  readonly pointers: number;
+}
+
+const NO_NAME: ReadName = { text: '', octets: 1, pointers: 0 };
+
+/**
+ * Reads a DNS message from hostile hands: never throws, never loops, never leaves its bounds.
+ * The first thing that is off is kept in `fault`; from then on every read gives 0 or nothing, so
+ * a caller may look at `fault` once at the end of a straight run of reads, and in every loop.
+ */
+export class WireReader {
+  readonly #message: Buffer;
+  readonly #nameEnds = new Map<number, ReadName>();
+  #workOctets = 0;
+  #end: number;
+  #offset = 0;
+  #fault: string | null = null;
+  /** Pointers under way, one within the other. */
+  #depth = 0;
+
+  constructor(message: Buffer) {
+    this.#message = message;
+    this.#end = message.length;
+  }
+
+  get fault(): string | null {
+    return this.#fault;
+  }
+
+  /** Octets until the end of the message, or of the part that is read by `within`. */
+  get remaining(): number {
+    return this.#fault === null ? this.#end - this.#offset : 0;
+  }
+
+  fail(fault: string): void {
+    this.#fault ??= fault;
+  }
+
+  u8(): number {
+    return this.#take(1) ? (this.#message[this.#offset - 1] ?? 0) : 0;
+  }
+
+  u16(): number {
+    return this.#take(2) ? this.#message.readUInt16BE(this.#offset - 2) : 0;
+  }
+
+  u32(): number {
+    return this.#take(4) ? this.#message.readUInt32BE(this.#offset - 4) : 0;
+  }
+
+  bytes(length: number): Buffer {
+    if (!this.#take(length)) return Buffer.alloc(0);
+    return this.#message.subarray(this.#offset - length, this.#offset);
+  }
+
+  /** The next octets without moving on; fewer where there are fewer. */
+  peek(length: number): Buffer {
+    return this.#message.subarray(this.#offset, Math.min(this.#offset + length, this.#end));
+  }
+
+  /** One character-string: a length octet and as many octets (RFC 1035 3.3). */
+  string(): Buffer {
+    return this.bytes(this.u8());
+  }
+
+  /** Lets `read` see the next `length` octets only, and insists that it uses them all. */
+  within<T>(length: number, what: string, read: () => T): T {
+    const outerEnd = this.#end;
+    if (length > this.remaining) this.fail(`${what} reaches past the end`);
+    this.#end = Math.min(outerEnd, this.#offset + length);
+    const value = read();
+    if (this.remaining > 0) this.fail(`${what} is longer than what it holds`);
+    this.#end = outerEnd;
+    return value;
+  }
+
+  /** A name in presentation form, with the trailing dot (RFC 1035 4.1.4). */
+  name(): string {
+    const { text } = this.#readName(this.#offset, this.#end, (next) => {
+      this.#offset = next;
+    });
+    return text === '' || this.#fault !== null ? '.' : text;
+  }
+
+  /** Reads labels from `start` to the root or to a pointer; `passed` gets the place behind it. */
+  #readName(start: number, end: number, passed: (next: number) => void): ReadName {
+    let text = '';
+    let octets = 1;
+    let at = start;
+    while (this.#fault === null) {
+      const length = at < end ? this.#message[at] : undefined;
+      if (length === undefined) {
+        this.fail('a name reaches past the end');
+      } else if (length === 0) {
+        passed(at + 1);
+        return { text, octets, pointers: 0 };
+      } else if (length >= 0xc0) {
+        passed(at + 2);
+        const rest = this.#nameEnd(at, start, end);
+        if (octets + rest.octets - 1 > MAX_NAME_OCTETS) this.fail(TOO_LONG);
+        return {
+          text: text + rest.text,
+          octets: octets + rest.octets - 1,
+          pointers: rest.pointers + 1,
+        };
+      } else if (length > 63) {
+        this.fail('a name holds a label of an unknown kind');
+      } else {
+        const next = at + 1 + length;
+        octets += length + 1;
+        this.#workOctets += length + 1;
+        if (next > end) this.fail('a name reaches past the end');
+        else if (octets > MAX_NAME_OCTETS) this.fail(TOO_LONG);
+        else if (this.#workOctets > MAX_NAME_WORK_OCTETS) {
+          this.fail('its names unfold to more than can be real');
+        } else text += `${labelText(this.#message, at + 1, next)}.`;
+        at = next;
+      }
+    }
+    return NO_NAME;
+  }
+
+  /**
+   * The end of a name that the pointer at `at` leads to. It must lie before the labels that come
+   * before the pointer, which rules every ring out, and hold few pointers itself.
+   */
+  #nameEnd(at: number, start: number, end: number): ReadName {
+    const target = at + 1 < end ? this.#message.readUInt16BE(at) & 0x3fff : start;
+    const known = this.#nameEnds.get(target);
+    if (known !== undefined && target < start && known.pointers < MAX_POINTERS) return known;
+    this.#depth += 1;
+    if (target >= start || this.#depth > MAX_POINTERS) this.fail(BAD_POINTER);
+    const read =
+      this.#fault === null ? this.#readName(target, this.#message.length, () => {}) : NO_NAME;
+    this.#depth -= 1;
+    if (read.pointers >= MAX_POINTERS) this.fail(BAD_POINTER);
+    this.#nameEnds.set(target, read);
+    return read;
+  }
+
+  #take(length: number): boolean {
+    if (length > this.remaining) this.fail('it ends too early');
+    if (this.#fault !== null) return false;
+    this.#offset += length;
+    return true;
+  }
+}

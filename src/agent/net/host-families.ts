@@ -1,0 +1,34 @@
+import { isIPv6 } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { IpFamily } from '../../model/vocabulary.ts';
+
+/** What os.networkInterfaces tells of one address. */
+export interface InterfaceAddress {
+  readonly family: string;
+  readonly internal: boolean;
+  readonly address: string;
+}
+
+/**
+ * Whether this machine has IPv6 beyond itself and its own links: a global or unique local address
+ * on any interface. It looks each time, since networks come and go while the agent runs.
+ */
+export function hostHasIpv6(): boolean {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return addresses.some(reachesOut);
+}
+
+/** An IPv6 address other than the loopback's and the link-local ones (RFC 4291 2.5.6). */
+export function reachesOut({ family, internal, address }: InterfaceAddress): boolean {
+  return family === 'IPv6' && !internal && !/^fe[89ab]/i.test(address);
+}
+
+/**
+ * The family to reach a target by: the one asked for, except that an IPv6 address can only be
+ * reached by IPv6, whatever the default is.
+ *
+ * @param hostname without brackets
+ */
+export function familyFor(hostname: string, asked: IpFamily): IpFamily {
+  return isIPv6(hostname) ? 'IPv6' : asked;
+}

@@ -1,0 +1,49 @@
+import { connect, type Socket } from 'node:net';
+import { systemCodeOf } from '../../runtime/errors.ts';
+import { type Limits, limitedWait } from './limited-wait.ts';
+
+export type NotOpened =
+  | { readonly ok: false; readonly ended: 'time-up' | 'cancelled' }
+  | { readonly ok: false; readonly ended: 'error'; readonly systemCode: string };
+export type Opened = { readonly ok: true; readonly socket: Socket } | NotOpened;
+
+/**
+ * One TCP connection to one address, in the limits. The socket sends small packets at once and
+ * has an error listener: an error between two listeners of its users must not end the process.
+ */
+export function openSocket(address: string, port: number, limits: Limits): Promise<Opened> {
+  const ends = {
+    timedOut: (): Opened => ({ ok: false, ended: 'time-up' }),
+    cancelled: (): Opened => ({ ok: false, ended: 'cancelled' }),
+  };
+  return limitedWait(limits, ends, (settle) => {
+    let connected = false;
+    const socket = connect({ host: address, port, noDelay: true, autoSelectFamily: false });
+    const onConnect = (): void => {
+      if (isSelfConnection(socket, port)) {
+        settle({ ok: false, ended: 'error', systemCode: 'ECONNREFUSED' });
+        return;
+      }
+      connected = true;
+      settle({ ok: true, socket });
+    };
+    const onError = (error: Error): void =>
+      settle({ ok: false, ended: 'error', systemCode: systemCodeOf(error) ?? 'UNKNOWN' });
+    socket.once('connect', onConnect);
+    socket.once('error', onError);
+    socket.on('error', () => {});
+    return () => {
+      socket.off('connect', onConnect);
+      socket.off('error', onError);
+      if (!connected) socket.destroy();
+    };
+  });
+}
+
+/**
+ * A connection to one of this machine's own free ports can by chance be given that very port, and
+ * TCP then connects it to itself (RFC 9293 3.5, simultaneous open): nothing listens there.
+ */
+function isSelfConnection(socket: Socket, port: number): boolean {
+  return socket.localPort === port && socket.localAddress === socket.remoteAddress;
+}

@@ -1,0 +1,102 @@
+import type { PeerCertificate, TLSSocket } from 'node:tls';
+import type { CertificateFacts, TlsFacts } from '../../../model/result.ts';
+
+const DAY_MS = 86_400_000;
+/** Certificates are the peer's to write: what is kept of one is bounded. */
+const MAX_NAMES = 100;
+const MAX_TEXT_CHARS = 1000;
+
+/** The peer's own certificate; null where it showed none. Cheap: the chain is not read. */
+export function leafOf(socket: TLSSocket): PeerCertificate | null {
+  const leaf = socket.getPeerCertificate(false);
+  return leafHasContent(leaf) ? leaf : null;
+}
+
+function leafHasContent(leaf: PeerCertificate | null | undefined): leaf is PeerCertificate {
+  return leaf !== null && leaf !== undefined && Object.keys(leaf).length > 0;
+}
+
+/**
+ * What a handshake showed, as results have it. Also for one that is not over yet, as far as it
+ * has come.
+ *
+ * @param wallMs now, from which the remaining days are counted
+ */
+export function tlsFacts(
+  socket: TLSSocket,
+  leaf: PeerCertificate | null,
+  authorized: boolean,
+  wallMs: number,
+): TlsFacts {
+  // The types leave out that a handshake that has not come so far has no cipher.
+  const cipher: { readonly name: string } | null | undefined = socket.getCipher();
+  const alpn = socket.alpnProtocol;
+  return {
+    protocol: socket.getProtocol(),
+    cipher: cipher?.name ?? null,
+    alpnProtocol: typeof alpn === 'string' && alpn !== '' ? alpn : null,
+    authorized,
+    certificate: leaf === null ? null : certificateFacts(leaf, wallMs),
+  };
+}
+
+export function certificateFacts(certificate: PeerCertificate, wallMs: number): CertificateFacts {
+  const validToMs = Date.parse(certificate.valid_to);
+  return {
+    subject: nameText(certificate.subject),
+    issuer: nameText(certificate.issuer),
+    subjectAltNames: boundedNames(alternativeNames(certificate.subjectaltname)),
+    validFrom: isoText(certificate.valid_from),
+    validTo: isoText(certificate.valid_to),
+    daysRemaining: Number.isNaN(validToMs) ? 0 : Math.floor((validToMs - wallMs) / DAY_MS),
+    serialNumber: cut(certificate.serialNumber),
+    fingerprint256: certificate.fingerprint256,
+  };
+}
+
+/** `CN=example.com, O=Example`, in the certificate's order. */
+export function nameText(name: PeerCertificate['subject'] | undefined): string {
+  const parts = Object.entries(name ?? {}).flatMap(([type, value]: [string, unknown]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => `${type}=${String(one)}`),
+  );
+  return cut(parts.join(', '));
+}
+
+/**
+ * The names in Node's text for a subjectAltName extension (`DNS:a.test, IP Address:192.0.2.1`).
+ * DNS names and addresses stand alone, other kinds keep their prefix. A name that holds a comma or
+ * the like is a JSON string there, so that it cannot be taken for two.
+ */
+export function alternativeNames(text: string | undefined): string[] {
+  const entries = (text ?? '').match(/[^,:\s][^,:]*:(?:"(?:[^"\\]|\\.)*"|[^,]*)/g) ?? [];
+  return entries.map((entry) => {
+    const colon = entry.indexOf(':');
+    const kind = entry.slice(0, colon);
+    const value = unquoted(entry.slice(colon + 1));
+    return kind === 'DNS' || kind === 'IP Address' ? value : `${kind}:${value}`;
+  });
+}
+
+function unquoted(value: string): string {
+  if (!value.startsWith('"')) return value;
+  try {
+    return String(JSON.parse(value));
+  } catch {
+    return value;
+  }
+}
+
+function boundedNames(names: readonly string[]): string[] {
+  const kept = names.slice(0, MAX_NAMES).map(cut);
+  return names.length > MAX_NAMES ? [...kept, `… and ${names.length - MAX_NAMES} more`] : kept;
+}
+
+/** OpenSSL's `Nov 21 07:11:00 2026 GMT` as ISO 8601; a date that is none, as it stands. */
+function isoText(date: string): string {
+  const ms = Date.parse(date);
+  return Number.isNaN(ms) ? cut(date) : new Date(ms).toISOString();
+}
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text;
+}

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net';
+import { type ConnectionOptions, connect, type PeerCertificate, TLSSocket } from 'node:tls';
+import { type Limits, limitedWait } from '../limited-wait.ts';
+
+export type NoHandshake =
+  | { readonly ok: false; readonly ended: 'time-up' | 'cancelled' }
+  | { readonly ok: false; readonly ended: 'error'; readonly error: unknown };
+export type Handshake = { readonly ok: true; readonly socket: TLSSocket } | NoHandshake;
+
+/**
+ * One TLS handshake as a client over a connected socket, which it takes over: where it fails, the
+ * connection is closed. Nothing is verified here; who calls it judges the peer before it sends
+ * anything. The TLS socket keeps an error listener, like the one of openSocket.
+ *
+ * @param watch called with the TLS socket before the handshake starts
+ */
+export function shakeHands(
+  connection: Socket,
+  options: ConnectionOptions,
+  limits: Limits,
+  watch?: (socket: TLSSocket) => void,
+): Promise<Handshake> {
+  const ends = {
+    timedOut: (): Handshake => ({ ok: false, ended: 'time-up' }),
+    cancelled: (): Handshake => ({ ok: false, ended: 'cancelled' }),
+  };
+  return limitedWait<Handshake>(limits, ends, (settle) => {
+    let shaken = false;
+    // Node would wait for ever on a socket that has no handle any more.
+    if (connection.destroyed || connection.readableEnded) {
+      settle({ ok: false, ended: 'error', error: { code: 'ECONNRESET' } });
+      return () => connection.destroy();
+    }
+    const socket = connect({
+      ...options,
+      socket: connection,
+      rejectUnauthorized: false,
+      checkServerIdentity: () => undefined,
+    });
+    const restore = withoutReadingTheChain(socket);
+    const onSecure = (): void => {
+      shaken = true;
+      restore();
+      settle({ ok: true, socket });
+    };
+    const onError = (error: unknown): void => settle({ ok: false, ended: 'error', error });
+    const onClose = (): void => onError({ code: 'ECONNRESET' });
+    socket.once('secureConnect', onSecure);
+    socket.once('error', onError);
+    socket.once('close', onClose);
+    socket.on('error', () => {});
+    watch?.(socket);
+    return () => {
+      socket.off('secureConnect', onSecure);
+      socket.off('error', onError);
+      socket.off('close', onClose);
+      if (shaken) return;
+      socket.destroy();
+      connection.destroy();
+    };
+  });
+}
+
+/**
+ * Before it emits secureConnect, Node reads the peer's whole chain for checkServerIdentity, which
+ * takes a third of a handshake's processor time. Ours is done later and needs the leaf alone.
+ */
+function withoutReadingTheChain(socket: TLSSocket): () => void {
+  const readLeaf = (detailed?: boolean): PeerCertificate | Record<string, never> =>
+    detailed === true ? {} : TLSSocket.prototype.getPeerCertificate.call(socket, false);
+  Object.defineProperty(socket, 'getPeerCertificate', { configurable: true, value: readLeaf });
+  return () => Reflect.deleteProperty(socket, 'getPeerCertificate');
+}

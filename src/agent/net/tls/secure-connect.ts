@@ -1,0 +1,116 @@
+import { isIP } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { Failure } from '../../../model/error-codes.ts';
+import type { TlsFacts } from '../../../model/result.ts';
+import type { ProbeContext } from '../../probes/probe.ts';
+import type { Connected } from '../connect.ts';
+import { targetText } from '../connect-failures.ts';
+import { durationText, withoutBrackets } from '../words.ts';
+import { leafOf, tlsFacts } from './certificate-facts.ts';
+import { shakeHands } from './handshake.ts';
+import { handshakeFailure, isNegotiationTrouble } from './handshake-failures.ts';
+import { judgeCertificate } from './judge-certificate.ts';
+import { type Look, lookPermissively } from './permissive-look.ts';
+import { secureContextFor } from './secure-contexts.ts';
+
+export interface SecureOptions {
+  /** What the certificate must be for; a name is also sent as SNI. */
+  readonly hostname: string;
+  readonly port: number;
+  /** Any certificate will do; the facts still tell what is wrong with it. */
+  readonly skipSSL: boolean;
+  /** In order of preference; none offers no ALPN. */
+  readonly alpnProtocols: readonly string[];
+  readonly clientCertificate: ClientCertificate | null;
+}
+
+export type SecureOutcome =
+  | {
+      readonly ok: true;
+      readonly socket: TLSSocket;
+      readonly facts: TlsFacts;
+      readonly tlsMs: number;
+    }
+  | {
+      readonly ok: false;
+      readonly failure: Failure;
+      /** What is known of the server all the same; null where it did not come so far. */
+      readonly facts: TlsFacts | null;
+      readonly tlsMs: number;
+    };
+
+/**
+ * Shakes hands over the connection and judges the server's certificate before anything is sent.
+ * On a failure the connection is closed. Where a server speaks no safe version of TLS or no safe
+ * cipher, one more, permissive handshake on a connection of its own finds out what it does speak;
+ * the time of that is not in `tlsMs`, so a caller's total is best the sum of its phases.
+ */
+export async function secureConnect(
+  connected: Connected,
+  options: SecureOptions,
+  context: ProbeContext,
+): Promise<SecureOutcome> {
+  const { clock, signal, deadlineMs } = context;
+  const secure = secureContextFor(options.clientCertificate);
+  if (!secure.ok) {
+    connected.socket.destroy();
+    return { ok: false, failure: secure.failure, facts: null, tlsMs: 0 };
+  }
+  const hostname = withoutBrackets(options.hostname);
+  const target = targetText(hostname, options.port, connected.address);
+  const servername = serverNameOf(hostname);
+  const startMs = clock.monotonicMs();
+  const end = await shakeHands(
+    connected.socket,
+    {
+      secureContext: secure.context,
+      ...(servername === null ? {} : { servername }),
+      ...(options.alpnProtocols.length === 0 ? {} : { ALPNProtocols: [...options.alpnProtocols] }),
+    },
+    { clock, signal, deadlineMs },
+  );
+  if (!end.ok) {
+    const tlsMs = clock.monotonicMs() - startMs;
+    const failure = handshakeFailure(target, end, tlsMs);
+    if (!isNegotiationTrouble(end)) return { ok: false, failure, facts: null, tlsMs };
+    const look = await lookPermissively(connected.address, options.port, servername, context);
+    if (look === null) return { ok: false, failure, facts: null, tlsMs };
+    return { ok: false, failure: informed(failure, target, look), facts: look.facts, tlsMs };
+  }
+
+  const { socket } = end;
+  const wallMs = clock.wallMs();
+  const leaf = leafOf(socket);
+  const objection = judgeCertificate(socket, leaf, { target, hostname, wallMs });
+  const facts = tlsFacts(socket, leaf, objection === null, wallMs);
+  const tlsMs = clock.monotonicMs() - startMs;
+  context.log.info(`${facts.protocol} with ${facts.cipher} in ${durationText(tlsMs)}`);
+  if (objection === null) return { ok: true, socket, facts, tlsMs };
+  if (options.skipSSL) {
+    context.log.warn(`${objection.message}; skipSSL lets it pass`);
+    return { ok: true, socket, facts, tlsMs };
+  }
+  socket.destroy();
+  return { ok: false, failure: objection, facts, tlsMs };
+}
+
+/** RFC 6066 3: SNI has names only, and without the root's dot. */
+function serverNameOf(hostname: string): string | null {
+  return isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : null;
+}
+
+/** The same failure, told with what the second look has shown. */
+function informed(failure: Failure, target: string, look: Look): Failure {
+  const { protocol, cipher } = look.facts;
+  if (look.oldProtocol) {
+    const message = `${target} speaks neither TLS 1.2 nor 1.3, only ${protocol} or older`;
+    return { code: 'TLS_PROTOCOL_UNSUPPORTED', message };
+  }
+  if (look.brokenOff) {
+    const message = `${target} broke off the TLS handshake after it had shown its certificate: it wants a client certificate, or did not accept the one it got`;
+    return { code: 'TLS_CLIENT_CERT_REJECTED', message };
+  }
+  const message = `${failure.message}; with weak parameters allowed it agrees on ${protocol} with ${cipher}`;
+  return { code: failure.code, message };
+}

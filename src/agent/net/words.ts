@@ -1,0 +1,16 @@
+import { isIPv6 } from 'node:net';
+
+/** `example.com:443`, `[2001:db8::1]:443`. */
+export function endpointText(hostname: string, port: number): string {
+  return isIPv6(hostname) ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
+
+/** A URL's IPv6 literal without its brackets; everything else as it is. */
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** A duration for people: `0.4 ms`, `12 ms`. */
+export function durationText(durationMs: number): string {
+  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
+}

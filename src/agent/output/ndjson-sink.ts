@@ -1,0 +1,150 @@
+import type { Writable } from 'node:stream';
+import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { Fifo } from './fifo.ts';
+import { type LineKind, LineQueue } from './line-queue.ts';
+import type { ResultSink } from './result-sink.ts';
+
+export interface NdjsonSinkOptions {
+  /** stdout, as a rule. */
+  readonly output: Writable;
+  /** Told of every line that was lost, with its number (always 1 or more). */
+  readonly onDropped: (kind: LineKind, count: number) => void;
+  readonly log: Logger;
+  /** How much may wait for a slow reader; 16 MiB where left out. */
+  readonly maxBufferBytes?: number;
+}
+
+const DEFAULT_MAX_BUFFER_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Writes each result as one line of JSON, and missed slots as `{"missed": …}`.
+ *
+ * | mode | a new line | entered by |
+ * |---|---|---|
+ * | flowing | is written | – |
+ * | waiting | waits in the queue, bounded | the output takes no more for now |
+ * | broken | is dropped and counted | the output failed or was closed; for good |
+ *
+ * The output is given a line only while it has room, so hardly more than one line waits inside
+ * it, and a line is always written whole or not at all.
+ */
+export class NdjsonSink implements ResultSink {
+  readonly #output: Writable;
+  readonly #options: NdjsonSinkOptions;
+  readonly #queue: LineQueue;
+  readonly #idle = new Set<() => void>();
+  #mode: 'flowing' | 'waiting' | 'broken' = 'flowing';
+  /** What the output has taken but not confirmed; it confirms in order. */
+  readonly #unconfirmed = new Fifo<LineKind>();
+  #lostToSlowness = 0;
+
+  constructor(options: NdjsonSinkOptions) {
+    this.#options = options;
+    this.#output = options.output;
+    const { maxBufferBytes = DEFAULT_MAX_BUFFER_BYTES } = options;
+    this.#queue = new LineQueue(maxBufferBytes, (kind) => this.#lost(kind));
+    this.#output.on('error', (error) => this.#break(messageOf(error)));
+    this.#output.on('close', () => this.#break('it was closed'));
+    this.#output.on('drain', () => {
+      if (this.#mode === 'waiting') this.#mode = 'flowing';
+      this.#pump();
+    });
+  }
+
+  result(result: CheckResult): void {
+    this.#add(result.resultType === 'ATTEMPT' ? 'attempt' : 'result', result);
+  }
+
+  missed(missed: MissedSlots): void {
+    this.#add('missed', { missed });
+  }
+
+  async flush(signal: AbortSignal): Promise<void> {
+    if (!this.#isIdle() && !signal.aborted) {
+      await new Promise<void>((resolve) => {
+        const done = (): void => {
+          signal.removeEventListener('abort', done);
+          this.#idle.delete(done);
+          resolve();
+        };
+        signal.addEventListener('abort', done, { once: true });
+        this.#idle.add(done);
+      });
+    }
+    const left = this.#queue.length + this.#unconfirmed.length;
+    if (left > 0) this.#options.log.warn(`${left} lines of results were not read in time`);
+  }
+
+  #add(kind: LineKind, value: unknown): void {
+    if (this.#mode === 'broken' || !this.#output.writable) {
+      this.#break('it was closed');
+      this.#options.onDropped(kind, 1);
+      return;
+    }
+    let json: string;
+    try {
+      json = JSON.stringify(value);
+    } catch (error) {
+      this.#options.log.error({ err: error, kind: 'internal' }, 'a result cannot be written');
+      this.#options.onDropped(kind, 1);
+      return;
+    }
+    this.#queue.push({ kind, bytes: Buffer.from(`${json}\n`) });
+    this.#pump();
+  }
+
+  #pump(): void {
+    while (this.#mode === 'flowing') {
+      const line = this.#queue.shift();
+      if (line === null) return;
+      this.#unconfirmed.push(line.kind);
+      const hasRoom = this.#output.write(line.bytes, (error) => this.#confirmed(error));
+      if (!hasRoom && this.#mode === 'flowing') this.#mode = 'waiting';
+    }
+  }
+
+  #confirmed(error: Error | null | undefined): void {
+    if (error) this.#break(messageOf(error));
+    // What was unconfirmed when the output broke is counted already.
+    if (this.#mode === 'broken') return;
+    this.#unconfirmed.shift();
+    this.#wakeIfIdle();
+  }
+
+  #lost(kind: LineKind): void {
+    this.#options.onDropped(kind, 1);
+    this.#lostToSlowness += 1;
+    if (this.#lostToSlowness > 1) return;
+    this.#options.log.warn(
+      'results are not read from stdout fast enough: the oldest are dropped (vedette_results_dropped_total counts them)',
+    );
+  }
+
+  #break(reason: string): void {
+    if (this.#mode === 'broken') return;
+    this.#mode = 'broken';
+    this.#options.log.error(
+      { reason },
+      'stdout cannot be written any more: results go on as metrics only (vedette_results_dropped_total counts the lost lines)',
+    );
+    // An output that is destroyed may never say what became of the lines it had taken.
+    for (let kind = this.#unconfirmed.shift(); kind !== null; kind = this.#unconfirmed.shift()) {
+      this.#options.onDropped(kind, 1);
+    }
+    for (let line = this.#queue.shift(); line !== null; line = this.#queue.shift()) {
+      this.#options.onDropped(line.kind, 1);
+    }
+    this.#wakeIfIdle();
+  }
+
+  #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#unconfirmed.length === 0;
+  }
+
+  #wakeIfIdle(): void {
+    if (!this.#isIdle()) return;
+    for (const done of [...this.#idle]) done();
+  }
+}

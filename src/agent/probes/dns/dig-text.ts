@@ -1,0 +1,98 @@
+import type { DnsProtocol } from '../../../model/request.ts';
+import type { DnsMessage, DnsRecord } from '../../net/dns/message.ts';
+import { className, opcodeName, rcodeName, typeName } from '../../net/dns/parameters.ts';
+
+export interface TextFacts {
+  readonly server: { readonly host: string; readonly address: string; readonly port: number };
+  readonly protocol: DnsProtocol;
+  /** From the question to the answer of the server that gave it. */
+  readonly durationMs: number;
+  /** Records that are in the message and not in the text. */
+  readonly leftOut: number;
+}
+
+const TAB = 8;
+
+/** TEXT_ANSWER: an answer in the layout that dig prints, tabs included. */
+export function digText(message: DnsMessage, facts: TextFacts): string {
+  const { server, protocol, durationMs, leftOut } = facts;
+  const blocks = [
+    headerLines(message),
+    [...ednsLines(message), ...questionLines(message)],
+    section('ANSWER', message.answers),
+    section('AUTHORITY', message.authorities),
+    section('ADDITIONAL', message.additionals),
+    [
+      ...(leftOut === 0 ? [] : [`;; WARNING: ${leftOut} more records are left out here`]),
+      `;; Query time: ${Math.round(durationMs)} msec`,
+      `;; SERVER: ${server.address}#${server.port}(${server.host}) (${protocol})`,
+      `;; MSG SIZE  rcvd: ${message.messageBytes}`,
+    ],
+  ];
+  const filled = blocks.filter((lines) => lines.length > 0);
+  return `${filled.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function headerLines(message: DnsMessage): string[] {
+  const flags = [
+    message.isResponse && 'qr',
+    message.authoritative && 'aa',
+    message.truncated && 'tc',
+    message.recursionDesired && 'rd',
+    message.recursionAvailable && 'ra',
+    message.authenticData && 'ad',
+    message.checkingDisabled && 'cd',
+  ].filter((flag) => flag !== false);
+  const additionalCount = message.additionals.length + (message.edns === null ? 0 : 1);
+  const counts = [
+    `QUERY: ${message.questions.length}`,
+    `ANSWER: ${message.answers.length}`,
+    `AUTHORITY: ${message.authorities.length}`,
+    `ADDITIONAL: ${additionalCount}`,
+  ].join(', ');
+  const lines = [
+    `;; ->>HEADER<<- opcode: ${opcodeName(message.opcode)}, status: ${rcodeName(message.rcode)}, id: ${message.id}`,
+    `;; flags:${flags.map((flag) => ` ${flag}`).join('')}; ${counts}`,
+  ];
+  if (message.recursionDesired && !message.recursionAvailable) {
+    lines.push(';; WARNING: recursion requested but not available');
+  }
+  if (message.extraBytes > 0) {
+    lines.push(`;; WARNING: Message has ${message.extraBytes} extra bytes at end`);
+  }
+  return lines;
+}
+
+function ednsLines({ edns }: DnsMessage): string[] {
+  if (edns === null) return [];
+  const flags = edns.dnssecOk ? ' do' : '';
+  return [
+    ';; OPT PSEUDOSECTION:',
+    `; EDNS: version: ${edns.version}, flags:${flags}; udp: ${edns.udpPayloadBytes}`,
+  ];
+}
+
+function questionLines({ questions }: DnsMessage): string[] {
+  if (questions.length === 0) return [];
+  return [
+    ';; QUESTION SECTION:',
+    ...questions.map(
+      (question) =>
+        `${padded(`;${question.name}`, 4 * TAB)}${className(question.class)}\t${typeName(question.type)}`,
+    ),
+  ];
+}
+
+function section(title: string, records: readonly DnsRecord[]): string[] {
+  return records.length === 0 ? [] : [`;; ${title} SECTION:`, ...records.map(recordLine)];
+}
+
+function recordLine(record: DnsRecord): string {
+  const owner = padded(record.name, 3 * TAB);
+  return `${owner}${record.ttlSeconds}\t${className(record.class)}\t${typeName(record.type)}\t${record.data}`;
+}
+
+/** With tabs up to the column, or with one where it is passed already. */
+function padded(text: string, column: number): string {
+  return text + '\t'.repeat(Math.max(1, Math.ceil((column - text.length) / TAB)));
+}

@@ -1,0 +1,33 @@
+import { charsetOf, decodeText, markedEncoding } from './decode-text.ts';
+
+/** How much of a body is looked at. */
+const SAMPLE_BYTES = 4096;
+/** A text may have a stray byte; more than this share of them is no text, whatever its type. */
+const MAX_ODD_SHARE = 0.1;
+
+const TEXT_TYPES =
+  /^text\/|[/+](json5?|xml|yaml|csv)$|^application\/(javascript|ecmascript|x-javascript|x-www-form-urlencoded|graphql|x-yaml|x-ndjson|ndjson|jsonl|json-seq|jwt|jose|sql|toml|rtf|x-sh|x-pem-file|openmetrics-text)$/;
+const BINARY_TYPES =
+  /^(image|audio|video|font)\/|^application\/(zip|gzip|x-gzip|pdf|wasm|x-tar|x-7z-compressed|java-archive|x-protobuf|protobuf|grpc|msgpack|x-msgpack|cbor|vnd\.ms-|vnd\.openxmlformats)/;
+
+/**
+ * Whether a body is text, by its content type and by a look at its bytes: what calls itself text
+ * must look like it, and what does not say is text only if every byte does.
+ */
+export function kindOfContent(bytes: Buffer, contentType: string | null): 'text' | 'binary' {
+  const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  const isText = TEXT_TYPES.test(type);
+  if (!isText && BINARY_TYPES.test(type)) return 'binary';
+  const isDeclared = isText || charsetOf(contentType) !== null || markedEncoding(bytes) !== null;
+  const part = bytes.length > SAMPLE_BYTES ? 'start' : 'whole';
+  const sample = decodeText(bytes.subarray(0, SAMPLE_BYTES), contentType, part);
+  return oddShareOf(sample) <= (isDeclared ? MAX_ODD_SHARE : 0) ? 'text' : 'binary';
+}
+
+/** The share of characters that no text has: replaced bytes and most control characters. */
+function oddShareOf(text: string): number {
+  if (text === '') return 0;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is counted
+  const odd = text.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f\ufffd]/g);
+  return (odd?.length ?? 0) / text.length;
+}

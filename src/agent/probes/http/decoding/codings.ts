@@ -1,0 +1,67 @@
+import * as zlib from 'node:zlib';
+import type { Decoder, DecoderOptions } from './decoder.ts';
+import { DeflateDecoder } from './deflate-decoder.ts';
+import { GzipDecoder } from './gzip-decoder.ts';
+import { StreamDecoder } from './stream-decoder.ts';
+import type { ZlibStream } from './zlib-run.ts';
+
+export type MakeDecoder = (options: DecoderOptions) => Decoder;
+
+/** RFC 9659: a zstd window over 8 MiB is not for HTTP; it would cost as much memory for each body. */
+const ZSTD_MAX_WINDOW_LOG = 23;
+/** RFC 8878 3.1.1; a frame that follows a whole one begins with it as well. */
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd] as const;
+
+/** What newer Node versions have beyond the types of the oldest one that is supported. */
+interface ZstdParts {
+  readonly createZstdDecompress?: (options: { params: Record<number, number> }) => ZlibStream;
+  readonly constants: { readonly ZSTD_d_windowLogMax?: number };
+}
+
+const makeGzip: MakeDecoder = (options) => new GzipDecoder(options);
+const makeDeflate: MakeDecoder = (options) => new DeflateDecoder(options);
+const makeBrotli: MakeDecoder = (options) =>
+  new StreamDecoder(() => zlib.createBrotliDecompress(), null, options);
+
+function zstdMaker(): MakeDecoder | null {
+  const { createZstdDecompress, constants } = zlib as ZstdParts;
+  const windowLogMax = constants.ZSTD_d_windowLogMax;
+  if (createZstdDecompress === undefined || windowLogMax === undefined) return null;
+  const create = (): ZlibStream =>
+    createZstdDecompress({ params: { [windowLogMax]: ZSTD_MAX_WINDOW_LOG } });
+  return (options) => new StreamDecoder(create, ZSTD_MAGIC, options);
+}
+
+const makeZstd = zstdMaker();
+
+const MAKERS: ReadonlyMap<string, MakeDecoder> = new Map([
+  ['gzip', makeGzip],
+  ['x-gzip', makeGzip],
+  ['deflate', makeDeflate],
+  ['br', makeBrotli],
+  ...(makeZstd === null ? [] : [['zstd', makeZstd] as const]),
+]);
+
+/** What Accept-Encoding may offer; zstd where this Node has it. */
+export const SUPPORTED_CODINGS: readonly string[] = [...MAKERS.keys()].filter(
+  (name) => name !== 'x-gzip',
+);
+
+/** More in a row than this serve only to multiply a small body into much work. */
+export const MAX_CODINGS = 4;
+
+/**
+ * The decoders for a Content-Encoding, in the order in which they are to be applied. Empty where
+ * nothing is to be undone: no coding, or one unknown among them, which leaves the body as it is.
+ */
+export function decodersFor(contentEncoding: string | null): readonly MakeDecoder[] | 'too-many' {
+  const names = (contentEncoding ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (names.length > MAX_CODINGS) return 'too-many';
+  const makers = names.reverse().map((name) => MAKERS.get(name));
+  const known = makers.filter((maker) => maker !== undefined);
+  return known.length === makers.length ? known : [];
+}

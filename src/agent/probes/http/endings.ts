@@ -1,0 +1,123 @@
+import type { Socket } from 'node:net';
+import type { ErrorCode } from '../../../model/error-codes.ts';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
+import type { Ending } from './transport.ts';
+
+/** What the socket itself showed, whatever a parser makes of it afterwards. */
+export interface SocketEvidence {
+  error: unknown;
+  /** The peer closed its side in good order. */
+  ended: boolean;
+}
+
+const UNSEEN_RESET = { code: 'ECONNRESET' };
+
+/** Call it before any other listener is set, so that it knows first. */
+export function watchSocket(socket: Socket): SocketEvidence {
+  const evidence: SocketEvidence = { error: null, ended: false };
+  socket.on('error', (error) => {
+    evidence.error ??= error;
+  });
+  socket.once('end', () => {
+    // libuv takes a reset that comes along with data for a normal end. The peer's address is not
+    // cached yet, so it is asked for now, and only a connection that was reset has none.
+    if (!socket.destroyed && socket.remoteAddress === undefined) evidence.error ??= UNSEEN_RESET;
+    else evidence.ended = true;
+  });
+  return evidence;
+}
+
+interface Row {
+  /** Before the response's head was complete. */
+  readonly before: ErrorCode;
+  /** After it. */
+  readonly within: ErrorCode;
+  readonly what: string;
+}
+
+const row = (before: ErrorCode, within: ErrorCode, what: string): Row => ({ before, within, what });
+const lost = (what: string): Row => row('CONNECTION_RESET', 'CONNECTION_RESET', what);
+const broken = (what: string): Row => row('PROTOCOL_ERROR', 'PROTOCOL_ERROR', what);
+const ours = (what: string): Row => row('INTERNAL_ERROR', 'INTERNAL_ERROR', what);
+
+const CLOSED = row('CONNECTION_CLOSED', 'BODY_TRUNCATED', 'the connection was closed');
+
+/** From the operating system: the truth about the connection, over all that a parser says. */
+const SYSTEM_ROWS: Readonly<Record<string, Row>> = {
+  ECONNRESET: lost('the connection was reset'),
+  ECONNABORTED: lost('the connection was aborted'),
+  ENETRESET: lost('the network dropped the connection'),
+  EPIPE: lost('the connection was reset while the request was sent'),
+  EHOSTUNREACH: lost('the route to the host was lost'),
+  ENETUNREACH: lost('the route to the network was lost'),
+  ENETDOWN: lost('the network went down'),
+  ETIMEDOUT: row('RESPONSE_TIMEOUT', 'BODY_TIMEOUT', 'the other side stopped acknowledging'),
+};
+
+/** From undici, its parser (HPE_, see rowOf) and node:http2. */
+const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
+  UND_ERR_HEADERS_OVERFLOW: row(
+    'HEADERS_TOO_LARGE',
+    'HEADERS_TOO_LARGE',
+    'the response headers are larger than 64 KiB',
+  ),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: row(
+    'PROTOCOL_ERROR',
+    'BODY_TRUNCATED',
+    'the response is not as long as its Content-Length says',
+  ),
+  HPE_INVALID_EOF_STATE: CLOSED,
+  UND_ERR_INVALID_ARG: ours('the request could not be formed'),
+  UND_ERR_NOT_SUPPORTED: ours('the request could not be formed'),
+  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: ours('the request could not be formed'),
+  ERR_HTTP2_ERROR: broken('the other side broke the rules of HTTP/2'),
+  ERR_HTTP2_GOAWAY_SESSION: CLOSED,
+};
+
+/**
+ * Why an exchange failed, from error codes and what the socket showed.
+ *
+ * @param error what the HTTP library gave; null where it only says that it is over
+ * @param responded whether the response's head was complete
+ */
+export function endingOf(error: unknown, evidence: SocketEvidence, responded: boolean): Ending {
+  const row = systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence);
+  const where = responded ? 'before the whole body came' : 'before a response came';
+  const code = responded ? row.within : row.before;
+  const isCut = row === CLOSED || code === 'CONNECTION_RESET';
+  return { code, what: isCut ? `${row.what} ${where}` : row.what };
+}
+
+/** endingOf would go by a code and not only by how the connection ended. */
+export function isCoded(error: unknown, evidence: SocketEvidence): boolean {
+  const code = systemCodeOf(error);
+  return isCutOff(evidence) || systemRowOf(error) !== null || (code ?? '') in PROTOCOL_ROWS;
+}
+
+/** The operating system or TLS cut the connection: even a seemingly complete body is cut then. */
+export function isCutOff(evidence: SocketEvidence): boolean {
+  return systemRowOf(evidence.error) !== null;
+}
+
+function systemRowOf(error: unknown): Row | null {
+  const code = systemCodeOf(error);
+  if (code === null) return null;
+  const known = SYSTEM_ROWS[code];
+  if (known !== undefined) return known;
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return null;
+  const alert = failureOfTlsAlert(error);
+  if (alert !== null) return row(alert.code, alert.code, `the server ${alert.what}`);
+  return broken(`the TLS connection broke (${code})`);
+}
+
+function rowOf(error: unknown, evidence: SocketEvidence): Row {
+  const code = systemCodeOf(error);
+  const known = code === null ? undefined : PROTOCOL_ROWS[code];
+  if (known !== undefined) return known;
+  if (code?.startsWith('HPE_'))
+    return broken(`the response breaks the rules of HTTP/1.1 (${code})`);
+  // undici says UND_ERR_SOCKET both for a close and for bytes that it will not have.
+  if (evidence.ended) return CLOSED;
+  return broken(`the response breaks the rules of HTTP (${code ?? 'no code'})`);
+}

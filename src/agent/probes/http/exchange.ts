@@ -1,0 +1,240 @@
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { CancelTimer } from '../../../runtime/clock.ts';
+import type { ProbeContext } from '../probe.ts';
+import { BodyReader, type ReadBody } from './body-reader.ts';
+import { startHttp1 } from './http1-transport.ts';
+import { startHttp2 } from './http2-transport.ts';
+import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
+
+/** What is to be done with a response's body, decided when its head is there. */
+export type BodyPlan =
+  | { readonly kind: 'none' }
+  /** Not looked at; more than `maxBytes` of it are not waited for. */
+  | { readonly kind: 'discard'; readonly maxBytes: number }
+  | { readonly kind: 'read'; readonly maxBytes: number; readonly keepBytes: number };
+
+export interface ExchangeResult {
+  readonly head: ResponseHead | null;
+  /** What arrived of it, also where a failure followed; null without a head. */
+  readonly body: ReadBody | null;
+  readonly ending: Ending | null;
+  /** Monotonic instants, milliseconds: the request began to be sent; first byte; last byte. */
+  readonly sentMs: number;
+  readonly firstByteMs: number | null;
+  readonly endMs: number;
+}
+
+/** The agent holds at most this much of a body that its decoder has not worked off yet. */
+const MAX_QUEUED_BYTES = 256 * 1024;
+/** Over this a response is HEADERS_TOO_LARGE. */
+const MAX_HEADER_BYTES = 64 * 1024;
+
+const NO_BODY: ReadBody = {
+  bytes: Buffer.alloc(0),
+  totalBytes: 0,
+  truncated: false,
+  decodeError: null,
+};
+
+/**
+ * Sends a request over a connection that is ready and reads its response, until it is whole, it
+ * breaks, enough was read, the deadline passes or the run is cancelled. The connection is closed
+ * in every case.
+ */
+export function runExchange(
+  socket: Socket | TLSSocket,
+  request: HopRequest,
+  context: ProbeContext,
+  planOf: (head: ResponseHead) => BodyPlan,
+): Promise<ExchangeResult> {
+  return new Promise((resolve, reject) => {
+    new Exchange(context, planOf, resolve, reject).start(socket, request);
+  });
+}
+
+/**
+ * | state    | meaning                                      | leaves when                            |
+ * |----------|----------------------------------------------|----------------------------------------|
+ * | head     | waiting for the response's head              | it is there: body; an end: ended       |
+ * | body     | reading                                      | it is whole or breaks off: ended       |
+ * | ended    | connection closed, decoder still at work     | its queue is empty: settled            |
+ * | settled  | the result is given                          | never                                  |
+ */
+type State = 'head' | 'body' | 'ended' | 'settled';
+
+class Exchange {
+  readonly #context: ProbeContext;
+  readonly #planOf: (head: ResponseHead) => BodyPlan;
+  readonly #resolve: (result: ExchangeResult) => void;
+  readonly #reject: (fault: unknown) => void;
+  readonly #sentMs: number;
+  readonly #onAbort = (): void => this.#end(CANCELLED);
+  #state: State = 'head';
+  #transport: Transport | null = null;
+  #cancelTimer: CancelTimer = () => {};
+  #head: ResponseHead | null = null;
+  #firstByteMs: number | null = null;
+  #endMs = 0;
+  #ending: Ending | null = null;
+  #reader: BodyReader | null = null;
+  #discardBytes = 0;
+  #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #working: boolean = false;
+  #paused: boolean = false;
+
+  constructor(
+    context: ProbeContext,
+    planOf: (head: ResponseHead) => BodyPlan,
+    resolve: (result: ExchangeResult) => void,
+    reject: (fault: unknown) => void,
+  ) {
+    this.#context = context;
+    this.#planOf = planOf;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#sentMs = context.clock.monotonicMs();
+  }
+
+  start(socket: Socket | TLSSocket, request: HopRequest): void {
+    const { clock, deadlineMs, signal } = this.#context;
+    if (signal.aborted) {
+      socket.destroy();
+      this.#end(CANCELLED);
+      return;
+    }
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+    this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, () => this.#onDeadline());
+    const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
+    const startTransport = isHttp2 ? startHttp2 : startHttp1;
+    const events: TransportEvents = {
+      firstByte: () => {
+        this.#firstByteMs = clock.monotonicMs();
+      },
+      head: (head) => this.#onHead(head),
+      data: (chunk) => this.#onData(chunk),
+      end: () => this.#end(null),
+      failed: (ending) => this.#end(ending),
+    };
+    try {
+      this.#transport = startTransport(socket, request, events, MAX_HEADER_BYTES);
+    } catch (fault) {
+      socket.destroy();
+      this.#fault(fault);
+      return;
+    }
+    if (this.#state === 'ended' || this.#state === 'settled') this.#transport.destroy();
+  }
+
+  /**
+   * A timer that is late fires before what the network brought meanwhile is read. One turn of the
+   * event loop lets that come first: a real answer or error beats the time-out.
+   */
+  #onDeadline(): void {
+    setImmediate(() => this.#end(this.#head === null ? RESPONSE_TIMEOUT : BODY_TIMEOUT));
+  }
+
+  #onHead(head: ResponseHead): void {
+    if (this.#state !== 'head') return;
+    this.#state = 'body';
+    this.#head = head;
+    this.#firstByteMs ??= this.#context.clock.monotonicMs();
+    let plan: BodyPlan;
+    try {
+      plan = this.#planOf(head);
+    } catch (fault) {
+      this.#fault(fault);
+      return;
+    }
+    if (plan.kind === 'none') this.#end(null);
+    else if (plan.kind === 'discard') this.#discardBytes = plan.maxBytes;
+    else {
+      const coding = head.headers['content-encoding'];
+      const contentEncoding = typeof coding === 'string' ? coding : null;
+      const { maxBytes, keepBytes } = plan;
+      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes });
+    }
+  }
+
+  #onData(chunk: Buffer): void {
+    if (this.#state !== 'body') return;
+    if (this.#reader === null) {
+      this.#discardBytes -= chunk.length;
+      if (this.#discardBytes < 0) this.#end(null);
+      return;
+    }
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES && !this.#paused) {
+      this.#paused = true;
+      this.#transport?.pause();
+    }
+    if (!this.#working) this.#workOff(this.#reader).catch((fault) => this.#fault(fault));
+  }
+
+  async #workOff(reader: BodyReader): Promise<void> {
+    this.#working = true;
+    for (let chunk = this.#queue.shift(); chunk !== undefined; chunk = this.#queue.shift()) {
+      const wants = await reader.write(chunk);
+      this.#queuedBytes -= chunk.length;
+      if (wants === 'enough') {
+        this.#queue = [];
+        this.#working = false;
+        this.#end(null);
+        return;
+      }
+      if (this.#paused && this.#queuedBytes <= MAX_QUEUED_BYTES / 2) {
+        this.#paused = false;
+        this.#transport?.resume();
+      }
+    }
+    this.#working = false;
+    if (this.#state === 'ended') this.#settle();
+  }
+
+  #end(ending: Ending | null): void {
+    if (this.#state === 'head' || this.#state === 'body') {
+      this.#state = 'ended';
+      this.#endMs = this.#context.clock.monotonicMs();
+      this.#ending = ending;
+      this.#cancelTimer();
+      this.#context.signal.removeEventListener('abort', this.#onAbort);
+      this.#transport?.destroy();
+    }
+    if (this.#state === 'ended' && !this.#working) this.#settle();
+  }
+
+  #settle(): void {
+    this.#state = 'settled';
+    const give = (body: ReadBody | null): void =>
+      this.#resolve({
+        head: this.#head,
+        body,
+        ending: this.#ending,
+        sentMs: this.#sentMs,
+        // A response that never got its head together is one that was waited for to the end.
+        firstByteMs: this.#head === null ? null : this.#firstByteMs,
+        endMs: this.#endMs,
+      });
+    if (this.#head === null || this.#reader === null) give(this.#head === null ? null : NO_BODY);
+    else this.#reader.end().then(give, this.#reject);
+  }
+
+  /** Something of ours threw, which no target should bring about: it must not look like one's. */
+  #fault(fault: unknown): void {
+    this.#reject(fault);
+    this.#reader?.destroy();
+    this.#end(null);
+  }
+}
+
+const CANCELLED: Ending = { code: 'CANCELLED', what: 'the run was cut short: the agent stops' };
+const RESPONSE_TIMEOUT: Ending = {
+  code: 'RESPONSE_TIMEOUT',
+  what: 'no complete response headers came in time',
+};
+const BODY_TIMEOUT: Ending = {
+  code: 'BODY_TIMEOUT',
+  what: 'the response body was not complete in time',
+};

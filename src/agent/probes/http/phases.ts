@@ -1,0 +1,45 @@
+import type { HttpTimingPhases, HttpTimings } from '../../../model/result.ts';
+import { roundMs } from '../probe.ts';
+import type { Hop } from './hop.ts';
+
+/**
+ * The durations of an attempt, summed over its hops. They add up to the total: `wait` is all the
+ * time that belongs to no other phase. A phase that was cut short has the time until then.
+ *
+ * @param startMs monotonic instant of the attempt's start
+ */
+export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): HttpTimingPhases {
+  const dns = sum(hops, ({ dnsMs }) => dnsMs);
+  const tcp = sum(hops, ({ tcpMs }) => tcpMs);
+  const tls = sum(hops, ({ tlsMs }) => tlsMs);
+  const firstByte = sum(hops, ({ exchange }) =>
+    exchange === null ? 0 : (exchange.firstByteMs ?? exchange.endMs) - exchange.sentMs,
+  );
+  const download = sum(hops, ({ exchange }) =>
+    exchange === null || exchange.firstByteMs === null ? 0 : exchange.endMs - exchange.firstByteMs,
+  );
+  const busy = dns + tcp + tls + firstByte + download;
+  const wait = Math.max(0, roundMs(endMs - startMs - busy));
+  return { wait, dns, tcp, tls, firstByte, download, total: roundMs(wait + busy) };
+}
+
+/** When the phases of the last hop ended, milliseconds since the attempt's start. */
+export function timingsOf(hop: Hop, startMs: number): HttpTimings {
+  const { exchange, reached } = hop;
+  const at = (instantMs: number | null | undefined): number | null =>
+    instantMs === null || instantMs === undefined ? null : roundMs(instantMs - startMs);
+  const lookupMs = hop.startMs + hop.dnsMs;
+  const connectMs = lookupMs + hop.tcpMs;
+  return {
+    socket: at(hop.startMs),
+    lookup: reached === 'nothing' ? null : at(lookupMs),
+    connect: reached === 'connect' || reached === 'secureConnect' ? at(connectMs) : null,
+    secureConnect: reached === 'secureConnect' ? at(connectMs + hop.tlsMs) : null,
+    response: at(exchange?.firstByteMs),
+    end: exchange !== null && exchange.ending === null ? at(exchange.endMs) : null,
+  };
+}
+
+function sum(hops: readonly Hop[], durationOf: (hop: Hop) => number): number {
+  return roundMs(hops.reduce((total, hop) => total + durationOf(hop), 0));
+}

@@ -1,0 +1,189 @@
+import type { ApiRequest, UrlRequest } from '../../../model/request.ts';
+import type { HttpRequestEcho } from '../../../model/result.ts';
+import type { IpFamily } from '../../../model/vocabulary.ts';
+import { cutText } from '../../../runtime/cut-text.ts';
+import { VERSION } from '../../../runtime/version.ts';
+import { isSensitiveHeader, MASK } from '../../secrets/sensitive-headers.ts';
+import { SUPPORTED_CODINGS } from './decoding/codings.ts';
+
+type Header = readonly [string, string];
+
+/** A request as it goes on the wire, except for what the connection itself adds (Host). */
+export interface PreparedRequest {
+  readonly method: string;
+  /** Without userinfo and fragment. */
+  readonly url: URL;
+  /** In the order and spelling given; repeated fields stand repeated. */
+  readonly headers: readonly Header[];
+  readonly body: Buffer | null;
+  readonly followRedirects: boolean;
+  readonly skipSSL: boolean;
+  readonly ipFamily: IpFamily;
+  readonly echo: HttpRequestEcho;
+  /** Sentences for the job log about what of the check was not sent as it stands. */
+  readonly notes: readonly string[];
+}
+
+/** A result tells at most this much of a request's url, body or single value. */
+const MAX_ECHO_BYTES = 10 * 1024;
+
+/** Framing and the connection are the agent's own; a check that sets them would break both. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH']);
+
+const CONTENT_TYPES: Readonly<Record<ApiRequest['bodyType'], string | null>> = {
+  JSON: 'application/json',
+  GRAPHQL: 'application/json',
+  FORM: 'application/x-www-form-urlencoded',
+  RAW: null,
+  NONE: null,
+};
+
+/** The parts that only API checks have, as a URL check has them. */
+const URL_CHECK_PARTS = {
+  headers: [],
+  queryParameters: [],
+  bodyType: 'NONE',
+  body: '',
+  basicAuth: null,
+} as const satisfies Partial<ApiRequest>;
+
+/**
+ * Settles query, credentials, body and headers of a URL or API check (SEMANTICS 1). A header of
+ * the check wins over everything that would set the same one, `basicAuth` over the userinfo of
+ * the url. The echo is for the result: sensitive headers masked, long parts cut at 10 KB.
+ */
+export function prepareRequest(request: UrlRequest | ApiRequest): PreparedRequest {
+  const parts = 'headers' in request ? request : { ...URL_CHECK_PARTS, ...request };
+  const notes: string[] = [];
+  const url = new URL(parts.url);
+  const credentials = parts.basicAuth ?? userinfoOf(url);
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+  appendQuery(url, parts.queryParameters);
+  const body = bodyOf(parts.bodyType, parts.body);
+
+  const headers = parts.headers.flatMap(({ key, value }): Header[] => {
+    if (!OWN_HEADERS.has(key.toLowerCase())) return [[key, value.trim()]];
+    notes.push(`The header ${key} was left out: the agent sets it itself.`);
+    return [];
+  });
+  dropRepeatedHost(headers, notes);
+  const addDefault = (name: string, value: string | null): void => {
+    const isSet = headers.some(([known]) => known.toLowerCase() === name.toLowerCase());
+    if (value !== null && !isSet) headers.push([name, value]);
+  };
+  addDefault('content-type', CONTENT_TYPES[parts.bodyType]);
+  addDefault('authorization', basicAuthorization(credentials));
+  addDefault('accept', '*/*');
+  addDefault('accept-encoding', SUPPORTED_CODINGS.join(', '));
+  addDefault('user-agent', `vedette/${VERSION}`);
+  // RFC 9110 8.6: methods that give a body a meaning say its length also where it is empty.
+  if (body !== null || METHODS_WITH_BODY.has(parts.method)) {
+    headers.push(['content-length', String(body?.length ?? 0)]);
+  }
+
+  const { method, followRedirects, skipSSL, ipFamily } = parts;
+  const echo: HttpRequestEcho = {
+    method,
+    url: echoed(url.href),
+    data: echoed(body?.toString('utf8') ?? ''),
+    headers: echoedHeaders(headers),
+    params: merged(parts.queryParameters.map(({ key, value }) => [key, value])),
+  };
+  return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
+}
+
+function userinfoOf(url: URL): ApiRequest['basicAuth'] {
+  if (url.username === '' && url.password === '') return null;
+  return { username: percentDecoded(url.username), password: percentDecoded(url.password) };
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A stray % that is no escape: the text is meant as it stands.
+    return text;
+  }
+}
+
+/** The check's own query text stays byte for byte: signatures may depend on its spelling. */
+function appendQuery(url: URL, parameters: ApiRequest['queryParameters']): void {
+  if (parameters.length === 0) return;
+  const added = parameters.map(({ key, value }) => `${uriEncoded(key)}=${uriEncoded(value)}`);
+  const existing = url.search.replace(/^\?/, '').replace(/&$/, '');
+  url.search = [existing, ...added].filter((part) => part !== '').join('&');
+}
+
+function uriEncoded(text: string): string {
+  // encodeURIComponent throws on a lone surrogate; the way over bytes makes U+FFFD of it.
+  return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8'));
+}
+
+/** Empty text sends no body: an empty JSON document or GraphQL query does not exist. */
+function bodyOf(bodyType: ApiRequest['bodyType'], text: string): Buffer | null {
+  if (bodyType === 'NONE' || text === '') return null;
+  const isQuery = bodyType === 'GRAPHQL' && !isGraphqlRequest(text);
+  return Buffer.from(isQuery ? JSON.stringify({ query: text }) : text, 'utf8');
+}
+
+function isGraphqlRequest(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && Object.hasOwn(value, 'query');
+  } catch {
+    return false;
+  }
+}
+
+/** RFC 7617, with UTF-8. Both parts left empty mean that none are wanted. */
+function basicAuthorization(credentials: ApiRequest['basicAuth']): string | null {
+  if (credentials === null) return null;
+  const { username, password } = credentials;
+  if (username === '' && password === '') return null;
+  return `Basic ${Buffer.from(`${username}:${password}`, 'utf8').toString('base64')}`;
+}
+
+/** RFC 9112 3.2: a request has one Host. */
+function dropRepeatedHost(headers: Header[], notes: string[]): void {
+  const isHost = ([name]: Header): boolean => name.toLowerCase() === 'host';
+  const first = headers.findIndex(isHost);
+  for (let at = headers.length - 1; at > first; at -= 1) {
+    const header = headers[at];
+    if (first === -1 || header === undefined || !isHost(header)) continue;
+    headers.splice(at, 1);
+    notes.push('A second Host header was left out: a request has one.');
+  }
+}
+
+function echoedHeaders(headers: readonly Header[]): Record<string, string> {
+  return merged(headers.map(([name, value]) => [name, isSensitiveHeader(name) ? MASK : value]));
+}
+
+/** Repeated names, in any case, become one under the first spelling. */
+function merged(pairs: readonly Header[]): Record<string, string> {
+  const byName = new Map<string, [string, string]>();
+  for (const [name, value] of pairs) {
+    const known = byName.get(name.toLowerCase());
+    if (known === undefined) byName.set(name.toLowerCase(), [name, value]);
+    else known[1] = `${known[1]}, ${value}`;
+  }
+  // fromEntries defines own properties, so a name like __proto__ is a name like any other.
+  return Object.fromEntries([...byName.values()].map(([name, value]) => [name, echoed(value)]));
+}
+
+function echoed(text: string): string {
+  const cut = cutText(text, MAX_ECHO_BYTES);
+  return cut.length === text.length ? text : `${cut}… (cut at ${MAX_ECHO_BYTES} bytes)`;
+}

@@ -1,0 +1,161 @@
+import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { Failure } from '../../../model/error-codes.ts';
+import type {
+  HttpRequestEcho,
+  HttpResponse,
+  HttpTimingPhases,
+  HttpTimings,
+  TlsFacts,
+} from '../../../model/result.ts';
+import { durationText } from '../../net/words.ts';
+import type { ProbeContext, ProbeOutcome } from '../probe.ts';
+import type { BodyPlan } from './exchange.ts';
+import { type Hop, runHop } from './hop.ts';
+import { phasesOf, timingsOf } from './phases.ts';
+import type { PreparedRequest } from './prepare-request.ts';
+import { type Redirect, redirectOf, STAYS } from './redirects.ts';
+import { requestText, shownUrl } from './shown-url.ts';
+import { storedBodyOf } from './stored-body.ts';
+import type { HopRequest, ResponseHead } from './transport.ts';
+
+export interface HttpOutcome
+  extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
+  /** Of the last hop; also where no response came. */
+  readonly tls: TlsFacts | null;
+  /** The decoded bytes for assertions, as far as they were kept; null without a response. */
+  readonly body: Buffer | null;
+}
+
+export interface HttpProbeOptions {
+  readonly clientCertificates: readonly ClientCertificate[];
+  /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
+  readonly keepBody: boolean;
+}
+
+/** SEMANTICS 1: a body is read to 25 MB. */
+const MAX_BODY_BYTES = 25 * 1024 * 1024;
+/** One byte more than a result stores of a binary body, so that a longer one is known as such. */
+const STORED_BODY_BYTES = 50 * 1024 + 1;
+/** What a redirect has to say is in its Location. */
+const MAX_REDIRECT_BODY_BYTES = 64 * 1024;
+
+type RedirectInfo = HttpResponse['redirects'][number];
+
+/**
+ * Sends a URL or API check's request and follows redirects, each hop over a connection of its own
+ * that is closed before this resolves. Resolves at the context's deadline at the latest.
+ */
+export async function probeHttp(
+  prepared: PreparedRequest,
+  context: ProbeContext,
+  options: HttpProbeOptions,
+): Promise<HttpOutcome> {
+  const startMs = context.clock.monotonicMs();
+  for (const note of prepared.notes) context.log.warn(note);
+  const hops: Hop[] = [];
+  const redirects: RedirectInfo[] = [];
+  const { skipSSL, ipFamily, followRedirects } = prepared;
+  const { clientCertificates } = options;
+  let request: HopRequest = prepared;
+  let http1Only = false;
+  for (;;) {
+    const current = request;
+    const judge = (head: ResponseHead): Redirect =>
+      followRedirects ? redirectOf(current, head, redirects.length) : STAYS;
+    const planOf = (head: ResponseHead): BodyPlan =>
+      bodyPlanOf(current.method, head, judge(head), options.keepBody);
+    const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf };
+    const hop = await runHop(current, hopOptions, context);
+    hops.push(hop);
+
+    const head = hop.exchange?.head ?? null;
+    const redirect = head === null ? STAYS : judge(head);
+    logHop(current, hop, redirect, context);
+    if (hop.exchange?.ending?.http1Required && !http1Only) {
+      context.log.info('The server wants this request over HTTP/1.1: sending it again');
+      http1Only = true;
+      continue;
+    }
+    if (head !== null && redirect.kind === 'follow' && !isOverForGood(hop.failure)) {
+      redirects.push({ status: head.status, url: shownUrl(current.url) });
+      request = redirect.request;
+      continue;
+    }
+    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs);
+    return outcomeOf({ prepared, url: current.url, hops, hop, redirects, failure, startMs });
+  }
+}
+
+/** Time is up or the run is over. Anything else that befalls a redirect's body is of no account. */
+function isOverForGood(failure: Failure | null): boolean {
+  return failure?.code === 'BODY_TIMEOUT' || failure?.code === 'CANCELLED';
+}
+
+function bodyPlanOf(
+  method: string,
+  head: ResponseHead,
+  redirect: Redirect,
+  keepBody: boolean,
+): BodyPlan {
+  // RFC 9112 6.3: these end with their head, whatever length they announce.
+  if (method === 'HEAD' || head.status === 204 || head.status === 304) return { kind: 'none' };
+  if (redirect.kind === 'follow') return { kind: 'discard', maxBytes: MAX_REDIRECT_BODY_BYTES };
+  const keepBytes = keepBody ? MAX_BODY_BYTES : STORED_BODY_BYTES;
+  return { kind: 'read', maxBytes: MAX_BODY_BYTES, keepBytes };
+}
+
+function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: number): Failure | null {
+  if (redirect.kind !== 'refused') return null;
+  const { code, why } = redirect;
+  return { code, message: `${requestText(request)}: ${why} (after ${durationText(afterMs)})` };
+}
+
+function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: ProbeContext): void {
+  const { exchange, address } = hop;
+  const { wait: _wait, ...phases } = phasesOf([hop], hop.startMs, hop.endMs);
+  const times = Object.entries(phases).map(([phase, ms]) => `${phase} ${ms} ms`);
+  const head = exchange?.head ?? null;
+  const answer = head === null ? 'no response' : `${head.status} (HTTP/${head.httpVersion})`;
+  const from = address === null ? '' : ` from ${address}`;
+  context.log.info(`${requestText(request)}: ${answer}${from}; ${times.join(', ')}`);
+  if (redirect.kind === 'follow') {
+    context.log.info(`Redirected to ${shownUrl(redirect.request.url)}${redirect.left}`);
+  }
+}
+
+interface Ended {
+  readonly prepared: PreparedRequest;
+  readonly url: URL;
+  readonly hops: readonly Hop[];
+  /** The last of them. */
+  readonly hop: Hop;
+  readonly redirects: readonly RedirectInfo[];
+  readonly failure: Failure | null;
+  readonly startMs: number;
+}
+
+function outcomeOf({ prepared, url, hops, hop, redirects, failure, startMs }: Ended): HttpOutcome {
+  const timings = timingsOf(hop, startMs);
+  const timingPhases = phasesOf(hops, startMs, hop.endMs);
+  const { tls, address, ipFamily, exchange } = hop;
+  const facts = { request: prepared.echo, failure, timings, timingPhases, tls };
+  const responseTimeMs = timingPhases.total;
+  const head = exchange?.head ?? null;
+  const body = exchange?.body ?? null;
+  if (head === null || body === null || address === null) {
+    return { ...facts, response: null, body: null, responseTimeMs };
+  }
+  const contentType = head.headers['content-type'];
+  const response: HttpResponse = {
+    ...head,
+    ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null),
+    ip: address,
+    ipFamily,
+    url: shownUrl(url),
+    redirects,
+    tls,
+    timings,
+    timingPhases,
+  };
+  return { ...facts, response, body: body.bytes, responseTimeMs };
+}

@@ -1,0 +1,96 @@
+import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
+import type { HopRequest, ResponseHead } from './transport.ts';
+
+/** A chain of more redirects than this is TOO_MANY_REDIRECTS (SEMANTICS 1). */
+const MAX_REDIRECTS = 10;
+
+const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+/** They describe a body, and go with it. */
+const BODY_HEADERS: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'content-language',
+  'content-length',
+  'content-location',
+  'content-type',
+]);
+
+export type Redirect =
+  /** The response stands as it is. */
+  | { readonly kind: 'stays' }
+  /** `left` goes on the sentence that says so: what the next request goes without. */
+  | { readonly kind: 'follow'; readonly request: HopRequest; readonly left: string }
+  /** `why` goes on a sentence about the request. */
+  | {
+      readonly kind: 'refused';
+      readonly code: 'TOO_MANY_REDIRECTS' | 'REDIRECT_INVALID';
+      readonly why: string;
+    };
+
+export const STAYS: Redirect = { kind: 'stays' };
+
+/**
+ * Where a response sends the client on to, and with what: RFC 9110 15.4 for the method, and no
+ * credentials to another origin (SEMANTICS 1). A request that once lost them stays without.
+ *
+ * @param followed how many redirects were followed before this response
+ */
+export function redirectOf(request: HopRequest, head: ResponseHead, followed: number): Redirect {
+  const location = head.headers.location;
+  if (!REDIRECT_STATUSES.has(head.status) || typeof location !== 'string') return STAYS;
+  const text = asUtf8(location.trim());
+  if (text === '') return invalid('an empty Location');
+  if (!URL.canParse(text, request.url.href))
+    return invalid(`a Location that is no URL (${cut(text)})`);
+  const url = new URL(text, request.url);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    return invalid(`a Location that is neither http nor https (${cut(url.protocol)})`);
+  }
+  if (followed >= MAX_REDIRECTS) {
+    const why = `more than ${MAX_REDIRECTS} redirects were answered in a row`;
+    return { kind: 'refused', code: 'TOO_MANY_REDIRECTS', why };
+  }
+  // What the server writes there are not the check's credentials, and the log would show them.
+  url.username = '';
+  url.password = '';
+  url.hash = '';
+
+  const toGet = becomesGet(request.method, head.status);
+  const toOther = url.origin !== request.url.origin;
+  const left: string[] = [];
+  const headers = request.headers.filter(([name]) => {
+    const key = name.toLowerCase();
+    if (toGet && BODY_HEADERS.has(key)) return false;
+    const isBound = toOther && (key === 'host' || isSensitiveHeader(key));
+    if (isBound) left.push(name);
+    return !isBound;
+  });
+  const method = toGet ? 'GET' : request.method;
+  const body = toGet ? null : request.body;
+  return { kind: 'follow', request: { method, url, headers, body }, left: sentenceOf(left) };
+}
+
+function sentenceOf(left: readonly string[]): string {
+  if (left.length === 0) return '';
+  return `, another origin: ${left.slice(0, 20).join(', ')} left out`;
+}
+
+function invalid(what: string): Redirect {
+  return { kind: 'refused', code: 'REDIRECT_INVALID', why: `the redirect has ${what}` };
+}
+
+function becomesGet(method: string, status: number): boolean {
+  if (status === 303) return method !== 'HEAD' && method !== 'GET';
+  return (status === 301 || status === 302) && method === 'POST';
+}
+
+/** Header text is one character a byte; servers send UTF-8 there, as browsers understand it. */
+function asUtf8(text: string): string {
+  const bytes = Buffer.from(text, 'latin1');
+  if (bytes.toString('latin1') !== text) return text;
+  const decoded = bytes.toString('utf8');
+  return decoded.includes('\ufffd') ? text : decoded;
+}
+
+function cut(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
+}

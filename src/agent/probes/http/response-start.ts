@@ -1,0 +1,103 @@
+const NOTHING = Buffer.alloc(0);
+const PROTOCOL = 'HTTP/1.';
+const VERSION_AT = PROTOCOL.length;
+const STATUS_AT = VERSION_AT + 2;
+const STATUS_END = STATUS_AT + 3;
+const DIGIT_ONE = 0x31;
+
+/**
+ * | state   | meaning                                          | leaves when                       |
+ * |---------|--------------------------------------------------|-----------------------------------|
+ * | status  | too few bytes to tell interim from final         | the status is there               |
+ * | interim | inside a 1xx response, which is dropped          | its blank line: status            |
+ * | passing | the final response has begun: all bytes go on    | never                             |
+ */
+type State = 'status' | 'interim' | 'passing';
+
+/**
+ * Stands before an HTTP/1 parser that neither tells the version nor bears a 100 it did not ask
+ * for. Interim responses (RFC 9110 15.2) are dropped, except 101, which no request here asks for
+ * and the parser refuses. Knows nothing of header fields; what it cannot read goes to the parser.
+ */
+export class ResponseStart {
+  readonly #onFirstByte: () => void;
+  readonly #maxInterimBytes: number;
+  #state: State = 'status';
+  #held: Buffer = NOTHING;
+  #interimBytes = 0;
+  #version: '1.0' | '1.1' = '1.1';
+
+  /**
+   * @param onFirstByte called at the first byte of each response, interim ones included: the last
+   *   call is the final response's
+   */
+  constructor(onFirstByte: () => void, maxInterimBytes: number) {
+    this.#onFirstByte = onFirstByte;
+    this.#maxInterimBytes = maxInterimBytes;
+  }
+
+  /** Nothing is left to do: further bytes need not come by here. */
+  get passing(): boolean {
+    return this.#state === 'passing';
+  }
+
+  /** Of the final response; 1.1 as long as it is not known. */
+  get version(): '1.0' | '1.1' {
+    return this.#version;
+  }
+
+  /** More interim bytes came than are borne; nothing is let through any more. */
+  get overflowed(): boolean {
+    return this.#interimBytes > this.#maxInterimBytes;
+  }
+
+  /** The bytes that are the parser's; null where none of these are (yet). */
+  take(chunk: Buffer): Buffer | null {
+    if (this.#state === 'passing') return chunk;
+    if (this.#state === 'status' && this.#held.length === 0) this.#onFirstByte();
+    let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    this.#held = NOTHING;
+    for (;;) {
+      if (this.#state === 'interim') {
+        const rest = this.#afterInterim(bytes);
+        if (rest === null) return null;
+        this.#state = 'status';
+        if (rest.length === 0) return null;
+        this.#onFirstByte();
+        bytes = rest;
+      }
+      const kind = kindOf(bytes);
+      if (kind === 'incomplete') {
+        this.#held = bytes;
+        return null;
+      }
+      if (kind === 'final') {
+        this.#version = bytes.toString('latin1', 0, STATUS_AT) === 'HTTP/1.0 ' ? '1.0' : '1.1';
+        this.#state = 'passing';
+        return bytes;
+      }
+      this.#state = 'interim';
+    }
+  }
+
+  #afterInterim(bytes: Buffer): Buffer | null {
+    const end = bytes.indexOf('\r\n\r\n');
+    const usedBytes = end === -1 ? Math.max(0, bytes.length - 3) : end + 4;
+    this.#interimBytes += usedBytes;
+    if (this.overflowed) return null;
+    if (end !== -1) return bytes.subarray(usedBytes);
+    this.#held = bytes.subarray(usedBytes);
+    return null;
+  }
+}
+
+function kindOf(bytes: Buffer): 'incomplete' | 'interim' | 'final' {
+  for (let at = 0; at < PROTOCOL.length; at += 1) {
+    if (at >= bytes.length) return 'incomplete';
+    if (bytes[at] !== PROTOCOL.charCodeAt(at)) return 'final';
+  }
+  if (bytes.length <= STATUS_AT) return 'incomplete';
+  if (bytes[STATUS_AT] !== DIGIT_ONE) return 'final';
+  if (bytes.length < STATUS_END) return 'incomplete';
+  return bytes.toString('latin1', STATUS_AT, STATUS_END) === '101' ? 'final' : 'interim';
+}

@@ -1,0 +1,66 @@
+import type { ErrorCode } from '../../../model/error-codes.ts';
+import type { HttpResponse } from '../../../model/result.ts';
+
+/** One request as it goes over one connection. */
+export interface HopRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer | null;
+}
+
+/** Status line and header fields of a final response. */
+export type ResponseHead = Pick<HttpResponse, 'status' | 'statusText' | 'httpVersion' | 'headers'>;
+
+/** Why an exchange ended early. `what` goes on a sentence that starts with the target's name. */
+export interface Ending {
+  readonly code: ErrorCode;
+  readonly what: string;
+  /** The server takes this request over HTTP/1.1 alone (RFC 9113 7, HTTP_1_1_REQUIRED). */
+  readonly http1Required?: true;
+}
+
+/**
+ * What a transport tells as it goes: `firstByte` (again where the bytes before were an interim
+ * response), `head` once, `data` as it comes, and then one of `end` and `failed`.
+ */
+export interface TransportEvents {
+  firstByte(): void;
+  head(head: ResponseHead): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  failed(ending: Ending): void;
+}
+
+/** One request under way on its own connection. */
+export interface Transport {
+  /** Asks for no more data until `resume`; what is already on its way still comes. */
+  pause(): void;
+  resume(): void;
+  /** Closes the connection at once. May be called at any time and more than once. */
+  destroy(): void;
+}
+
+const MAX_STATUS_TEXT_CHARS = 500;
+
+/** Reason phrases are free text of the target's, and nothing else bounds them. */
+export function boundedStatusText(text: string): string {
+  return text.length > MAX_STATUS_TEXT_CHARS ? text.slice(0, MAX_STATUS_TEXT_CHARS) : text;
+}
+
+/**
+ * Header fields as results have them: lower-case names, repeated fields joined with ', ' (RFC
+ * 9110 5.3), Set-Cookie, which cannot be joined, always an array.
+ */
+export function resultHeaders(
+  fields: Readonly<Record<string, string | readonly string[] | undefined>>,
+): ResponseHead['headers'] {
+  const entries: [string, string | readonly string[]][] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (name === 'set-cookie') entries.push([name, typeof value === 'string' ? [value] : value]);
+    else entries.push([name, typeof value === 'string' ? value : value.join(', ')]);
+  }
+  // fromEntries defines own properties, so that a header named __proto__ is one like any other.
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,81 @@
+import type { Failure } from '../../../model/error-codes.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Family } from '../../net/resolver.ts';
+import { EchoExchange } from './echo-exchange.ts';
+import { openTransport } from './open-transport.ts';
+
+/** A share of one family's socket. Hand it back once, whatever happened. */
+interface Lease {
+  readonly exchange: EchoExchange;
+  /** What the socket is, for the job log. */
+  readonly transportName: string;
+  release(): void;
+}
+
+export type Leased =
+  | { readonly ok: true; readonly lease: Lease }
+  | { readonly ok: false; readonly failure: Failure };
+
+interface Entry {
+  users: number;
+  readonly exchange: EchoExchange;
+  readonly opened: ReturnType<typeof openTransport>;
+}
+
+/**
+ * One socket for each family, opened with the first run that needs it and closed with the last.
+ * So a right that is granted while the agent runs is found by the next run.
+ */
+export class ExchangePool {
+  readonly #clock: Clock;
+  readonly #entries = new Map<Family, Entry>();
+  #state: 'open' | 'closed' = 'open';
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  async lease(family: Family): Promise<Leased> {
+    if (this.#state === 'closed') {
+      const message = 'The ICMP probe was closed.';
+      return { ok: false, failure: { code: 'INTERNAL_ERROR', message } };
+    }
+    const entry = this.#entryFor(family);
+    entry.users += 1;
+    const opened = await entry.opened;
+    const release = (): void => this.#release(family, entry);
+    if (!opened.ok) {
+      release();
+      return opened;
+    }
+    const transportName = opened.transport.name;
+    return { ok: true, lease: { exchange: entry.exchange, transportName, release } };
+  }
+
+  /** Closes the sockets under whatever still uses them; nothing can be leased any more. */
+  close(): void {
+    this.#state = 'closed';
+    for (const { exchange } of this.#entries.values()) exchange.close();
+    this.#entries.clear();
+  }
+
+  #entryFor(family: Family): Entry {
+    const present = this.#entries.get(family);
+    if (present?.exchange.usable === true) return present;
+    const exchange = new EchoExchange(this.#clock);
+    const opened = openTransport(family, this.#clock, exchange).then((result) => {
+      if (result.ok) exchange.attach(result.transport);
+      return result;
+    });
+    const entry: Entry = { users: 0, exchange, opened };
+    this.#entries.set(family, entry);
+    return entry;
+  }
+
+  #release(family: Family, entry: Entry): void {
+    entry.users -= 1;
+    if (entry.users > 0) return;
+    entry.exchange.close();
+    if (this.#entries.get(family) === entry) this.#entries.delete(family);
+  }
+}

@@ -1,0 +1,231 @@
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Family } from '../../net/resolver.ts';
+import { addressText, type Destination } from './address-bytes.ts';
+import {
+  decodeEchoReply,
+  decodeQuotedRequest,
+  encodeEchoRequest,
+  unreachableReason,
+} from './echo-packet.ts';
+import { LINUX, type Libc, type PollHandle } from './libc.ts';
+import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
+import { MessageReceiver, type ReceivedMessage } from './receive-message.ts';
+
+/** As much as the kernel will give: hundreds of replies can come while our event loop is busy. */
+const BUFFER_BYTES = 4 * 1024 * 1024;
+/** Messages read in one turn of the event loop; the rest wait for the next, so nothing starves. */
+const MESSAGES_A_TURN = 1024;
+/**
+ * Sends in one go after which replies are read in between: on a kernel with the usual limits the
+ * receive buffer holds some five hundred, and near targets answer before the event loop turns.
+ */
+const SENDS_BETWEEN_READS = 64;
+/** The socket's send buffer is full: asked again this often, this far apart. */
+const SEND_TRIES = 20;
+const SEND_RETRY_MS = 5;
+
+const FAMILY = { 4: LINUX.AF_INET, 6: LINUX.AF_INET6 } as const;
+const PROTOCOL = { 4: LINUX.IPPROTO_ICMP, 6: LINUX.IPPROTO_ICMPV6 } as const;
+
+export type OpenedPingSocket =
+  | { readonly ok: true; readonly socket: PingSocket }
+  | { readonly ok: false; readonly errorName: string };
+
+/**
+ * Linux's unprivileged ICMP socket, icmp(7): open to the groups in net.ipv4.ping_group_range. The
+ * kernel sets identifier and checksum and hands us only the replies to this socket. Read through
+ * recvmsg rather than node:dgram, because that also brings each reply's time to live, the instant
+ * at which the kernel had it (so that a stall of our own event loop is not measured as the
+ * target's), and the errors that routers sent. Modes: open, then closed for good.
+ */
+export class PingSocket implements PingTransport {
+  readonly name = 'an unprivileged ICMP socket';
+  readonly #libc: Libc;
+  readonly #family: Family;
+  readonly #fd: number;
+  readonly #clock: Clock;
+  readonly #receiver: EchoReceiver;
+  readonly #messages: MessageReceiver;
+  readonly #poll: PollHandle;
+  readonly #timespec = Buffer.alloc(16);
+  readonly #retries = new Set<CancelTimer>();
+  #sendsSinceRead = 0;
+  #reading: 'idle' | 'scheduled' = 'idle';
+  #state: 'open' | 'closed' = 'open';
+
+  static open(family: Family, libc: Libc, clock: Clock, receiver: EchoReceiver): OpenedPingSocket {
+    const type = LINUX.SOCK_DGRAM | LINUX.SOCK_NONBLOCK | LINUX.SOCK_CLOEXEC;
+    const fd = libc.socket(FAMILY[family], type, PROTOCOL[family]);
+    if (fd < 0) return { ok: false, errorName: libc.errorName() };
+    return { ok: true, socket: new PingSocket(family, fd, libc, clock, receiver) };
+  }
+
+  private constructor(
+    family: Family,
+    fd: number,
+    libc: Libc,
+    clock: Clock,
+    receiver: EchoReceiver,
+  ) {
+    this.#libc = libc;
+    this.#family = family;
+    this.#fd = fd;
+    this.#clock = clock;
+    this.#receiver = receiver;
+    this.#messages = new MessageReceiver(libc, family);
+    this.#setOptions();
+    this.#poll = libc.poll(fd, () => this.#scheduleRead());
+  }
+
+  send(
+    destination: Destination,
+    sequence: number,
+    data: Uint8Array,
+    done: (sent: Sent) => void,
+  ): void {
+    const packet = encodeEchoRequest(this.#family, { identifier: 0, sequence }, data);
+    this.#trySend(packet, socketAddress(this.#family, destination), 1, done);
+  }
+
+  /** Reads replies that have arrived, at most MESSAGES_A_TURN, and what came on the error queue. */
+  drain(): void {
+    if (this.#state === 'closed') return;
+    this.#sendsSinceRead = 0;
+    this.#readErrors();
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; count += 1) {
+      const message = this.#messages.receive(this.#fd, 0);
+      if (message === 'EAGAIN') return;
+      // The error of an earlier packet, told once here and in full on the error queue.
+      if (typeof message === 'string') this.#readErrors();
+      else this.#deliver(message);
+    }
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    for (const cancel of this.#retries) cancel();
+    this.#poll.close();
+    this.#libc.close(this.#fd);
+  }
+
+  #setOptions(): void {
+    const set = (level: number, option: number, value: number): number =>
+      this.#libc.setOption(this.#fd, level, option, value);
+    set(LINUX.SOL_SOCKET, LINUX.SO_RCVBUF, BUFFER_BYTES);
+    set(LINUX.SOL_SOCKET, LINUX.SO_SNDBUF, BUFFER_BYTES);
+    set(LINUX.SOL_SOCKET, LINUX.SO_TIMESTAMPNS, 1);
+    if (this.#family === 4) {
+      set(LINUX.IPPROTO_IP, LINUX.IP_RECVTTL, 1);
+      set(LINUX.IPPROTO_IP, LINUX.IP_RECVERR, 1);
+    } else {
+      set(LINUX.IPPROTO_IPV6, LINUX.IPV6_RECVHOPLIMIT, 1);
+      set(LINUX.IPPROTO_IPV6, LINUX.IPV6_RECVERR, 1);
+    }
+  }
+
+  #trySend(packet: Buffer, address: Buffer, attempt: number, done: (sent: Sent) => void): void {
+    if (this.#state === 'closed') {
+      done({ kind: 'fault', reason: 'the ICMP socket was closed' });
+      return;
+    }
+    const sentAtMs = this.#clock.monotonicMs();
+    if (this.#libc.sendTo(this.#fd, packet, address) >= 0) {
+      done({ kind: 'sent', sentAtMs });
+      this.#sendsSinceRead += 1;
+      if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.drain();
+      return;
+    }
+    const errorName = this.#libc.errorName();
+    if (attempt === 1) {
+      // An ICMP error about another run's packet fails the next send once, whoever's it is.
+      this.#readErrors();
+      this.#trySend(packet, address, 2, done);
+    } else if (!isOutOfBuffers(errorName)) {
+      done({ kind: 'refused', reason: refusal(errorName) });
+    } else if (attempt < SEND_TRIES) {
+      const cancel = this.#clock.after(SEND_RETRY_MS, () => {
+        this.#retries.delete(cancel);
+        this.#trySend(packet, address, attempt + 1, done);
+      });
+      this.#retries.add(cancel);
+    } else {
+      done({ kind: 'fault', reason: `this host has no buffers left to send with (${errorName})` });
+    }
+  }
+
+  #scheduleRead(): void {
+    if (this.#reading === 'scheduled' || this.#state === 'closed') return;
+    this.#reading = 'scheduled';
+    setImmediate(() => {
+      this.#reading = 'idle';
+      try {
+        this.drain();
+      } catch (error) {
+        this.close();
+        this.#receiver.broken(messageOf(error));
+      }
+    });
+  }
+
+  #readErrors(): void {
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; count += 1) {
+      const message = this.#messages.receive(this.#fd, LINUX.MSG_ERRQUEUE);
+      if (typeof message === 'string') return;
+      const { error } = message;
+      const request = decodeQuotedRequest(this.#family, message.data);
+      if (error === null || !error.fromNetwork || request === null) continue;
+      const reason = unreachableReason(this.#family, error.type, error.code);
+      if (reason === null) continue;
+      const by = error.offender === null ? '' : `, says ${addressText(error.offender)}`;
+      const { sequence, data } = request;
+      this.#receiver.error({ sequence, target: message.address, data, reason: reason + by });
+    }
+  }
+
+  #deliver(message: ReceivedMessage): void {
+    const reply = decodeEchoReply(this.#family, message.data);
+    if (reply === null) return;
+    const waitedMs = message.stamp === null ? null : this.#sinceMs(message.stamp);
+    const { sequence, data } = reply;
+    const { address: source, ttl } = message;
+    this.#receiver.reply({ sequence, source, data, ttl, waitedMs });
+  }
+
+  /** Seconds apart from nanoseconds: together they are more than a double holds exactly. */
+  #sinceMs(stamp: { readonly seconds: number; readonly nanos: number }): number {
+    this.#libc.realTime(this.#timespec);
+    const seconds = Number(this.#timespec.readBigInt64LE(0)) - stamp.seconds;
+    const nanos = Number(this.#timespec.readBigInt64LE(8)) - stamp.nanos;
+    return seconds * 1000 + nanos / 1e6;
+  }
+}
+
+function isOutOfBuffers(errorName: string): boolean {
+  return errorName === 'EAGAIN' || errorName === 'ENOBUFS' || errorName === 'ENOMEM';
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  ENETUNREACH: 'this host has no route to the network',
+  EHOSTUNREACH: 'this host has no route to it',
+  ENETDOWN: 'the network interface is down',
+  EACCES: 'a route or rule of this host prohibits it',
+  EPERM: "this host's firewall refuses it",
+  EADDRNOTAVAIL: 'this host has no address to send from',
+  EINVAL: 'the address cannot be sent to',
+};
+
+function refusal(errorName: string): string {
+  return `${REFUSALS[errorName] ?? 'the operating system refuses the packet'} (${errorName})`;
+}
+
+/** struct sockaddr_in or sockaddr_in6. The port is ignored, but some kernels refuse 0. */
+function socketAddress(family: Family, { bytes, scopeId }: Destination): Buffer {
+  const address = Buffer.alloc(family === 4 ? 16 : 28);
+  address.writeUInt16LE(FAMILY[family], 0);
+  address.writeUInt16BE(1, 2);
+  address.set(bytes, family === 4 ? 4 : 8);
+  if (family === 6) address.writeUInt32LE(scopeId, 24);
+  return address;
+}

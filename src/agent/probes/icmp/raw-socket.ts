@@ -1,0 +1,147 @@
+import { randomInt } from 'node:crypto';
+import { isIP } from 'node:net';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Family } from '../../net/resolver.ts';
+import { addressBytes, addressText, type Destination } from './address-bytes.ts';
+import {
+  decodeEchoReply,
+  decodeQuotedRequest,
+  encodeEchoRequest,
+  unreachableReason,
+} from './echo-packet.ts';
+import { decodeIpPacket } from './ip-packet.ts';
+import type { NetPing, NetPingSession, NetPingSocket } from './net-ping.ts';
+import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
+
+const ERROR_HEADER_BYTES = 8;
+const SOL_SOCKET = 1;
+const SO_RCVBUF = 8;
+const BUFFER_BYTES = 4 * 1024 * 1024;
+
+/**
+ * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Its sessions' own clock has
+ * milliseconds and their packets no data of ours, so only their socket is used: packets are made,
+ * matched and stamped here. It tells no time to live for IPv6 and no kernel's stamps. Modes: open,
+ * then closed for good.
+ */
+export class RawSocket implements PingTransport {
+  readonly name = 'a raw socket (net-ping)';
+  readonly #family: Family;
+  readonly #clock: Clock;
+  readonly #receiver: EchoReceiver;
+  readonly #session: NetPingSession;
+  readonly #socket: NetPingSocket;
+  /** Chosen by us here, unlike on a ping socket; the token tells strangers with the same apart. */
+  readonly #identifier = randomInt(1, 0x1_0000);
+  #state: 'open' | 'closed' = 'open';
+
+  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  constructor(family: Family, netPing: NetPing, clock: Clock, receiver: EchoReceiver) {
+    this.#family = family;
+    this.#clock = clock;
+    this.#receiver = receiver;
+    const networkProtocol = netPing.NetworkProtocol[family === 4 ? 'IPv4' : 'IPv6'];
+    this.#session = netPing.createSession({ networkProtocol, retries: 0 });
+    this.#session.on('error', () => {
+      // The socket says which of them was its last: 'close' follows.
+    });
+    this.#session.on('close', () => this.#broken('the raw ICMP socket was closed'));
+    this.#socket = this.#session.getSocket();
+    this.#setOptions();
+    this.#socket.on('message', (packet, source) => this.#onMessage(packet, source));
+  }
+
+  send(
+    { address }: Destination,
+    sequence: number,
+    data: Uint8Array,
+    done: (sent: Sent) => void,
+  ): void {
+    const echo = { identifier: this.#identifier, sequence };
+    const packet = encodeEchoRequest(this.#family, echo, data);
+    let sentAtMs = this.#clock.monotonicMs();
+    const stamp = (): void => {
+      sentAtMs = this.#clock.monotonicMs();
+    };
+    this.#socket.send(packet, 0, packet.length, address, stamp, (error) => {
+      if (error === null) done({ kind: 'sent', sentAtMs });
+      else done({ kind: 'refused', reason: `the operating system refuses it: ${error.message}` });
+    });
+  }
+
+  drain(): void {
+    // The addon reads one packet in each turn of the event loop and offers no more.
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#session.close();
+  }
+
+  #broken(reason: string): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#receiver.broken(reason);
+  }
+
+  /** A larger buffer, and no messages that are none of our business: each would wake us up. */
+  #setOptions(): void {
+    const { level, option, filter } = messageFilter(this.#family);
+    try {
+      this.#socket.setOption(level, option, filter, filter.length);
+      this.#socket.setOption(SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
+    } catch {
+      // Without them there is more to throw away here, and nothing else changes.
+    }
+  }
+
+  #onMessage(packet: Buffer, source: string): void {
+    try {
+      const ip = this.#family === 4 ? decodeIpPacket(4, packet) : null;
+      const message = this.#family === 4 ? ip?.payload : packet;
+      if (message === undefined) return;
+      if (!this.#deliverReply(message, source, ip?.ttl ?? null))
+        this.#deliverError(message, source);
+    } catch (error) {
+      this.close();
+      this.#receiver.broken(messageOf(error));
+    }
+  }
+
+  #deliverReply(message: Buffer, from: string, ttl: number | null): boolean {
+    const reply = decodeEchoReply(this.#family, message);
+    if (reply === null) return false;
+    const source = addressBytes(from.replace(/%.*$/, ''));
+    if (source !== null && reply.identifier === this.#identifier) {
+      const { sequence, data } = reply;
+      this.#receiver.reply({ sequence, source, data, ttl, waitedMs: null });
+    }
+    return true;
+  }
+
+  #deliverError(message: Buffer, from: string): void {
+    const [type, code] = message;
+    if (type === undefined || code === undefined) return;
+    const reason = unreachableReason(this.#family, type, code);
+    const quoted = decodeIpPacket(this.#family, message.subarray(ERROR_HEADER_BYTES));
+    const request = quoted === null ? null : decodeQuotedRequest(this.#family, quoted.payload);
+    if (reason === null || quoted === null || request === null) return;
+    if (request.identifier !== this.#identifier) return;
+    const by = isIP(from) === 0 ? '' : `, says ${addressText(addressBytes(from) ?? quoted.source)}`;
+    const { sequence, data } = request;
+    this.#receiver.error({ sequence, target: quoted.destination, data, reason: reason + by });
+  }
+}
+
+/** ICMP_FILTER of raw(7) and ICMP6_FILTER of RFC 3542 3.2: on Linux a set bit blocks a type. */
+function messageFilter(family: Family): { level: number; option: number; filter: Buffer } {
+  const wanted = family === 4 ? [0, 3, 11] : [1, 3, 129];
+  const filter = Buffer.alloc(family === 4 ? 4 : 32, 0xff);
+  for (const type of wanted) {
+    const at = Math.floor(type / 32) * 4;
+    filter.writeUInt32LE((filter.readUInt32LE(at) & ~(1 << (type % 32))) >>> 0, at);
+  }
+  return family === 4 ? { level: 255, option: 1, filter } : { level: 58, option: 1, filter };
+}

@@ -1,0 +1,61 @@
+import { isIP, isIPv6 } from 'node:net';
+import type { Failure } from '../../../model/error-codes.ts';
+import type { IpFamily } from '../../../model/vocabulary.ts';
+import { chooseAddresses } from '../../net/choose-addresses.ts';
+import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';
+import type { Family } from '../../net/resolver.ts';
+import { durationText, withoutBrackets } from '../../net/words.ts';
+import type { ProbeContext } from '../probe.ts';
+import { type Destination, destinationOf } from './address-bytes.ts';
+
+export type ResolvedDestination =
+  | { readonly ok: true; readonly destination: Destination; readonly family: Family }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** Link-local addresses and the loopback's, which a machine without other IPv6 reaches as well. */
+const NEAR = /^(fe[89ab][0-9a-f]:|::1$)/i;
+
+/**
+ * The first address of the target that TARGET_DENY lets through. IPv6 on a machine that has none
+ * falls back to IPv4, unless the target is itself an IPv6 address (SEMANTICS 1, ipFamily).
+ */
+export async function resolveDestination(
+  hostname: string,
+  ipFamily: IpFamily,
+  context: ProbeContext,
+): Promise<ResolvedDestination> {
+  const bare = withoutBrackets(hostname);
+  const wanted = familyFor(bare, ipFamily);
+  const asked = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
+  if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return asked;
+  const near = asked.ok && NEAR.test(asked.destination.address);
+  const worthFalling = asked.ok ? !near : asked.failure.code === 'DNS_NO_ADDRESS';
+  if (!worthFalling) return asked;
+  context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);
+  return await resolveFamily(bare, 4, context);
+}
+
+async function resolveFamily(
+  hostname: string,
+  family: Family,
+  context: ProbeContext,
+): Promise<ResolvedDestination> {
+  const { resolver, clock, signal, deadlineMs, log } = context;
+  const startMs = clock.monotonicMs();
+  const resolution = await resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  if (!resolution.ok) return resolution;
+  const { addresses } = resolution;
+  if (isIP(hostname) === 0) {
+    const tookMs = clock.monotonicMs() - startMs;
+    log.info(`${hostname} is ${addresses.join(', ')} (found in ${durationText(tookMs)})`);
+  }
+  const choice = chooseAddresses(hostname, addresses, context);
+  if (!choice.ok) return choice;
+  const [address] = choice.addresses;
+  const destination = destinationOf(address);
+  if (destination === null) {
+    const message = `${address} names a network interface that this machine does not have`;
+    return { ok: false, failure: { code: 'ICMP_UNREACHABLE', message } };
+  }
+  return { ok: true, destination, family };
+}

@@ -1,0 +1,70 @@
+import type { Failure } from '../../../model/error-codes.ts';
+import type { IcmpResponse } from '../../../model/result.ts';
+import { roundMs } from '../probe.ts';
+import type { EchoEnd } from './echo-exchange.ts';
+import { latencyOf, packetLossPercent } from './statistics.ts';
+
+export type EchoFacts = Pick<
+  IcmpResponse,
+  'packetsSent' | 'packetsReceived' | 'packetLoss' | 'latency' | 'pingResults'
+>;
+
+/**
+ * The numbers of a run. Sequences count from 1, as ping's do. An echo that the network refused is
+ * not sent and counts as lost; one that failed by a fault of ours counts for nothing.
+ */
+export function factsOf(ends: readonly EchoEnd[]): EchoFacts {
+  const answered = ends.filter((end) => end.kind === 'answered');
+  const faults = count(ends, 'fault');
+  return {
+    packetsSent: ends.length - count(ends, 'refused') - faults,
+    packetsReceived: answered.length,
+    packetLoss: packetLossPercent(ends.length - faults, answered.length),
+    latency: latencyOf(answered.map(({ rttMs }) => rttMs)),
+    pingResults: ends.map((end, index) => {
+      const sequence = index + 1;
+      return end.kind === 'answered'
+        ? { sequence, success: true, rtt: roundMs(end.rttMs), ttl: end.ttl }
+        : { sequence, success: false, rtt: null, ttl: null };
+    }),
+  };
+}
+
+/**
+ * Null where at least one reply came: how many must come is the thresholds' matter. A fault of
+ * ours comes first, since with it the loss is not the target's.
+ */
+export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | null {
+  const fault = ends.find((end) => end.kind === 'fault');
+  if (fault !== undefined) {
+    const message = `Not every echo request to ${target} could be sent: ${fault.reason}.`;
+    return { code: 'INTERNAL_ERROR', message };
+  }
+  if (ends.some((end) => end.kind === 'answered')) return null;
+  const told = ends.find((end) => end.kind === 'unreachable' || end.kind === 'refused');
+  if (told !== undefined) {
+    return { code: 'ICMP_UNREACHABLE', message: `${target} cannot be reached: ${told.reason}.` };
+  }
+  const message =
+    ends.length === 0
+      ? `The time for the check was up before an echo request could be sent to ${target}.`
+      : `${target} answered none of ${ends.length} echo requests.`;
+  return { code: 'ICMP_NO_REPLY', message };
+}
+
+/** One line for the job log. */
+export function summaryOf({
+  packetsSent,
+  packetsReceived,
+  packetLoss,
+  latency,
+}: EchoFacts): string {
+  const { min, avg, max, stdDev } = latency;
+  const times =
+    avg === null ? '' : `; round trip min ${min}, avg ${avg}, max ${max}, stdDev ${stdDev} ms`;
+  return `${packetsSent} sent, ${packetsReceived} received, ${packetLoss} % lost${times}`;
+}
+
+function count(ends: readonly EchoEnd[], kind: EchoEnd['kind']): number {
+  return ends.filter((end) => end.kind === kind).length;
+}

@@ -1,0 +1,21 @@
+import type { IcmpResponse } from '../../../model/result.ts';
+import { roundMs } from '../probe.ts';
+
+/** Of the round-trip times in milliseconds; stdDev is the population's (SEMANTICS 1, Checks). */
+export function latencyOf(rttsMs: readonly number[]): IcmpResponse['latency'] {
+  if (rttsMs.length === 0) return { avg: null, min: null, max: null, stdDev: null };
+  const avg = rttsMs.reduce((sum, rtt) => sum + rtt, 0) / rttsMs.length;
+  const variance = rttsMs.reduce((sum, rtt) => sum + (rtt - avg) ** 2, 0) / rttsMs.length;
+  return {
+    avg: roundMs(avg),
+    min: roundMs(Math.min(...rttsMs)),
+    max: roundMs(Math.max(...rttsMs)),
+    stdDev: roundMs(Math.sqrt(variance)),
+  };
+}
+
+/** Percent of the echoes attempted that were not answered, to two decimals; 100 where none was. */
+export function packetLossPercent(attempted: number, received: number): number {
+  if (attempted === 0) return 100;
+  return Math.round(((attempted - received) / attempted) * 10_000) / 100;
+}

@@ -1,0 +1,116 @@
+import type { Socket } from 'node:net';
+import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import { type Limits, limitedWait } from '../../net/limited-wait.ts';
+import type { ProbeContext } from '../probe.ts';
+import { Inbox, type ReadingEnd } from './inbox.ts';
+
+/** SEMANTICS 1, TCP request. */
+const MAX_RESPONSE_BYTES = 64 * 1024;
+
+/**
+ * Between two judgements of a response that comes in pieces: a peer that drips it byte by byte
+ * must not have the assertions evaluated for each. It delays no time that is measured.
+ */
+const JUDGEMENT_PAUSE_MS = 10;
+
+export interface ExchangeOptions {
+  /** How messages name the target. */
+  readonly target: string;
+  /** Sent first; null sends nothing. */
+  readonly data: string | null;
+  /** Whether what has arrived is all that is wanted. */
+  readonly satisfied: (data: string) => Promise<boolean>;
+  /** Monotonic instant at which waiting ends, in good order. */
+  readonly untilMs: number;
+}
+
+export interface Exchange {
+  readonly text: string;
+  readonly failure: Failure | null;
+  /** Milliseconds from the start of the exchange to the first byte; null where none came. */
+  readonly firstByteMs: number | null;
+  /** Milliseconds from the start to what ended it: the last byte that was wanted, for one. */
+  readonly durationMs: number;
+}
+
+/**
+ * Sends the data and reads until what has arrived satisfies, the peer closes, 64 KiB are read or
+ * time is up, none of which is a failure; then closes the connection. Where the connection breaks,
+ * what had arrived before is kept beside the failure.
+ */
+export async function exchangeText(
+  socket: Socket,
+  options: ExchangeOptions,
+  { clock, signal, log }: ProbeContext,
+): Promise<Exchange> {
+  const { target, data, untilMs } = options;
+  const startMs = clock.monotonicMs();
+  const inbox = new Inbox(socket, MAX_RESPONSE_BYTES, clock);
+  const ended = (text: string, failure: Failure | null, endMs: number): Exchange => ({
+    text,
+    failure,
+    firstByteMs: inbox.firstByteMs === null ? null : inbox.firstByteMs - startMs,
+    durationMs: endMs - startMs,
+  });
+  try {
+    if (data !== null) socket.write(data);
+    let judgedBytes = 0;
+    for (;;) {
+      const nowMs = clock.monotonicMs();
+      if (signal.aborted) {
+        const message = `Reading from ${target} was broken off because the agent stops`;
+        return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
+      }
+      if (nowMs >= untilMs) {
+        log.info(`${inbox.bytes} bytes arrived, then the time for them was up`);
+        return ended(inbox.text(), null, nowMs);
+      }
+      if (inbox.bytes > judgedBytes) {
+        judgedBytes = inbox.bytes;
+        const text = inbox.text();
+        const lastByteMs = inbox.lastByteMs ?? nowMs;
+        if (await options.satisfied(text)) return ended(text, null, lastByteMs);
+        const pauseEndMs = Math.min(untilMs, clock.monotonicMs() + JUDGEMENT_PAUSE_MS);
+        await news({ clock, signal, deadlineMs: pauseEndMs }, inbox, () => inbox.end !== null);
+        continue;
+      }
+      const { end } = inbox;
+      if (end !== null) {
+        log.info(`${inbox.bytes} bytes arrived, then ${END_WORDS[end.kind]}`);
+        return ended(inbox.text(), failureOf(end, target), end.atMs);
+      }
+      const hasNews = (): boolean => inbox.end !== null || inbox.bytes > judgedBytes;
+      await news({ clock, signal, deadlineMs: untilMs }, inbox, hasNews);
+    }
+  } finally {
+    inbox.close();
+  }
+}
+
+const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
+  closed: 'the peer closed the connection',
+  full: 'no more is read',
+  broken: 'the connection broke',
+};
+
+/** Resolves when there is the news that is wanted, at the deadline, or when the run is cancelled. */
+function news(limits: Limits, inbox: Inbox, isWanted: () => boolean): Promise<void> {
+  const nothing = { timedOut: () => {}, cancelled: () => {} };
+  return limitedWait<void>(limits, nothing, (settle) => {
+    const look = (): void => {
+      if (isWanted()) settle();
+    };
+    look();
+    return inbox.watch(look);
+  });
+}
+
+/** What the operating system's error codes mean while the connection is in use. */
+const BROKEN_CODES: Readonly<Record<string, ErrorCode>> = { ETIMEDOUT: 'RESPONSE_TIMEOUT' };
+
+function failureOf({ kind, systemCode }: ReadingEnd, target: string): Failure | null {
+  if (kind !== 'broken' || systemCode === null) return null;
+  const code = BROKEN_CODES[systemCode] ?? 'CONNECTION_RESET';
+  const what = code === 'RESPONSE_TIMEOUT' ? 'stopped acknowledging' : 'reset the connection';
+  return { code, message: `${target} ${what} before its answer was complete (${systemCode})` };
+}

@@ -1,0 +1,69 @@
+import type { Check } from '../model/check.ts';
+import type { CheckResult, MissedSlots } from '../model/result.ts';
+import { systemClock } from '../runtime/clock.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { RunConfig } from './config.ts';
+import { Places } from './run/places.ts';
+import { createRunTools } from './run/run-tools.ts';
+import { runCheck } from './run/runner.ts';
+import type { CheckSet } from './source/check-source.ts';
+
+export interface RunOnceOptions {
+  readonly set: CheckSet;
+  readonly config: RunConfig;
+  /** false: each check is tried once, whatever its retryStrategy says. */
+  readonly retries: boolean;
+  readonly location: string;
+  readonly log: Logger;
+  /** Ends what runs at once, as missed (`agent_stopped`). */
+  readonly signal: AbortSignal;
+  readonly onStarted: (check: Check) => void;
+  /** Every attempt's result as it comes, the FINAL ones among them. */
+  readonly onResult: (result: CheckResult) => void;
+  readonly onMissed: (missed: MissedSlots) => void;
+}
+
+/** Runs each check of the set once, at most `config.concurrency` at a time. */
+export async function runOnce(options: RunOnceOptions): Promise<void> {
+  const { set, config, retries, location, log, signal } = options;
+  const clock = systemClock;
+  const tools = createRunTools({
+    config,
+    clock,
+    log,
+    clientCertificates: () => set.clientCertificates,
+  });
+  const places = new Places(config.concurrency);
+  const parts = {
+    ...tools.parts,
+    location,
+    sink: { result: options.onResult, missed: options.onMissed },
+    onStarved: () => log.warn('an attempt was repeated: this process itself stood still in it'),
+  };
+  try {
+    await Promise.all(
+      set.checks.map((check) =>
+        places.take(async (place) => {
+          if (!signal.aborted) options.onStarted(check);
+          const slotMs = clock.wallMs();
+          const once = retries ? check : { ...check, retryStrategy: null };
+          // A signal of its own: hundreds of runs would leave as many listeners on one.
+          const run = { check: once, slotMs, signal: AbortSignal.any([signal]), place };
+          await runCheck(run, parts).catch((fault: unknown) => {
+            log.error({ err: fault, checkId: check.id }, 'a fault of Vedette; please report it');
+            const reason = 'agent_fault';
+            options.onMissed({
+              checkId: check.id,
+              slot: slotMs,
+              lastSlot: slotMs,
+              count: 1,
+              reason,
+            });
+          });
+        }),
+      ),
+    );
+  } finally {
+    await tools.close();
+  }
+}

@@ -1,0 +1,61 @@
+import type { AssertionResult } from '../../../model/assertion.ts';
+import type { CheckOf } from '../../../model/check.ts';
+import type { Failure } from '../../../model/error-codes.ts';
+import type { CheckResult, LogEntry } from '../../../model/result.ts';
+import type { Observation } from '../../../model/verdict.ts';
+import type { RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { SourceValues } from '../../assertions/evaluator.ts';
+import type { ProbeContext } from '../../probes/probe.ts';
+
+/** The one field of a result that holds the details of the check's type. */
+export type DetailFields = Partial<
+  Pick<CheckResult, 'apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult'>
+>;
+
+/** What is added to a probe's outcome before it becomes a result's details. */
+export interface DetailExtras {
+  readonly assertions: readonly AssertionResult[];
+  readonly jobLog: readonly LogEntry[];
+}
+
+/** One probe's outcome in the terms that are common to all check types. */
+export interface Probed extends Omit<Observation, 'assertionsFailed'> {
+  /** No answer of any kind came (`onlyOn: NETWORK_ERROR`). */
+  readonly networkError: boolean;
+  /** What assertions read; empty where there was no response. */
+  readonly sources: SourceValues;
+  detail(extras: DetailExtras): DetailFields;
+}
+
+/** All that a run needs to know of a check type. A new type is one more of these. */
+export interface CheckTypeRunner<Type extends RunnableCheckType> {
+  /** Never rejects for what a target does; a rejection is a fault of our own. */
+  probe(check: CheckOf<Type>, context: ProbeContext): Promise<Probed>;
+  /** The outcome of an attempt whose probe broke: a fault of our own. */
+  broken(check: CheckOf<Type>, failure: Failure): Probed;
+}
+
+export type CheckTypeRunners = { readonly [Type in RunnableCheckType]: CheckTypeRunner<Type> };
+
+/** What a probe that broke tells: nothing about the target. */
+export const NOTHING_SEEN = {
+  responseTimeMs: 0,
+  criterion: 'unmet',
+  answered: false,
+  packetLossPercent: null,
+  networkError: false,
+  sources: {},
+} as const;
+
+/** The fields that every type's details have, from a failure and the run's extras. */
+export function commonDetail(failure: Failure | null, { assertions, jobLog }: DetailExtras) {
+  return {
+    assertions,
+    requestError: failure?.message ?? null,
+    requestErrorCode: failure?.code ?? null,
+    jobLog,
+    jobAssets: [],
+    pcapDataUrl: null,
+    traceroute: null,
+  };
+}

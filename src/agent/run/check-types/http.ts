@@ -1,0 +1,92 @@
+import type { CheckOf } from '../../../model/check.ts';
+import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
+import { prepareRequest } from '../../probes/http/prepare-request.ts';
+import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
+import { decodeText } from '../../probes/http/stored-body.ts';
+import { isNetworkError } from '../../probes/probe.ts';
+import { maskHeaders } from '../../secrets/sensitive-headers.ts';
+import {
+  type CheckTypeRunner,
+  commonDetail,
+  type DetailExtras,
+  NOTHING_SEEN,
+  type Probed,
+} from './check-type.ts';
+
+type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
+
+export interface HttpParts {
+  /** Those of the check set that is in force when an attempt starts. */
+  readonly clientCertificates: () => readonly ClientCertificate[];
+}
+
+/** URL and API checks. */
+export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckTypeRunner<Type> {
+  return {
+    async probe(check: HttpCheck, context) {
+      const outcome = await probeHttp(prepareRequest(check.request), context, {
+        clientCertificates: parts.clientCertificates(),
+        keepBody: readsBody(check),
+      });
+      return probedOf(outcome);
+    },
+    broken: (check: HttpCheck, failure) => ({
+      ...NOTHING_SEEN,
+      failure,
+      detail: (extras) => ({
+        apiCheckResult: {
+          ...commonDetail(failure, extras),
+          request: {
+            method: check.request.method,
+            url: check.request.url,
+            data: '',
+            headers: {},
+            params: {},
+          },
+          response: null,
+        },
+      }),
+    }),
+  };
+}
+
+function readsBody(check: HttpCheck): boolean {
+  return check.request.assertions.some(
+    ({ source }) => source === 'JSON_BODY' || source === 'TEXT_BODY',
+  );
+}
+
+function probedOf(outcome: HttpOutcome): Probed {
+  const { response, failure } = outcome;
+  return {
+    failure,
+    responseTimeMs: outcome.responseTimeMs,
+    criterion: response !== null && response.status < 400 ? 'met' : 'unmet',
+    answered: response !== null,
+    packetLossPercent: null,
+    networkError: isNetworkError(outcome),
+    sources: response === null ? {} : sourcesOf(response, outcome),
+    detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
+  };
+}
+
+function sourcesOf(response: HttpResponse, outcome: HttpOutcome): Probed['sources'] {
+  const body = outcome.body ?? Buffer.alloc(0);
+  const contentType = response.headers['content-type'];
+  const text = decodeText(body, typeof contentType === 'string' ? contentType : null);
+  return {
+    STATUS_CODE: { kind: 'number', value: response.status },
+    HEADERS: { kind: 'headers', headers: response.headers },
+    JSON_BODY: { kind: 'json-text', text },
+    TEXT_BODY: { kind: 'text', text },
+    RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+  };
+}
+
+function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
+  const { request, response, failure, timings, timingPhases, tls } = outcome;
+  const common = { ...commonDetail(failure, extras), request };
+  if (response === null) return { ...common, response, timings, timingPhases, tls };
+  return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
+}

@@ -1,0 +1,59 @@
+import type { Evaluator } from '../../assertions/evaluator.ts';
+import { isNetworkError } from '../../probes/probe.ts';
+import { probeTcp } from '../../probes/tcp.ts';
+import { type CheckTypeRunner, commonDetail, NOTHING_SEEN } from './check-type.ts';
+
+export interface TcpParts {
+  readonly evaluator: Evaluator;
+}
+
+export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
+  return {
+    async probe(check, context) {
+      const { request } = check;
+      const onData = request.assertions.filter(({ source }) => source === 'RESPONSE_DATA');
+      const outcome = await probeTcp(request, context, async (text) => {
+        const sources = { RESPONSE_DATA: { kind: 'text', text } } as const;
+        const results = await evaluator.evaluate(onData, sources, context.signal);
+        return results.every(({ error }) => error === null);
+      });
+      const { response, failure } = outcome;
+      return {
+        failure,
+        responseTimeMs: outcome.responseTimeMs,
+        criterion: response === null ? 'unmet' : 'met',
+        answered: response !== null,
+        packetLossPercent: null,
+        networkError: isNetworkError(outcome),
+        sources:
+          response === null
+            ? {}
+            : {
+                RESPONSE_DATA: { kind: 'text', text: response.data },
+                RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+              },
+        detail: (extras) => ({
+          tcpCheckResult: {
+            ...commonDetail(failure, extras),
+            request: outcome.request,
+            response,
+            timings: outcome.timings,
+            timingPhases: outcome.timingPhases,
+          },
+        }),
+      };
+    },
+    broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({
+      ...NOTHING_SEEN,
+      failure,
+      detail: (extras) => ({
+        tcpCheckResult: {
+          ...commonDetail(failure, extras),
+          request: { hostname, port, data, ipFamily },
+          response: null,
+          timingPhases: { dns: 0, connection: 0, data: 0, total: 0 },
+        },
+      }),
+    }),
+  };
+}

@@ -1,0 +1,151 @@
+import { connect } from 'node:net';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Family, Resolver } from '../net/resolver.ts';
+import { JobLog } from '../probes/job-log.ts';
+
+/** One entry of CONNECTIVITY_CHECK. The host name is an address, without brackets, or a name. */
+export interface ConnectivityTarget {
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** Says whether the agent itself has a network (SEMANTICS 4, CONNECTIVITY_CHECK). */
+export interface ConnectivityCheck {
+  /**
+   * True where any target accepts a connection within 3 s, and where there are no targets. The
+   * answer is shared by all who ask meanwhile, and holds for a while. An aborted caller gets true
+   * at once: it has no evidence of being offline. Never rejects.
+   */
+  isOnline(signal: AbortSignal): Promise<boolean>;
+}
+
+export interface ConnectivityOptions {
+  readonly targets: readonly ConnectivityTarget[];
+  readonly resolver: Resolver;
+  readonly clock: Clock;
+}
+
+const TIME_LIMIT_MS = 3_000;
+/**
+ * How long an answer is good for. Not long where it was good: a network that was lost since then
+ * would make outages of all targets.
+ */
+const ONLINE_HOLDS_MS = 100;
+const OFFLINE_HOLDS_MS = 2_000;
+const FAMILIES: readonly Family[] = [4, 6];
+/** Of each name and family: a name with more addresses is not more telling. */
+const MAX_ADDRESSES = 4;
+
+/** A question under way. It ends when it is answered, or when nobody waits for it any more. */
+interface Question {
+  readonly answer: Promise<boolean>;
+  readonly controller: AbortController;
+  waiting: number;
+}
+
+export function createConnectivityCheck(options: ConnectivityOptions): ConnectivityCheck {
+  const { targets, clock } = options;
+  let question: Question | null = null;
+  let known: { readonly online: boolean; readonly untilMs: number } | null = null;
+
+  const ask = (): Question => {
+    const controller = new AbortController();
+    const asked: Question = {
+      controller,
+      waiting: 0,
+      answer: reachAny(options, controller.signal).then((online) => {
+        if (question === asked) question = null;
+        if (!controller.signal.aborted) {
+          const holdsMs = online ? ONLINE_HOLDS_MS : OFFLINE_HOLDS_MS;
+          known = { online, untilMs: clock.monotonicMs() + holdsMs };
+        }
+        return online;
+      }),
+    };
+    return asked;
+  };
+
+  return {
+    async isOnline(signal) {
+      if (targets.length === 0 || signal.aborted) return true;
+      if (known !== null && clock.monotonicMs() < known.untilMs) return known.online;
+      question ??= ask();
+      const asked = question;
+      asked.waiting += 1;
+      const online = await unlessAborted(asked.answer, signal);
+      asked.waiting -= 1;
+      if (asked.waiting === 0) {
+        asked.controller.abort();
+        if (question === asked) question = null;
+      }
+      return online ?? true;
+    },
+  };
+}
+
+/** null as soon as the signal aborts. */
+function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value | null> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => resolve(null);
+    signal.addEventListener('abort', onAbort, { once: true });
+    void promise.then((value) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(value);
+    });
+  });
+}
+
+/** Tries all targets at once and ends what is left with the first success or the time limit. */
+async function reachAny(
+  { targets, resolver, clock }: ConnectivityOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const done = new AbortController();
+  const end = (): void => done.abort();
+  signal.addEventListener('abort', end, { once: true });
+  const cancel = clock.after(TIME_LIMIT_MS, end);
+  const deadlineMs = clock.monotonicMs() + TIME_LIMIT_MS;
+  const reach = async ({ hostname, port }: ConnectivityTarget, family: Family) => {
+    const options = { signal: done.signal, deadlineMs, log: new JobLog(clock) };
+    const resolution = await resolver.resolve(hostname, family, options);
+    if (!resolution.ok) return false;
+    const addresses = resolution.addresses.slice(0, MAX_ADDRESSES);
+    return anyTrue(addresses.map((address) => accepts(address, port, done.signal)));
+  };
+  const tries = targets.flatMap((target) => FAMILIES.map((family) => reach(target, family)));
+  const online = await unlessAborted(anyTrue(tries), done.signal);
+  cancel();
+  signal.removeEventListener('abort', end);
+  end();
+  return online ?? false;
+}
+
+/** True with the first that is true, false when none is. */
+function anyTrue(promises: readonly Promise<boolean>[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const each = promises.map(async (promise) => {
+      if (await promise) resolve(true);
+    });
+    void Promise.all(each).then(() => resolve(false));
+  });
+}
+
+/** False where the address does not accept, and when the signal aborts. Leaves no socket. */
+function accepts(address: string, port: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve(false);
+      return;
+    }
+    const socket = connect({ host: address, port });
+    const settle = (accepted: boolean): void => {
+      signal.removeEventListener('abort', onAbort);
+      socket.destroy();
+      resolve(accepted);
+    };
+    const onAbort = (): void => settle(false);
+    signal.addEventListener('abort', onAbort, { once: true });
+    socket.once('connect', () => settle(true));
+    socket.on('error', () => settle(false));
+  });
+}

@@ -1,0 +1,72 @@
+import type { ClientCertificate } from '../../model/client-certificate.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { createEvaluator } from '../assertions/evaluator.ts';
+import type { RunConfig } from '../config.ts';
+import { denyNetworks } from '../net/address-guard.ts';
+import { createSystemResolver } from '../net/dns/system-resolver.ts';
+import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
+import { createIcmpProbe } from '../probes/icmp.ts';
+import { dnsRunner } from './check-types/dns.ts';
+import { httpRunner } from './check-types/http.ts';
+import { icmpRunner } from './check-types/icmp.ts';
+import { tcpRunner } from './check-types/tcp.ts';
+import { createConnectivityCheck } from './connectivity.ts';
+import type { RunnerParts } from './runner.ts';
+import { StallMonitor } from './stall-monitor.ts';
+
+export interface RunToolsOptions {
+  readonly config: RunConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Those in force now; asked at each attempt. */
+  readonly clientCertificates: () => readonly ClientCertificate[];
+}
+
+export interface RunTools {
+  readonly parts: Omit<RunnerParts, 'sink' | 'location' | 'onStarved'>;
+  /** Ends sockets, threads and timers. No run may be going on any more. */
+  close(): Promise<void>;
+}
+
+/** Builds what all runs of a process share, with or without a daemon around them. */
+export function createRunTools(options: RunToolsOptions): RunTools {
+  const { config, clock, log } = options;
+  if (config.extraRootsPem !== null) trustExtraRoots(config.extraRootsPem);
+  const resolver = createSystemResolver({ clock });
+  const evaluator = createEvaluator({
+    clock,
+    workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
+  });
+  const icmp = createIcmpProbe({ clock });
+  const stalls = new StallMonitor(clock);
+  stalls.start();
+  const http = { clientCertificates: options.clientCertificates };
+  return {
+    parts: {
+      clock,
+      log,
+      resolver,
+      evaluator,
+      stalls,
+      guard: denyNetworks(config.deniedNetworks),
+      connectivity: createConnectivityCheck({
+        targets: config.connectivityTargets,
+        resolver,
+        clock,
+      }),
+      checkTypes: {
+        URL: httpRunner(http),
+        API: httpRunner(http),
+        TCP: tcpRunner({ evaluator }),
+        DNS: dnsRunner({ nameServers: () => resolver.nameServers() }),
+        ICMP: icmpRunner({ icmp }),
+      },
+    },
+    async close() {
+      stalls.stop();
+      icmp.close();
+      await evaluator.close();
+    },
+  };
+}

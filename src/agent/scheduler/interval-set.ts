@@ -1,0 +1,73 @@
+/** The instants after `fromMs` up to and including `toMs`; epoch milliseconds. */
+export interface Interval {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * A set of instants of the wall clock, kept as at most `maxIntervals` intervals, sorted and apart.
+ * Where there would be more, the one farthest from the instant added last is forgotten.
+ */
+export class IntervalSet {
+  readonly #maxIntervals: number;
+  #intervals: Interval[] = [];
+
+  constructor(maxIntervals: number) {
+    this.#maxIntervals = maxIntervals;
+  }
+
+  get size(): number {
+    return this.#intervals.length;
+  }
+
+  /** An interval without length adds nothing. */
+  add(fromMs: number, toMs: number): void {
+    if (toMs <= fromMs) return;
+    let merged: Interval = { fromMs, toMs };
+    const kept: Interval[] = [];
+    for (const interval of this.#intervals) {
+      if (interval.toMs < merged.fromMs || interval.fromMs > merged.toMs) {
+        kept.push(interval);
+      } else {
+        merged = {
+          fromMs: Math.min(merged.fromMs, interval.fromMs),
+          toMs: Math.max(merged.toMs, interval.toMs),
+        };
+      }
+    }
+    kept.push(merged);
+    kept.sort((a, b) => a.fromMs - b.fromMs);
+    if (kept.length > this.#maxIntervals) forgetFarthest(kept, toMs);
+    this.#intervals = kept;
+  }
+
+  /** The end of the interval that holds the instant; null where none does. */
+  endAround(instantMs: number): number | null {
+    for (const { fromMs, toMs } of this.#intervals) {
+      if (instantMs > fromMs && instantMs <= toMs) return toMs;
+    }
+    return null;
+  }
+
+  /** What of the instants after `fromMs` up to `toMs` is not in the set, in order. */
+  holesIn(fromMs: number, toMs: number): readonly Interval[] {
+    const holes: Interval[] = [];
+    let startMs = fromMs;
+    for (const interval of this.#intervals) {
+      if (interval.toMs <= startMs) continue;
+      if (interval.fromMs >= toMs) break;
+      if (interval.fromMs > startMs) holes.push({ fromMs: startMs, toMs: interval.fromMs });
+      startMs = interval.toMs;
+    }
+    if (startMs < toMs) holes.push({ fromMs: startMs, toMs });
+    return holes;
+  }
+}
+
+function forgetFarthest(sorted: Interval[], instantMs: number): void {
+  const first = sorted[0];
+  const last = sorted.at(-1);
+  if (first === undefined || last === undefined) return;
+  if (instantMs - first.toMs >= last.fromMs - instantMs) sorted.shift();
+  else sorted.pop();
+}

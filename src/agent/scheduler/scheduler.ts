@@ -1,0 +1,299 @@
+import type { Check } from '../../model/check.ts';
+import { lastSlotAt } from '../../model/frequency.ts';
+import type { MissedSlots } from '../../model/result.ts';
+import type { CancelTimer, Clock } from '../../runtime/clock.ts';
+import type { Run } from '../run/runner.ts';
+import { type RunKind, RunQueue } from './run-queue.ts';
+import {
+  oneOffSlotMs,
+  ruleOf,
+  type ScheduledCheck,
+  sameSlots,
+  scheduledCheckOf,
+} from './scheduled-check.ts';
+import { SlotHeap } from './slot-heap.ts';
+import type { Stretch } from './stretch.ts';
+import { Timeline } from './timeline.ts';
+
+/** The wall clock is read at least this often, so that a step of it is noticed. */
+const MAX_WAIT_MS = 1000;
+/** After this long a turn lets the event loop go on, and takes the rest up behind it. */
+const TURN_BUDGET_MS = 4;
+
+export interface SchedulerObserver {
+  /** `lateMs`: how long after its slot the run started; of a one-off, how long it had to wait. */
+  started(check: Check, slotMs: number, lateMs: number, kind: RunKind): void;
+  /** The wall clock was set, by a second or more; below 0: back. */
+  clockStepped?(stepMs: number): void;
+}
+
+export interface SchedulerOptions {
+  readonly clock: Clock;
+  /** Runs at once, 1 or more (JOB_CONCURRENCY). */
+  readonly concurrency: number;
+  /** Its signal aborts when a drain's grace is over. A rejection is a fault of our own. */
+  readonly run: (run: Run) => Promise<void>;
+  readonly onMissed: (missed: MissedSlots) => void;
+  /**
+   * Something of our own threw: a run (with its check) or a callback. Scheduling goes on. This one
+   * must not throw.
+   */
+  readonly onFault: (fault: unknown, check: Check | null) => void;
+  readonly observer: SchedulerObserver;
+}
+
+/**
+ * Starts every check at its slots (SEMANTICS 1, frequency and frequencyOffset).
+ *
+ * | State    | Turns                      | Slots                                | Leaves it by      |
+ * |----------|----------------------------|--------------------------------------|-------------------|
+ * | idle     | no                         | of the time before the start: none   | start(), drain()  |
+ * | running  | at each slot, every second | started, or reported as missed       | drain()           |
+ * | draining | every second, for liveness | none start; those that wait are told | last run's end    |
+ * | stopped  | no                         | none                                 | –                 |
+ *
+ * A turn takes all slots that the wall clock passed since the turn before (a stretch), earliest
+ * first. When that takes too long, further turns go on with the same stretch. Only when it is done
+ * does the time count as lived.
+ */
+export class Scheduler {
+  readonly #clock: Clock;
+  readonly #onMissed: (missed: MissedSlots) => void;
+  readonly #onFault: SchedulerOptions['onFault'];
+  readonly #observer: SchedulerObserver;
+  readonly #queue: RunQueue;
+  readonly #heap = new SlotHeap<ScheduledCheck>();
+  readonly #timeline: Timeline;
+  #scheduled = new Map<string, ScheduledCheck>();
+  /** Asked for by runNow and not yet handed to the queue. */
+  readonly #asked = new Map<string, Check>();
+
+  #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
+  #cancelWake: CancelTimer | null = null;
+  #lastTurnMs: number;
+
+  constructor(options: SchedulerOptions) {
+    this.#clock = options.clock;
+    this.#onFault = options.onFault;
+    this.#observer = options.observer;
+    this.#onMissed = (missed) => this.#guard(() => options.onMissed(missed));
+    this.#queue = new RunQueue({
+      clock: options.clock,
+      concurrency: options.concurrency,
+      run: options.run,
+      onStarted: (...run) => this.#guard(() => options.observer.started(...run)),
+      onMissed: this.#onMissed,
+      onFault: options.onFault,
+    });
+    this.#timeline = new Timeline(options.clock);
+    this.#lastTurnMs = options.clock.monotonicMs();
+  }
+
+  /** Runs at work; those that only wait for their next attempt are left out. */
+  get running(): number {
+    return this.#queue.running;
+  }
+
+  /** Runs and retries that wait for a place, or for a one-off run of the same check to end. */
+  get queued(): number {
+    return this.#queue.queued + this.#asked.size;
+  }
+
+  /** Checks that are scheduled, so without the deactivated ones. */
+  get checks(): number {
+    return this.#scheduled.size;
+  }
+
+  /** Monotonic instant of the last turn, or of the making; from start() on a second old at most. */
+  get lastTurnMs(): number {
+    return this.#lastTurnMs;
+  }
+
+  /** From now on slots are started; the first is the next one after now. */
+  start(): void {
+    if (this.#state !== 'idle') return;
+    this.#state = 'running';
+    this.#timeline.begin();
+    this.#lastTurnMs = this.#clock.monotonicMs();
+    this.#reschedule(this.#timeline.presentMs);
+    this.#wake();
+  }
+
+  /**
+   * Takes these checks in place of those before; deactivated ones are left out. A check that is
+   * due at the same instants as before keeps its next slot, one whose slots changed goes on with
+   * its new ones, and a new one starts with its first slot after now.
+   */
+  setChecks(checks: readonly Check[]): void {
+    const presentMs = this.#timeline.presentMs;
+    const before = this.#scheduled;
+    this.#scheduled = new Map();
+    for (const check of checks) {
+      if (check.activated) this.#scheduled.set(check.id, this.#adopt(check, before, presentMs));
+    }
+    for (const id of before.keys()) {
+      if (this.#scheduled.has(id)) continue;
+      this.#queue.withdraw(id);
+      this.#asked.delete(id);
+    }
+    this.#heap.refill(this.#scheduled.values());
+    if (this.#state === 'running') this.#wake();
+  }
+
+  /**
+   * Runs the check once, beside its plan and named by the present millisecond, as soon as there is
+   * a place (after the start). Does nothing where a run of the check is running or waiting. A slot of
+   * the plan that comes meanwhile is not missed for it: it takes the place of a run that still
+   * waits, and waits within its tolerance for one that is running.
+   */
+  runNow(check: Check): void {
+    if (this.#state !== 'idle' && this.#state !== 'running') return;
+    this.#asked.set(check.id, check);
+    if (this.#state === 'running') this.#wake();
+  }
+
+  /**
+   * Starts nothing more and reports the slots that wait as missed (agent_stopped). Resolves when
+   * the running runs have ended; when `graceSignal` aborts, their signals do.
+   */
+  async drain(graceSignal: AbortSignal): Promise<void> {
+    const wasRunning = this.#state === 'running';
+    if (this.#state !== 'stopped') this.#state = 'draining';
+    this.#asked.clear();
+    const drained = this.#queue.drain(graceSignal);
+    // The queue is closed, so this reports what was due and not yet looked at.
+    if (wasRunning) this.#turnUntil(Number.POSITIVE_INFINITY);
+    this.#wake();
+    await drained;
+    this.#state = 'stopped';
+    this.#cancelWake?.();
+    this.#cancelWake = null;
+  }
+
+  #adopt(
+    check: Check,
+    before: ReadonlyMap<string, ScheduledCheck>,
+    presentMs: number,
+  ): ScheduledCheck {
+    const known = before.get(check.id);
+    if (known === undefined) {
+      const added = scheduledCheckOf(check);
+      added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
+      return added;
+    }
+    this.#queue.redefine(check);
+    if (this.#asked.has(check.id)) this.#asked.set(check.id, check);
+    if (sameSlots(known.check, check)) {
+      known.check = check;
+      return known;
+    }
+    const changed = scheduledCheckOf(check);
+    // Slots before the old plan's next one are dealt with, also those that both plans have.
+    const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
+    changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
+    return changed;
+  }
+
+  #turn(): void {
+    this.#cancelWake = null;
+    this.#lastTurnMs = this.#clock.monotonicMs();
+    if (this.#state === 'running') {
+      this.#guard(() => this.#turnUntil(this.#lastTurnMs + TURN_BUDGET_MS));
+    }
+    this.#wake();
+  }
+
+  /** Stops at the monotonic instant; an open stretch and `#asked` then hold what is left. */
+  #turnUntil(endMs: number): void {
+    this.#queue.expire();
+    const stretch = this.#timeline.stretch ?? this.#openStretch();
+    let due = this.#heap.top();
+    while (due !== null && due.nextSlotMs <= stretch.toMs) {
+      this.#takeSlots(due, stretch);
+      if (this.#clock.monotonicMs() >= endMs) return;
+      due = this.#heap.top();
+    }
+    this.#timeline.close(stretch);
+    for (const check of this.#asked.values()) {
+      this.#takeAsked(check);
+      if (this.#clock.monotonicMs() >= endMs) return;
+    }
+  }
+
+  #openStretch(): Stretch {
+    const stretch = this.#timeline.open();
+    if (stretch.isNotable)
+      this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));
+    if (this.#timeline.isRewound) this.#reschedule(stretch.fromMs);
+    return stretch;
+  }
+
+  /** The clock is back in a time that was not lived: its slots come first. */
+  #reschedule(instantMs: number): void {
+    for (const scheduled of this.#scheduled.values()) {
+      scheduled.nextSlotMs = this.#timeline.nextSlotAfter(scheduled.rule, instantMs);
+    }
+    this.#heap.refill(this.#scheduled.values());
+  }
+
+  /**
+   * Takes the slots of the check at the heap's top up to the end of the stretch: the last one is
+   * run where it is not too late for it, those before it never are.
+   */
+  #takeSlots(due: ScheduledCheck, { toMs, atMonotonicMs, reason }: Stretch): void {
+    const { check, rule, toleranceMs, nextSlotMs: firstMs } = due;
+    const lastMs = lastSlotAt(rule, toMs);
+    due.nextSlotMs = this.#timeline.nextSlotAfter(rule, toMs);
+    this.#heap.topMoved();
+
+    const dueMonotonicMs = atMonotonicMs - (toMs - lastMs);
+    const isInTime = this.#clock.monotonicMs() - dueMonotonicMs <= toleranceMs;
+    const isToRun = isInTime && !this.#timeline.isLived(lastMs);
+    const lastMissedMs = isToRun ? lastMs - rule.periodMs : lastMs;
+    if (firstMs <= lastMissedMs) {
+      for (const range of this.#timeline.unreported(rule, firstMs, lastMissedMs)) {
+        this.#onMissed({ checkId: check.id, ...range, reason });
+      }
+    }
+    if (!isToRun) return;
+    const isReported = this.#timeline.isReported(lastMs);
+    this.#queue.submit({ check, slotMs: lastMs, dueMonotonicMs, toleranceMs, isReported });
+  }
+
+  #takeAsked(check: Check): void {
+    this.#asked.delete(check.id);
+    const rule = this.#scheduled.get(check.id)?.rule ?? ruleOf(check);
+    this.#queue.submitOneOff({
+      check,
+      slotMs: oneOffSlotMs(rule, this.#clock.wallMs()),
+      dueMonotonicMs: this.#clock.monotonicMs(),
+      toleranceMs: Number.POSITIVE_INFINITY,
+      isReported: false,
+    });
+  }
+
+  /** Sets the one timer, or the event loop's next round where something is left to do. */
+  #wake(): void {
+    this.#cancelWake?.();
+    if (this.#state === 'running' && (this.#timeline.stretch !== null || this.#asked.size > 0)) {
+      const immediate = setImmediate(() => this.#turn());
+      this.#cancelWake = () => clearImmediate(immediate);
+    } else {
+      this.#cancelWake = this.#clock.after(this.#waitMs(), () => this.#turn());
+    }
+  }
+
+  #waitMs(): number {
+    const next = this.#state === 'running' ? this.#heap.top() : null;
+    if (next === null) return MAX_WAIT_MS;
+    return Math.min(next.nextSlotMs - this.#clock.wallMs(), MAX_WAIT_MS);
+  }
+
+  #guard(action: () => void): void {
+    try {
+      action();
+    } catch (fault) {
+      this.#onFault(fault, null);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Something with a next slot. Equal slots go by `order`, then by nothing that can be relied on. */
+export interface Slotted {
+  /** Epoch milliseconds. */
+  nextSlotMs: number;
+  readonly order: number;
+}
+
+/**
+ * A binary min-heap by next slot. An item stays in it for good: its slot moves on at the top, and
+ * a new set of items comes as a whole, which costs less than one insertion each.
+ */
+export class SlotHeap<Item extends Slotted> {
+  #items: Item[] = [];
+
+  get size(): number {
+    return this.#items.length;
+  }
+
+  /** The item with the earliest next slot; null where there is none. */
+  top(): Item | null {
+    return this.#items[0] ?? null;
+  }
+
+  /** Takes these items in place of all that it held. */
+  refill(items: Iterable<Item>): void {
+    this.#items = [...items];
+    for (let index = (this.#items.length >> 1) - 1; index >= 0; index -= 1) this.#sink(index);
+  }
+
+  /** Puts the top in its place again after its slot moved to a later one. */
+  topMoved(): void {
+    if (this.#items.length > 1) this.#sink(0);
+  }
+
+  #sink(start: number): void {
+    const items = this.#items;
+    const item = items[start];
+    if (item === undefined) return;
+    let index = start;
+    for (;;) {
+      let childIndex = 2 * index + 1;
+      let child = items[childIndex];
+      if (child === undefined) break;
+      const right = items[childIndex + 1];
+      if (right !== undefined && isBefore(right, child)) {
+        childIndex += 1;
+        child = right;
+      }
+      if (!isBefore(child, item)) break;
+      items[index] = child;
+      index = childIndex;
+    }
+    items[index] = item;
+  }
+}
+
+function isBefore(a: Slotted, b: Slotted): boolean {
+  return a.nextSlotMs < b.nextSlotMs || (a.nextSlotMs === b.nextSlotMs && a.order < b.order);
+}

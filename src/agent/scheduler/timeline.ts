@@ -1,0 +1,87 @@
+import type { SlotRule } from '../../model/frequency.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { Coverage, type SlotRange } from './coverage.ts';
+import { type Reading, readClock, type Stretch, stretchBetween } from './stretch.ts';
+
+/**
+ * Cuts the wall clock's time into stretches, each from where the one before ended up to now, and
+ * remembers which times are dealt with. A stretch stays open until the scheduler closes it.
+ */
+export class Timeline {
+  readonly #clock: Clock;
+  readonly #coverage = new Coverage();
+  /** Up to here all slots are dealt with. */
+  #reached: Reading;
+  #suspendedMs: number;
+  #stretch: Stretch | null = null;
+  #isRewound = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#reached = readClock(clock);
+    this.#suspendedMs = clock.suspendedMs();
+  }
+
+  /** Now is the beginning: slots at or before this instant are nobody's business. */
+  begin(): void {
+    this.#reached = readClock(this.#clock);
+    this.#suspendedMs = this.#clock.suspendedMs();
+  }
+
+  /** The instant after which a check that is added now has its first slot. */
+  get presentMs(): number {
+    const wallMs = this.#clock.wallMs();
+    return this.#stretch === null ? wallMs : Math.max(wallMs, this.#stretch.toMs);
+  }
+
+  /** The open stretch. */
+  get stretch(): Stretch | null {
+    return this.#stretch;
+  }
+
+  /** The open stretch leads back to a time that was not lived: slots have to be looked up anew. */
+  get isRewound(): boolean {
+    return this.#isRewound;
+  }
+
+  open(): Stretch {
+    const now = readClock(this.#clock);
+    let stretch = stretchBetween(this.#reached, now, 0);
+    if (stretch.isNotable) {
+      // Only a step is worth the question whether the machine slept; it costs a system call.
+      const suspendedMs = this.#clock.suspendedMs();
+      const sleptMs = Math.max(0, suspendedMs - this.#suspendedMs);
+      this.#suspendedMs = suspendedMs;
+      stretch = stretchBetween(this.#reached, now, sleptMs);
+    }
+    const wallReachedMs = this.#reached.wallMs;
+    this.#isRewound =
+      stretch.fromMs < wallReachedMs &&
+      !this.#coverage.isLivedThrough(stretch.fromMs, wallReachedMs);
+    this.#stretch = stretch;
+    return stretch;
+  }
+
+  /** Every slot of the open stretch was run or reported. */
+  close(stretch: Stretch): void {
+    this.#coverage.commit(stretch);
+    this.#reached = { wallMs: stretch.toMs, monotonicMs: stretch.atMonotonicMs };
+    this.#stretch = null;
+  }
+
+  isLived(instantMs: number): boolean {
+    return this.#coverage.isLived(instantMs);
+  }
+
+  isReported(instantMs: number): boolean {
+    return this.#coverage.isReported(instantMs);
+  }
+
+  nextSlotAfter(rule: SlotRule, instantMs: number): number {
+    return this.#coverage.nextSlotAfter(rule, instantMs);
+  }
+
+  unreported(rule: SlotRule, firstMs: number, lastMs: number): readonly SlotRange[] {
+    return this.#coverage.unreported(rule, firstMs, lastMs);
+  }
+}

@@ -1,0 +1,168 @@
+import type { z } from 'zod';
+import { CHECK_SHAPES, type Check, checkBodySchema } from '../../model/check.ts';
+import {
+  CHECK_TYPES,
+  RUNNABLE_CHECK_TYPES,
+  type RunnableCheckType,
+} from '../../model/vocabulary.ts';
+import { patternProblems } from './assertion-patterns.ts';
+import { isFromDefaults, isMapping, type RawMapping, withDefaults } from './check-defaults.ts';
+import type { DocumentPath } from './file-problem.ts';
+import { nearestName } from './nearest-name.ts';
+import type { Reporter } from './reporter.ts';
+import { keysAt } from './schema-info.ts';
+import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
+
+const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
+const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
+
+/** What all checks of a file share while they are read. */
+export interface EntryContext {
+  readonly report: Reporter;
+  readonly defaults: RawMapping;
+  /** Ids that came before, with the index of the check that has each. */
+  readonly ids: Map<string, number>;
+}
+
+/** One entry of `checks`, with its defaults; null where something about it was reported. */
+export function readCheck(raw: unknown, index: number, context: EntryContext): Check | null {
+  const { report, defaults } = context;
+  const place = ['checks', index];
+  if (!isMapping(raw)) {
+    const what = 'must be a mapping with id, checkType and request';
+    report.value(place, '', what + shownValue(raw, place));
+    return null;
+  }
+  const id = readId(raw, index, context);
+  const of = id === null ? '' : ` of check ${JSON.stringify(id)}`;
+  const checkType = readType(raw, [...place, 'checkType'], of, report);
+  if (checkType === null) return null;
+
+  const { id: _, ...own } = raw;
+  const merged = withDefaults(own, defaults, checkType);
+  const named = Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' };
+  const parsed = checkBodySchema.safeParse(named);
+  const pathOf = (path: DocumentPath): DocumentPath =>
+    isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...place, ...path];
+  if (!parsed.success) {
+    for (const issue of parsed.error.issues) {
+      reportIssue(issue, checkType, named, pathOf, of, report);
+    }
+    return null;
+  }
+  const patterns = patternProblems(parsed.data.request.assertions);
+  for (const { path, message } of patterns) {
+    report.value(pathOf(['request', 'assertions', ...path]), of, message);
+  }
+  return id === null || patterns.length > 0 ? null : { ...parsed.data, id };
+}
+
+function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): string | null {
+  const path = ['checks', index, 'id'];
+  const { id } = raw;
+  if (typeof id !== 'string' || !CHECK_ID.test(id)) {
+    const missing = id === undefined ? 'is missing; it must' : 'must';
+    const quotes = typeof id === 'number' ? `; put it in quotes: "${id}"` : '';
+    report.value(
+      path,
+      '',
+      `${missing} be 1 to 100 letters, digits, dots, dashes and underscores that start with a letter or digit${shownValue(id, path)}${quotes}`,
+    );
+    return null;
+  }
+  const first = ids.get(id);
+  if (first !== undefined) {
+    report.value(path, '', `must be unique: checks[${first}] has the id ${JSON.stringify(id)} too`);
+    return null;
+  }
+  ids.set(id, index);
+  return id;
+}
+
+function readType(
+  raw: RawMapping,
+  path: DocumentPath,
+  of: string,
+  report: Reporter,
+): RunnableCheckType | null {
+  const { checkType } = raw;
+  const runnable = RUNNABLE_CHECK_TYPES.find((type) => type === checkType);
+  if (runnable !== undefined) return runnable;
+  if (checkType === undefined) {
+    report.value(path, of, `is missing; it must be ${TYPES_TEXT}`);
+  } else if (checkType === 'HEARTBEAT') {
+    const why = 'is HEARTBEAT, which is passive: it waits for pings and there is nothing to run';
+    report.value(path, of, `${why}; it must be ${TYPES_TEXT}`);
+  } else if (CHECK_TYPES.some((type) => type === checkType)) {
+    report.value(
+      path,
+      of,
+      `is ${String(checkType)}, which this agent does not run; it must be ${TYPES_TEXT}`,
+    );
+  } else {
+    const nearest =
+      typeof checkType === 'string' ? nearestName(checkType, RUNNABLE_CHECK_TYPES) : null;
+    const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+    report.value(path, of, `must be ${TYPES_TEXT}${shownValue(checkType, path)}${hint}`);
+  }
+  return null;
+}
+
+function reportIssue(
+  issue: z.core.$ZodIssue,
+  checkType: RunnableCheckType,
+  body: RawMapping,
+  pathOf: (path: DocumentPath) => DocumentPath,
+  of: string,
+  report: Reporter,
+): void {
+  const schema = CHECK_SHAPES[checkType];
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  if (issue.code !== 'unrecognized_keys') {
+    report.value(pathOf(path), of, issueText(issue, schema, valueAt(body, path)));
+    return;
+  }
+  const known = path.length === 0 ? ['id', ...keysAt(schema, path)] : keysAt(schema, path);
+  for (const key of issue.keys) {
+    const keyPath = [...path, key];
+    report.key(
+      pathOf(keyPath),
+      of,
+      misplacedText(key, path, checkType) ?? unknownKeyText(key, known),
+    );
+  }
+}
+
+/** A key that is right in another place deserves a better answer than the nearest one here. */
+function misplacedText(
+  key: string,
+  path: DocumentPath,
+  checkType: RunnableCheckType,
+): string | null {
+  const schema = CHECK_SHAPES[checkType];
+  if (path.length === 0 && keysAt(schema, ['request']).includes(key))
+    return 'belongs under request';
+  if (
+    path.length > 0 &&
+    path[0] === 'request' &&
+    path.length === 1 &&
+    keysAt(schema, []).includes(key)
+  ) {
+    return 'belongs to the check itself, not under request';
+  }
+  const elsewhere = RUNNABLE_CHECK_TYPES.filter((type) =>
+    keysAt(CHECK_SHAPES[type], path).includes(key),
+  );
+  return elsewhere.length === 0
+    ? null
+    : `is not for ${checkType} checks, only for ${elsewhere.join(', ')}`;
+}
+
+function valueAt(body: unknown, path: DocumentPath): unknown {
+  let at = body;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = Reflect.get(at, step);
+  }
+  return at;
+}

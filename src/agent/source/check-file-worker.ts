@@ -1,0 +1,26 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type CheckFile, parseCheckFile } from './check-file.ts';
+import { FileProblemsError, type ProblemReport } from './file-problem.ts';
+
+/** What the thread is started with. */
+export interface ParseJob {
+  readonly text: string;
+  readonly file: string;
+}
+
+/** What it answers with, once. */
+export type ParseReply =
+  | { readonly ok: true; readonly checkFile: CheckFile }
+  | { readonly ok: false; readonly report: ProblemReport };
+
+async function reply({ text, file }: ParseJob): Promise<ParseReply> {
+  try {
+    return { ok: true, checkFile: await parseCheckFile(text, file) };
+  } catch (thrown) {
+    if (!(thrown instanceof FileProblemsError)) throw thrown;
+    const { problems, omitted, pemFiles } = thrown;
+    return { ok: false, report: { problems, omitted, pemFiles } };
+  }
+}
+
+parentPort?.postMessage(await reply(workerData as ParseJob));

@@ -1,0 +1,103 @@
+import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { PlainConverter } from './document-values.ts';
+import type { DocumentPath, Position, ProblemList } from './file-problem.ts';
+
+/** A parsed YAML or JSON text that still knows where everything stood. */
+export interface SourceDocument {
+  /** Maps as objects, lists as arrays, scalars as they are. */
+  readonly value: unknown;
+  /** Where the value at the path starts, or the nearest enclosing one where there is none. */
+  locate(path: DocumentPath): Position;
+  /** Where the key that ends the path stands. */
+  locateKey(path: DocumentPath): Position;
+}
+
+const TOP: Position = { line: 1, column: 1 };
+
+/**
+ * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
+ * to the list; null where the text is no document at all.
+ */
+export function readDocument(text: string, problems: ProblemList): SourceDocument | null {
+  const lines = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    // The parser compares every key with every other; the converter's map does not.
+    uniqueKeys: false,
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+  });
+  const positionAt = (offset: number): Position => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  for (const { pos, message, code } of [...document.errors, ...document.warnings]) {
+    const text = `not valid YAML: ${plainMessage(code, message)}`;
+    problems.add('', '', text, () => positionAt(pos[0]));
+  }
+  if (!problems.isEmpty) return null;
+
+  const startOf = (node: unknown): Position | null =>
+    hasRange(node) ? positionAt(node.range[0]) : null;
+  const converter = new PlainConverter((node, message) =>
+    problems.add('', '', message, () => startOf(node) ?? TOP),
+  );
+  const value = converter.convert(document.contents);
+  if (!problems.isEmpty) return null;
+
+  const follow = (path: DocumentPath): { value: Position; key: Position } => {
+    let node: unknown = document.contents;
+    let at = startOf(node) ?? TOP;
+    let key = at;
+    for (const step of path) {
+      const next = childOf(converter.targetOf(node), step);
+      if (next === null) return { value: at, key: at };
+      node = next.value;
+      key = startOf(next.key) ?? at;
+      // An empty value has no text of its own; its key is where a reader looks.
+      at = isEmptyScalar(node) ? key : (startOf(node) ?? key);
+    }
+    return { value: at, key };
+  };
+  return {
+    value,
+    locate: (path) => follow(path).value,
+    locateKey: (path) => follow(path).key,
+  };
+}
+
+function childOf(node: unknown, step: string | number): { key: unknown; value: unknown } | null {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && key.value === step);
+    return pair === undefined ? null : { key: pair.key, value: pair.value };
+  }
+  if (!isSeq(node) || typeof step !== 'number') return null;
+  const item = node.items[step];
+  return item === undefined ? null : { key: item, value: item };
+}
+
+function hasRange(node: unknown): node is Node & { range: [number, number, number] } {
+  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);
+}
+
+function isEmptyScalar(node: unknown): boolean {
+  return isScalar(node) && node.value === null && (node.source ?? '') === '';
+}
+
+/** The parser's own words, or plainer ones where its are about its workings. */
+function plainMessage(code: string, message: string): string {
+  switch (code) {
+    case 'MULTIPLE_DOCS':
+      return 'a second document starts here, and a check file holds one';
+    case 'RESOURCE_EXHAUSTION':
+      return 'it is nested too deep';
+    case 'TAG_RESOLVE_FAILED':
+      return 'tags such as !name are not supported';
+    default:
+      return message.split('\n', 1)[0] ?? message;
+  }
+}

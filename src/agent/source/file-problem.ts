@@ -1,0 +1,119 @@
+import { VedetteError } from '../../runtime/errors.ts';
+
+/** Where something stands in a document: keys and list indices from the root. */
+export type DocumentPath = readonly (string | number)[];
+
+/** Both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** One thing that is wrong with a file. `path` and `message` read as one sentence. */
+export interface FileProblem extends Position {
+  /** For example `checks[2].request.port of check "shop"`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export const MAX_PROBLEMS = 50;
+const MAX_KEY_CHARS = 60;
+
+/** `file:line:column: path message`, in the form that editors and terminals can follow. */
+function problemLine(file: string, problem: FileProblem): string {
+  const { line, column, path, message } = problem;
+  const sentence = path === '' ? message : `${path} ${message}`;
+  return `${file}:${line}:${column}: ${sentence}`;
+}
+
+/** `checks[2].request.port`; a key that is no plain word is quoted and cut. */
+export function pathText(path: DocumentPath): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[A-Za-z_][\w-]{0,59}$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${JSON.stringify(cut(step))}]`;
+  }
+  return text;
+}
+
+function cut(key: string): string {
+  return key.length > MAX_KEY_CHARS ? `${key.slice(0, MAX_KEY_CHARS)}…` : key;
+}
+
+/** A file that cannot be used. The message is the first problem; all are in `problems`. */
+export class FileProblemsError extends VedetteError {
+  readonly file: string;
+  readonly problems: readonly FileProblem[];
+  /** How many more there are than `problems` holds. */
+  readonly omitted: number;
+  /** Absolute paths of the other files that the file names: a change there may mend it. */
+  readonly pemFiles: readonly string[];
+
+  constructor(file: string, report: ProblemReport) {
+    const { problems, omitted, pemFiles } = report;
+    const [first] = problems;
+    const line = first === undefined ? `${file}: cannot be used` : problemLine(file, first);
+    const more = problems.length - 1 + omitted;
+    const tail = more <= 0 ? '' : ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})`;
+    super('input', 'CHECK_FILE_INVALID', line + tail);
+    this.file = file;
+    this.problems = problems;
+    this.omitted = omitted;
+    this.pemFiles = pemFiles;
+  }
+
+  /** Every problem kept, one line each, and a last line that counts the rest. */
+  lines(): readonly string[] {
+    const lines = this.problems.map((problem) => problemLine(this.file, problem));
+    return this.omitted === 0 ? lines : [...lines, `${this.file}: and ${this.omitted} more`];
+  }
+}
+
+/** What a FileProblemsError is made of, in a form that crosses threads. */
+export interface ProblemReport {
+  readonly problems: readonly FileProblem[];
+  readonly omitted: number;
+  readonly pemFiles: readonly string[];
+}
+
+/** Collects problems up to MAX_PROBLEMS, counts the rest, and drops repetitions. */
+export class ProblemList {
+  readonly #problems: FileProblem[] = [];
+  readonly #seen = new Set<string>();
+  #omitted = 0;
+
+  /**
+   * The same message at the same place is one problem, whichever check it came up for.
+   *
+   * @param at may be slow to find out, so it is not called once the list is full
+   */
+  add(path: string, of: string, message: string, at: () => Position): void {
+    const byPath = `${path} ${message}`;
+    if (path !== '' && this.#seen.has(byPath)) return;
+    if (this.#problems.length >= MAX_PROBLEMS) {
+      this.#omitted += 1;
+      return;
+    }
+    this.#seen.add(byPath);
+    const position = at();
+    // An alias makes one place show up under several paths.
+    const byPosition = `${position.line}:${position.column} ${message}`;
+    if (this.#seen.has(byPosition)) return;
+    this.#seen.add(byPosition);
+    // Parsers quote what they stumbled over, which may run over several lines.
+    const oneLine = message.replace(/\s+/g, ' ');
+    this.#problems.push({ ...position, path: path + of, message: oneLine });
+  }
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** Throws a FileProblemsError where there is any, sorted as the file is read. */
+  throwIfAny(file: string, pemFiles: readonly string[] = []): void {
+    if (this.isEmpty) return;
+    const problems = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    throw new FileProblemsError(file, { problems, omitted: this.#omitted, pemFiles });
+  }
+}

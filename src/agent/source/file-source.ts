@@ -1,0 +1,144 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf, VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { CheckFile } from './check-file.ts';
+import type { CheckSet, CheckSource } from './check-source.ts';
+import { FileProblemsError } from './file-problem.ts';
+import { isRegularFile, stampOf } from './file-stamp.ts';
+import { loadCheckFile } from './load-check-file.ts';
+
+/** Between two looks at the files. */
+export const POLL_MS = 1000;
+/** A file that could not be read at all (no descriptors, no memory) is tried again after this. */
+const RETRY_MS = 60_000;
+/** A file that never stands still is taken as it is after so many looks. */
+const MAX_UNSETTLED_POLLS = 10;
+
+export interface FileSourceOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly workerUrl?: URL;
+}
+
+/**
+ * Checks from a file that is read again when it, or a PEM file that it names, changes.
+ *
+ * The files are looked at once a second rather than watched by the system's notifications, which
+ * miss network file systems, bind mounts, and the swapped links by which Kubernetes updates a
+ * ConfigMap. A change counts once the files have stood still from one look to the next, so that no
+ * half-written file is taken for one with fewer checks.
+ *
+ * `watch` throws what loadCheckFile throws for the first load. Afterwards a file that is invalid or
+ * gone leaves the last valid set in place, and each of its problems is logged once.
+ */
+export function createFileSource(options: FileSourceOptions): CheckSource {
+  return { watch: (onCheckSet, signal) => new FileWatch(options, onCheckSet, signal).run() };
+}
+
+class FileWatch {
+  readonly #options: FileSourceOptions;
+  readonly #onCheckSet: (set: CheckSet) => void;
+  readonly #signal: AbortSignal;
+  #files: readonly string[];
+  #checkFile: CheckFile | null = null;
+  /** The state of the files that was read last. */
+  #readStamp: string | null = null;
+  /** A new state, not yet known to be settled. */
+  #newStamp: string | null = null;
+  #unsettledPolls = 0;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  /** What the log was last told to be wrong; null since the last valid file. */
+  #told: string | null = null;
+
+  constructor(
+    options: FileSourceOptions,
+    onCheckSet: (set: CheckSet) => void,
+    signal: AbortSignal,
+  ) {
+    this.#options = options;
+    this.#onCheckSet = onCheckSet;
+    this.#signal = signal;
+    this.#files = [options.file];
+  }
+
+  async run(): Promise<void> {
+    const { file, clock } = this.#options;
+    if ((await isRegularFile(file)) === false) {
+      const message = `${file}: is no regular file, so it cannot be watched for changes`;
+      throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
+    }
+    this.#readStamp = await stampOf(this.#files);
+    try {
+      this.#accept(await this.#load());
+    } catch (thrown) {
+      if (!this.#signal.aborted) throw thrown;
+    }
+    while (await sleep(clock, POLL_MS, this.#signal)) await this.#poll();
+  }
+
+  async #poll(): Promise<void> {
+    const stamp = await stampOf(this.#files);
+    if (stamp === this.#readStamp && this.#options.clock.monotonicMs() < this.#retryAtMs) {
+      this.#newStamp = null;
+      this.#unsettledPolls = 0;
+      return;
+    }
+    const settled = stamp === this.#newStamp || stamp === this.#readStamp;
+    if (!settled && this.#unsettledPolls < MAX_UNSETTLED_POLLS) {
+      this.#newStamp = stamp;
+      this.#unsettledPolls += 1;
+      return;
+    }
+    this.#newStamp = null;
+    this.#unsettledPolls = 0;
+    this.#readStamp = stamp;
+    await this.#reload();
+  }
+
+  async #reload(): Promise<void> {
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    try {
+      this.#accept(await this.#load());
+    } catch (thrown) {
+      if (this.#signal.aborted) return;
+      this.#refuse(thrown);
+    }
+  }
+
+  #load(): Promise<CheckFile> {
+    const { file, workerUrl } = this.#options;
+    const signal = this.#signal;
+    return loadCheckFile(file, workerUrl === undefined ? { signal } : { signal, workerUrl });
+  }
+
+  #accept(checkFile: CheckFile): void {
+    const { log, file } = this.#options;
+    const before = this.#checkFile;
+    this.#checkFile = checkFile;
+    this.#told = null;
+    this.#files = [file, ...checkFile.pemFiles];
+    if (this.#signal.aborted || before?.fingerprint === checkFile.fingerprint) return;
+    const { checks, clientCertificates } = checkFile;
+    const what =
+      before === null ? 'check file read' : 'check file changed; its checks run from now';
+    log.info({ file, checks: checks.length }, what);
+    this.#onCheckSet({ checks, clientCertificates });
+  }
+
+  #refuse(thrown: unknown): void {
+    const { log, file, clock } = this.#options;
+    const isInvalid = thrown instanceof FileProblemsError;
+    if (isInvalid) this.#files = [file, ...thrown.pemFiles];
+    else this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
+
+    const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];
+    const told = lines.join('\n');
+    if (told === this.#told) return;
+    this.#told = told;
+    const checks = this.#checkFile?.checks.length ?? 0;
+    log.warn({ file, checks }, 'the check file cannot be used; the checks read before it go on');
+    for (const line of lines) log.warn(line);
+  }
+}

@@ -1,0 +1,62 @@
+import { Worker } from 'node:worker_threads';
+import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type CheckFile, parseCheckFile } from './check-file.ts';
+import { readCheckFileText } from './check-file-text.ts';
+import type { ParseJob, ParseReply } from './check-file-worker.ts';
+import { FileProblemsError } from './file-problem.ts';
+
+/**
+ * Parsing takes about half a millisecond a kilobyte, which up to here is short enough to do beside
+ * running checks; a longer text would hold them all up, and gets a thread of its own.
+ */
+const MAX_INLINE_CHARS = 64 * 1024;
+
+const DEFAULT_WORKER_URL = new URL('./check-file-worker.js', import.meta.url);
+
+export interface LoadOptions {
+  /** Ends the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Where the compiled check-file-worker stands; beside this module unless given. */
+  readonly workerUrl?: URL;
+}
+
+/**
+ * Reads a check file (SEMANTICS 1) without holding the event loop, however long it is.
+ *
+ * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the
+ *   file cannot be read, or its text needs more memory than there is
+ */
+export async function loadCheckFile(file: string, options: LoadOptions = {}): Promise<CheckFile> {
+  const { signal, workerUrl = DEFAULT_WORKER_URL } = options;
+  const text = await readCheckFileText(file);
+  signal?.throwIfAborted();
+  if (text.length <= MAX_INLINE_CHARS) return parseCheckFile(text, file);
+  const workerData: ParseJob = { text, file };
+  const worker = new Worker(workerUrl, { workerData });
+  const onAbort = (): void => void worker.terminate();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const reply = await replyOf(worker, file);
+    if (reply.ok) return reply.checkFile;
+    throw new FileProblemsError(file, reply.report);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await worker.terminate();
+    signal?.throwIfAborted();
+  }
+}
+
+function replyOf(worker: Worker, file: string): Promise<ParseReply> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('messageerror', reject);
+    worker.once('error', (thrown) => {
+      const isOutOfMemory = systemCodeOf(thrown) === 'ERR_WORKER_OUT_OF_MEMORY';
+      const message = `${file}: reading it takes more memory than this process may use; split it, or allow more with NODE_OPTIONS=--max-old-space-size=MEGABYTES`;
+      reject(isOutOfMemory ? new VedetteError('input', 'CHECK_FILE_TOO_LARGE', message) : thrown);
+    });
+    worker.once('exit', () =>
+      reject(new VedetteError('internal', 'PARSER_ENDED', `${file}: its parser ended early`)),
+    );
+  });
+}

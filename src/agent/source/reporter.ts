@@ -1,0 +1,19 @@
+import type { SourceDocument } from './document.ts';
+import { type DocumentPath, type ProblemList, pathText } from './file-problem.ts';
+
+/** Puts problems at their places in a document. */
+export interface Reporter {
+  /** @param of what the place belongs to, for example ` of check "shop"` */
+  value(path: DocumentPath, of: string, message: string): void;
+  /** The same for a key rather than for its value. */
+  key(path: DocumentPath, of: string, message: string): void;
+}
+
+export function createReporter(document: SourceDocument, problems: ProblemList): Reporter {
+  return {
+    value: (path, of, message) =>
+      problems.add(pathText(path), of, message, () => document.locate(path)),
+    key: (path, of, message) =>
+      problems.add(pathText(path), of, message, () => document.locateKey(path)),
+  };
+}

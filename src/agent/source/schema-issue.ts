@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { DocumentPath } from './file-problem.ts';
+import { nearestName } from './nearest-name.ts';
+import { allowedBy, schemaAt } from './schema-info.ts';
+import { mayHoldSecret } from './secret-fields.ts';
+
+const MAX_SHOWN_CHARS = 60;
+
+/**
+ * What is wrong with a value, to stand after its path: what is allowed, and what came instead
+ * unless the field holds secrets. `path` is the issue's own, from the schema's root.
+ */
+export function issueText(
+  issue: z.core.$ZodIssue,
+  schema: z.core.$ZodType,
+  value: unknown,
+): string {
+  const path = issue.path.filter((step) => typeof step !== 'symbol');
+  const shown = shownValue(value, path);
+  if (issue.code === 'custom') return issue.message + shown;
+  if (issue.code === 'too_big' && issue.origin === 'array') {
+    return `must have at most ${issue.maximum} items`;
+  }
+  const at = schemaAt(schema, path);
+  const allowed = at === null ? issue.message : allowedBy(at);
+  if (value === undefined) return `is missing; it must be ${allowed}`;
+  return `must be ${allowed}${shown}${hint(issue, value, path)}`;
+}
+
+/** `, not 70000`; nothing where the value is missing or may be a secret. */
+export function shownValue(value: unknown, path: DocumentPath): string {
+  if (value === undefined) return '';
+  if (mayHoldSecret(path, value)) return ' (the value is not shown here)';
+  if (typeof value === 'string') {
+    return value.length > MAX_SHOWN_CHARS
+      ? `, not text of ${value.length} characters`
+      : `, not ${JSON.stringify(value)}`;
+  }
+  if (Array.isArray(value)) return ', not a list';
+  return typeof value === 'object' && value !== null ? ', not a mapping' : `, not ${String(value)}`;
+}
+
+function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): string {
+  if (issue.code === 'invalid_value' && typeof value === 'string') {
+    const nearest = nearestName(value, issue.values.map(String));
+    return nearest === null ? '' : `; did you mean ${nearest}?`;
+  }
+  const isBareScalar = typeof value === 'number' || typeof value === 'boolean';
+  if (issue.code === 'invalid_type' && issue.expected === 'string' && isBareScalar) {
+    return mayHoldSecret(path, value)
+      ? '; put it in quotes'
+      : `; put it in quotes: "${String(value)}"`;
+  }
+  return '';
+}
+
+/** What to say of a key that the schema does not know, to stand after its path. */
+export function unknownKeyText(key: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known);
+  if (nearest !== null) return `is not a known key; did you mean ${nearest}?`;
+  return `is not a known key; known here: ${known.join(', ')}`;
+}

@@ -1,0 +1,69 @@
+import type { LineKind } from '../agent/output/line-queue.ts';
+import type { ResultSink } from '../agent/output/result-sink.ts';
+import type { CheckResult, MissedSlots } from '../model/result.ts';
+import type { Palette } from './print/colour.ts';
+import { prettyMissed, prettyResult } from './print/pretty-result.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Results that wait for a reader of stdout; more than that is left out and counted. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+export interface PrettySinkOptions {
+  readonly palette: Palette;
+  readonly onDropped: (kind: LineKind, count: number) => void;
+  /** Called when nobody reads stdout any more (`| head`). */
+  readonly onClosed: () => void;
+}
+
+/** Results scrolling by on stdout, for `vedette up`. */
+export class PrettySink implements ResultSink {
+  readonly #terminal: Terminal;
+  readonly #options: PrettySinkOptions;
+  #leftOut = 0;
+
+  constructor(terminal: Terminal, options: PrettySinkOptions) {
+    this.#terminal = terminal;
+    this.#options = options;
+    terminal.stdout.on('error', options.onClosed);
+  }
+
+  result(result: CheckResult): void {
+    const kind = result.resultType === 'ATTEMPT' ? 'attempt' : 'result';
+    this.#print(kind, prettyResult(result, this.#options.palette));
+  }
+
+  missed(missed: MissedSlots): void {
+    this.#print('missed', prettyMissed(missed, this.#options.palette));
+  }
+
+  flush(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted || !this.#terminal.stdout.writable) {
+        resolve();
+        return;
+      }
+      const done = (): void => {
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      signal.addEventListener('abort', done, { once: true });
+      // Called when all that was written before it is out, or cannot be.
+      this.#terminal.stdout.write('', done);
+    });
+  }
+
+  #print(kind: LineKind, text: string): void {
+    const { stdout, clock } = this.#terminal;
+    if (!stdout.writable || stdout.writableLength > MAX_WAITING_BYTES) {
+      this.#leftOut += 1;
+      this.#options.onDropped(kind, 1);
+      return;
+    }
+    if (this.#leftOut > 0) {
+      stdout.write(`${this.#leftOut} results were left out: they were not read in time\n`);
+      this.#leftOut = 0;
+    }
+    const time = new Date(clock.wallMs()).toTimeString().slice(0, 8);
+    stdout.write(`${this.#options.palette.faint(time)} ${text}`);
+  }
+}

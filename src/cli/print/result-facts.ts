@@ -1,0 +1,56 @@
+import type { CheckResult, HttpDetail } from '../../model/result.ts';
+
+type Detail = NonNullable<
+  CheckResult['apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult']
+>;
+
+/** The detail of the check's type, of which a result has one. */
+export function detailOf(result: CheckResult): Detail | null {
+  return (
+    result.apiCheckResult ??
+    result.tcpCheckResult ??
+    result.dnsCheckResult ??
+    result.icmpCheckResult
+  );
+}
+
+/** What the target answered, in a few words; null where it did not. */
+export function answerOf(result: CheckResult): string | null {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  const http = apiCheckResult?.response;
+  if (http) return `status ${http.status}`;
+  const tcp = tcpCheckResult?.response;
+  if (tcp) return tcp.data === '' ? 'connected' : `${tcp.data.length} characters`;
+  const dns = dnsCheckResult?.response;
+  if (dns) return dns.responseCode;
+  const icmp = icmpCheckResult?.response;
+  return icmp ? `${icmp.packetsReceived} of ${icmp.packetsSent} echoes` : null;
+}
+
+/** Less is 0.00 in print. */
+const SHORTEST_SHOWN_MS = 0.005;
+const PHASE_NAMES: Readonly<Record<string, string>> = { firstByte: 'first byte' };
+
+/** The phases that took any time to speak of, each with its milliseconds, in the order they came. */
+export function phasesOf(result: CheckResult): readonly (readonly [string, number])[] {
+  const detail = detailOf(result);
+  const phases = result.apiCheckResult
+    ? httpPhases(result.apiCheckResult)
+    : detail !== null && 'timingPhases' in detail
+      ? detail.timingPhases
+      : undefined;
+  return Object.entries(phases ?? {}).flatMap(([name, durationMs]) =>
+    name === 'total' || durationMs < SHORTEST_SHOWN_MS
+      ? []
+      : [[PHASE_NAMES[name] ?? name, durationMs] as const],
+  );
+}
+
+function httpPhases(detail: HttpDetail) {
+  return detail.response?.timingPhases ?? detail.timingPhases;
+}
+
+/** What each failed assertion expected and what came, as sentences. */
+export function assertionErrorsOf(result: CheckResult): readonly string[] {
+  return (detailOf(result)?.assertions ?? []).flatMap(({ error }) => error ?? []);
+}

@@ -1,0 +1,39 @@
+import { CommanderError } from 'commander';
+import { FileProblemsError } from '../agent/source/file-problem.ts';
+import { messageOf, VedetteError } from '../runtime/errors.ts';
+import { harmless } from './print/harmless.ts';
+import { EXIT, type Terminal } from './terminal.ts';
+
+const MAX_LINE_CHARS = 2000;
+
+/** Prints what ended the program as one line, and gives the exit code for it. */
+export function reportError(thrown: unknown, { stderr, env }: Terminal): number {
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok;
+  // Commander has printed the help that this stands for.
+  if (thrown instanceof CommanderError && thrown.code === 'commander.help') return EXIT.unusable;
+  const isOurFault = !(thrown instanceof CommanderError) && !isExpected(thrown);
+  const line = isOurFault ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
+  stderr.write(`vedette: ${harmless(line, MAX_LINE_CHARS)}\n`);
+  const level = (env.LOG_LEVEL ?? '').trim().toLowerCase();
+  if ((level === 'debug' || level === 'trace') && thrown instanceof Error) {
+    stderr.write(`${thrown.stack ?? ''}\n`);
+  }
+  return isOurFault ? EXIT.internal : EXIT.unusable;
+}
+
+function isExpected(thrown: unknown): boolean {
+  return thrown instanceof VedetteError && thrown.kind !== 'internal';
+}
+
+function text(thrown: unknown): string {
+  const message = messageOf(thrown);
+  if (thrown instanceof CommanderError) {
+    const oneLine = message
+      .replace(/^error: /, '')
+      .replace(/\s+/g, ' ')
+      .replace(/\.$/, '');
+    return `${oneLine}; see vedette --help`;
+  }
+  const isLong = thrown instanceof FileProblemsError && thrown.problems.length > 1;
+  return isLong ? `${message}; to see them all: vedette validate ${thrown.file}` : message;
+}

@@ -1,0 +1,101 @@
+import type { Check } from '../model/check.ts';
+import type { CheckResult, MissedSlots } from '../model/result.ts';
+import { type RunResult, runResultOf } from '../model/run-result.ts';
+import { paletteFor, wantsColour } from './print/colour.ts';
+import { durationText } from './print/duration.ts';
+import { jsonMissed, jsonResult } from './print/json-result.ts';
+import { prettyMissed, prettyResult, prettySkipped } from './print/pretty-result.ts';
+import { Progress } from './print/progress.ts';
+import type { Selection } from './select-checks.ts';
+import type { Terminal } from './terminal.ts';
+
+export type OutputFormat = 'pretty' | 'json';
+
+/** Prints what `vedette run` has to say as it comes, and counts it. */
+export class RunPrinter {
+  readonly #terminal: Terminal;
+  readonly #format: OutputFormat;
+  readonly #progress: Progress;
+  readonly #startMs: number;
+  readonly #counts: Record<RunResult | 'missed', number> = {
+    passed: 0,
+    degraded: 0,
+    failed: 0,
+    error: 0,
+    cancelled: 0,
+    missed: 0,
+  };
+
+  constructor(terminal: Terminal, format: OutputFormat, total: number) {
+    this.#terminal = terminal;
+    this.#format = format;
+    this.#progress = new Progress(terminal.stderr, total);
+    this.#startMs = terminal.clock.monotonicMs();
+  }
+
+  /** Whether every check passed; degraded ones count as passed. */
+  get allPassed(): boolean {
+    const { failed, error, cancelled, missed } = this.#counts;
+    return failed + error + cancelled + missed === 0;
+  }
+
+  started({ id, name }: Check): void {
+    this.#progress.started(id, name);
+  }
+
+  result(result: CheckResult): void {
+    this.#progress.clear();
+    this.#terminal.stdout.write(
+      this.#format === 'json' ? jsonResult(result) : prettyResult(result, this.#palette('stdout')),
+    );
+    if (result.resultType === 'FINAL') {
+      this.#counts[runResultOf(result)] += 1;
+      this.#progress.finished(result.checkId);
+    }
+    this.#progress.show();
+  }
+
+  missed(missed: MissedSlots): void {
+    this.#progress.clear();
+    this.#counts.missed += 1;
+    this.#terminal.stdout.write(
+      this.#format === 'json' ? jsonMissed(missed) : prettyMissed(missed, this.#palette('stdout')),
+    );
+    this.#progress.finished(missed.checkId);
+    this.#progress.show();
+  }
+
+  /** Says which checks were left out, and how to have them. */
+  skipped({ skipped }: Selection): void {
+    if (skipped.length === 0) return;
+    // What is no result has no place among the objects of `--output json`.
+    const to = this.#format === 'json' ? 'stderr' : 'stdout';
+    const ids = skipped.map(({ id }) => id);
+    this.#terminal[to].write(prettySkipped(ids, this.#palette(to)));
+  }
+
+  summary(): void {
+    this.#progress.clear();
+    if (this.#format === 'json') return;
+    const { stdout, clock } = this.#terminal;
+    const palette = this.#palette('stdout');
+    const { passed, degraded, failed, error, cancelled, missed } = this.#counts;
+    const total = passed + degraded + failed + error + cancelled + missed;
+    const parts = [
+      `${passed} passed`,
+      degraded > 0 ? `${degraded} slow` : null,
+      failed > 0 ? `${failed} failed` : null,
+      error > 0 ? `${error} could not be run` : null,
+      cancelled > 0 ? `${cancelled} stopped` : null,
+      missed > 0 ? `${missed} missed` : null,
+    ].filter((part) => part !== null);
+    const paint = this.allPassed ? palette.good : palette.bad;
+    const took = durationText(clock.monotonicMs() - this.#startMs);
+    const noun = total === 1 ? 'check' : 'checks';
+    stdout.write(`\n${total} ${noun} in ${took}: ${paint(parts.join(', '))}\n`);
+  }
+
+  #palette(stream: 'stdout' | 'stderr') {
+    return paletteFor(wantsColour(this.#terminal[stream], this.#terminal.env));
+  }
+}

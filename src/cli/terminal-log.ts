@@ -1,0 +1,19 @@
+import type { RunConfig } from '../agent/config.ts';
+import { createLogger, type Logger, type LogLevel } from '../runtime/logger.ts';
+import { wantsColour } from './print/colour.ts';
+import type { Terminal } from './terminal.ts';
+
+/** A log for people on stderr, beside the results. */
+export function createTerminalLog({ stderr, env, clock }: Terminal, level: LogLevel): Logger {
+  const colour = wantsColour(stderr, env);
+  return createLogger({ level, destination: stderr, format: 'pretty', colour, clock });
+}
+
+/** LOG_LEVEL where it is set, else the level that the command prefers. */
+export function logLevelOr(
+  { env }: Terminal,
+  { logLevel }: Pick<RunConfig, 'logLevel'>,
+  preferred: LogLevel,
+): LogLevel {
+  return (env.LOG_LEVEL ?? '').trim() === '' ? preferred : logLevel;
+}

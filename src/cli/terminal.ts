@@ -1,0 +1,34 @@
+import type { EventEmitter } from 'node:events';
+import type { Writable } from 'node:stream';
+import type { Clock } from '../runtime/clock.ts';
+
+/** A stream of the process, with what a terminal adds to it. */
+export type TerminalStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+};
+
+/** What the commands have of the process around them. */
+export interface Terminal {
+  readonly stdout: TerminalStream;
+  readonly stderr: TerminalStream;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Emits SIGINT, SIGTERM, uncaughtException and unhandledRejection. */
+  readonly signals: EventEmitter;
+  readonly clock: Clock;
+}
+
+/** Exit codes: the README's table says the same. */
+export const EXIT = {
+  ok: 0,
+  /** At least one check failed, could not be run, or was missed. */
+  failed: 1,
+  /** The command line, a file, a variable or the machine is not as it has to be. */
+  unusable: 2,
+  /** A fault of our own. */
+  internal: 70,
+  /** 128 and the signal's number, as shells have it. */
+  interrupted: 130,
+  closedOutput: 141,
+  terminated: 143,
+} as const;

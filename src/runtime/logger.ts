@@ -1,0 +1,62 @@
+import type { Writable } from 'node:stream';
+import { type Logger as PinoLogger, pino } from 'pino';
+import { type Clock, systemClock } from './clock.ts';
+import { prettyLine } from './pretty-log.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export type Logger = PinoLogger;
+
+export interface LoggerOptions {
+  readonly level: LogLevel;
+  /** stderr, as a rule: stdout is for results. */
+  readonly destination: Writable;
+  /** `json`: one object a line, for machines. `pretty`: one readable line. */
+  readonly format: 'json' | 'pretty';
+  /** ANSI colours, for `pretty` only. The caller knows of NO_COLOR and whether it is a terminal. */
+  readonly colour?: boolean;
+  readonly clock?: Clock;
+}
+
+/** Lines that wait for a reader of the log. A pipe that nobody reads must not eat the memory. */
+const MAX_WAITING_BYTES = 1024 * 1024;
+
+/**
+ * The agent's own log. Never throws and never waits: where the destination is gone the log is
+ * silent, where it is not read, lines are left out and their number is told once it is read again.
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  const { level, destination, format, colour = false, clock = systemClock } = options;
+  const shape = (json: string): string => (format === 'pretty' ? prettyLine(json, colour) : json);
+  const isoTime = (): string => new Date(clock.wallMs()).toISOString();
+  const missing = (lines: number): string =>
+    `${JSON.stringify({ level: 'warn', time: isoTime(), msg: `${lines} log lines were left out: the log was not read in time` })}\n`;
+
+  let leftOut = 0;
+  // Without a listener, a broken pipe would end the process.
+  destination.on('error', () => {});
+  const lines = {
+    write(json: string): void {
+      if (!destination.writable) return;
+      if (destination.writableLength > MAX_WAITING_BYTES) {
+        leftOut += 1;
+        return;
+      }
+      if (leftOut > 0) {
+        destination.write(shape(missing(leftOut)));
+        leftOut = 0;
+      }
+      destination.write(shape(json));
+    },
+  };
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: () => `,"time":"${isoTime()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    lines,
+  );
+}

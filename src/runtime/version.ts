@@ -1,0 +1,9 @@
+import { readFileSync } from 'node:fs';
+
+// package.json stands at the same distance from src and from dist.
+const PACKAGE = new URL('../../package.json', import.meta.url);
+
+/** Vedette's own version (Semantic Versioning). */
+export const VERSION: string = (
+  JSON.parse(readFileSync(PACKAGE, 'utf8')) as { readonly version: string }
+).version;

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startCli } from '../../support/cli.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+async function target(): Promise<string> {
+  const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
+
+/** A check file that can be written again. */
+function checkFile() {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const path = folder.file('checks.yaml');
+  return {
+    path,
+    write: (...checks: readonly object[]) => writeFileSync(path, JSON.stringify({ checks })),
+  };
+}
+
+describe('vedette up', () => {
+  it('says where to look, runs every check at once, and stops on a signal', async () => {
+    const file = checkFile();
+    const request = { url: await target() };
+    file.write(
+      { id: 'daily', checkType: 'URL', frequency: 1440, request },
+      { id: 'off', checkType: 'URL', activated: false, request },
+    );
+    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
+    const text = await cli.seen('stdout', /PASS {4}daily/);
+    expect(text).toContain('runs 1 check of ');
+    expect(text).toContain('(1 more is not activated).');
+    const health = /http:\/\/127\.0\.0\.1:\d+\/health/.exec(text)?.[0] ?? '';
+    expect(await (await fetch(health)).json()).toMatchObject({ state: 'running', checks: 1 });
+    cli.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await cli.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).not.toContain('off');
+  });
+
+  it('says on stderr what is wrong with a changed file, and goes on', async () => {
+    const file = checkFile();
+    const request = { url: await target() };
+    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
+    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
+    await cli.seen('stdout', /PASS {4}daily/);
+    file.write({ id: 'daily', checkType: 'URRL', request });
+    await cli.seen('stderr', /checks\[0\]\.checkType of check .*did you mean URL/);
+    cli.child.kill('SIGINT');
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it('ends when nobody reads its results any more', async () => {
+    const file = checkFile();
+    const request = { hostname: '127.0.0.1', port: Number(new URL(await target()).port) };
+    const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
+    file.write({ id: 'often', ...often });
+    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
+    await cli.seen('stdout', /Stop/);
+    cli.child.stdout?.destroy();
+    expect((await cli.ended).code).toBe(0);
+  });
+});
+
+describe('vedette agent', () => {
+  it('writes NDJSON results to stdout and its log to stderr', async () => {
+    const file = checkFile();
+    const request = { hostname: '127.0.0.1', port: Number(new URL(await target()).port) };
+    const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
+    // Spread over the ten seconds by their ids, so one of them is due very soon.
+    file.write(...Array.from({ length: 40 }, (_, n) => ({ id: `check-${n}`, ...often })));
+    const env = { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' };
+    const cli = startCli(['agent'], env);
+    const line = (await cli.seen('stdout', /^\{.*\}\n/)).split('\n')[0] ?? '';
+    expect(JSON.parse(line)).toMatchObject({
+      resultType: 'FINAL',
+      checkType: 'TCP',
+      hasFailures: false,
+      runLocation: 'local',
+    });
+    cli.child.kill('SIGTERM');
+    const { code, stdout, stderr } = await cli.ended;
+    expect(code).toBe(0);
+    for (const text of [...stdout.trimEnd().split('\n'), ...stderr.trimEnd().split('\n')]) {
+      expect(() => JSON.parse(text) as unknown).not.toThrow();
+    }
+  });
+
+  it('says in one line that its port is taken', async () => {
+    const file = checkFile();
+    const url = await target();
+    file.write({ id: 'a', checkType: 'URL', request: { url } });
+    const env = {
+      CHECKS_FILE: file.path,
+      AGENT_HEALTH_PORT: new URL(url).port,
+      LOG_LEVEL: 'error',
+    };
+    const { code, stdout, stderr } = await startCli(['agent'], env).ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^vedette: port \d+ \(AGENT_HEALTH_PORT\) is already in use: .*\n$/);
+  });
+});

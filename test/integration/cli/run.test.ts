@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type Ended, runCli, startCli } from '../../support/cli.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+/** A web server on a free port; closed with the test. */
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const answering: RequestListener = (request, response) => {
+  response.statusCode = request.url === '/missing' ? 404 : 200;
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ state: 'up', evil: '\u001b[2J' }));
+};
+
+/** A check file as JSON, which is YAML too. */
+function fileOf(...checks: readonly object[]): string {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  writeFileSync(folder.file('checks.yaml'), JSON.stringify({ checks }));
+  return folder.file('checks.yaml');
+}
+
+const url = (id: string, target: string, fields: object = {}) => ({
+  id,
+  checkType: 'URL',
+  doubleCheck: false,
+  request: { url: target },
+  ...fields,
+});
+
+/** Rejects with what the program said when it ended before it was expected to. */
+async function failAtEnd(ended: Promise<Ended>): Promise<never> {
+  const { code, stdout, stderr } = await ended;
+  throw new Error(`it ended early with ${code}: ${stdout}${stderr}`);
+}
+
+function objects(text: string): readonly Record<string, unknown>[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('vedette run', () => {
+  it('exits with 0 where all checks pass, slow ones among them', async () => {
+    const base = await serve(answering);
+    const file = fileOf(url('one', base), url('slow', base, { degradedResponseTime: 0 }));
+    const { code, stdout, stderr } = await runCli(['run', file]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^PASS {4}one {2}URL {2}status 200 {2}[\d.]+ ms/m);
+    expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}slower than its degradedResponseTime$/m);
+    expect(stdout).toMatch(/\n\n2 checks in [\d.]+ m?s: 1 passed, 1 slow\n$/);
+  });
+
+  it('exits with 1 where one fails, and says why', async () => {
+    const base = await serve(answering);
+    const api = {
+      ...url('api', base),
+      checkType: 'API',
+      request: {
+        url: base,
+        assertions: [
+          { source: 'JSON_BODY', property: '$.state', comparison: 'EQUALS', target: 'down' },
+          { source: 'JSON_BODY', property: '$.evil', comparison: 'EQUALS', target: 'good' },
+        ],
+      },
+    };
+    const { code, stdout } = await runCli(['run', fileOf(api, url('missing', `${base}/missing`))]);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /^FAIL {4}api .*\n {8}expected \$\.state of the body to equal "?down"?, .*up/m,
+    );
+    expect(stdout).toMatch(/^FAIL {4}missing .*status 404.*\n {8}status 404 is not what/m);
+    expect(stdout).toMatch(/2 checks in .*: 0 passed, 2 failed\n$/);
+    expect(stdout).not.toContain('\u001b');
+  });
+
+  it('makes the retries of a check, or leaves them out', async () => {
+    const base = await serve(answering);
+    const retryStrategy = { type: 'FIXED', baseBackoffSeconds: 0, maxRetries: 2 };
+    const file = fileOf(url('missing', `${base}/missing`, { retryStrategy }));
+    const { code, stdout, stderr } = await runCli(['run', file]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout.match(/^RETRY /gm)).toHaveLength(2);
+    expect(stdout).toMatch(/^FAIL .*after 2 retries/m);
+    const single = await runCli(['run', file, '--no-retries']);
+    expect(single.code).toBe(1);
+    expect(single.stdout).not.toContain('RETRY');
+  });
+
+  it('writes one result object a line with --output json, and nothing else', async () => {
+    const base = await serve(answering);
+    const retryStrategy = { type: 'FIXED', baseBackoffSeconds: 0, maxRetries: 1 };
+    const file = fileOf(
+      url('one', base, { name: 'The first' }),
+      url('missing', `${base}/missing`, { retryStrategy }),
+      url('off', base, { activated: false }),
+    );
+    const { code, stdout, stderr } = await runCli(['run', file, '--output', 'json']);
+    expect(code).toBe(1);
+    expect(stderr).toBe('SKIPPED not activated: off (run one with --check ID)\n');
+    const results = objects(stdout);
+    expect(results.filter(({ checkId }) => checkId === 'one')).toEqual([
+      expect.objectContaining({
+        resultType: 'FINAL',
+        name: 'The first',
+        checkType: 'URL',
+        hasFailures: false,
+        runLocation: 'local',
+      }),
+    ]);
+    expect(
+      results.filter(({ checkId }) => checkId === 'missing').map(({ resultType }) => resultType),
+    ).toEqual(['ATTEMPT', 'FINAL']);
+    expect(results).toHaveLength(3);
+  });
+
+  it('runs the checks that are named, activated or not', async () => {
+    const base = await serve(answering);
+    const file = fileOf(url('one', base), url('off', base, { activated: false }), url('two', base));
+    const all = await runCli(['run', file]);
+    expect(all.stdout).toContain('SKIPPED not activated: off');
+    const named = await runCli(['run', file, '--check', 'two', '--check', 'off', '--output=json']);
+    expect(named.code).toBe(0);
+    expect(objects(named.stdout).map(({ checkId }) => checkId)).toEqual(
+      expect.arrayContaining(['off', 'two']),
+    );
+    expect(objects(named.stdout)).toHaveLength(2);
+  });
+
+  it('colours only where it is told to, as it is no terminal', async () => {
+    const file = fileOf(url('one', await serve(answering)));
+    expect((await runCli(['run', file])).stdout).not.toContain('\u001b[');
+    expect((await runCli(['run', file], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
+  });
+
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('stops cleanly on %s', async (signal, exitCode) => {
+    const server = createServer(() => {}).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const { child, ended } = startCli(['run', fileOf(url('mute', `http://127.0.0.1:${port}/`))]);
+    await Promise.race([once(server, 'request'), failAtEnd(ended)]);
+    child.kill(signal);
+    const { code, stdout, stderr } = await ended;
+    expect({ code, stderr }).toEqual({ code: exitCode, stderr: '' });
+    expect(stdout).toMatch(
+      /^MISSED {2}mute: agent_stopped: .*\n\n1 check in .*: 0 passed, 1 missed\n$/,
+    );
+  });
+
+  it('ends quietly when nobody reads its output any more', async () => {
+    const held: (() => void)[] = [];
+    const base = await serve((request, response) => {
+      if (request.url === '/held') held.push(() => response.end());
+      else response.end();
+    });
+    const file = fileOf(url('one', base), url('held', `${base}/held`), url('mute', `${base}/held`));
+    const { child, ended, seen } = startCli(['run', file]);
+    await seen('stdout', /PASS {4}one/);
+    child.stdout?.destroy();
+    held[0]?.();
+    const { code, stderr } = await ended;
+    expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+  });
+});

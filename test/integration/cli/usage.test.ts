@@ -1,0 +1,203 @@
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { runCli } from '../../support/cli.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
+
+/** Runs a command line in this process: many are tried here, and starting Node takes long. */
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const { terminal, stdout, stderr } = memoryTerminal();
+  const code = await runProgram(args, { ...terminal, env }, (exitCode) => {
+    throw new Error(`exit ${exitCode}`);
+  });
+  return { code, stdout: stdout(), stderr: stderr() };
+}
+
+function fileOf(text: string | Buffer): string {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  writeFileSync(folder.file('checks.yaml'), text);
+  return folder.file('checks.yaml');
+}
+
+describe('what is wrong on the command line', () => {
+  it.each([
+    [['rnu', 'x'], "vedette: unknown command 'rnu' (Did you mean run?); see vedette --help"],
+    [['run'], "vedette: missing required argument 'file'; see vedette --help"],
+    [
+      ['run', 'x', '--chek', 'a'],
+      "vedette: unknown option '--chek' (Did you mean --check?); see vedette --help",
+    ],
+    [
+      ['run', 'x', '--output', 'xml'],
+      "vedette: option '--output <format>' argument 'xml' is invalid. Allowed choices are pretty, json; see vedette --help",
+    ],
+    [['run', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
+    [['validate', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
+    [['up', '--file', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
+    [['run', '/'], 'vedette: /: is a directory, not a check file'],
+    [
+      ['validate', 'a', 'b'],
+      "vedette: too many arguments for 'validate'. Expected 1 argument but got 2; see vedette --help",
+    ],
+  ])('%j', async (args, line) => {
+    const env = { AGENT_HEALTH_PORT: '0' };
+    const { code, stdout, stderr } = await run(args, env);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `${line}\n` });
+    expect(stdout).toBe('');
+  });
+
+  it('without a command, the help is on stderr', async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('Usage: vedette [options] [command]');
+  });
+
+  it('names an id that no check has', async () => {
+    const { code, stderr } = await run(['run', fileOf(`checks: [${TCP}]`), '--check', 'b']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'vedette: no check has the id "b"\n',
+    });
+  });
+
+  it.each([
+    ['agent', {}, /^vedette: CHECKS_FILE is not set; it must be .*\n$/],
+    [
+      'agent',
+      { CHECKS_FILE: 'x', JOB_CONCURRENCY: 'many' },
+      /^vedette: JOB_CONCURRENCY is "many"; it must be .*\n$/,
+    ],
+    [
+      'up',
+      { SHUTDOWN_GRACE_SECONDS: '-1' },
+      /^vedette: SHUTDOWN_GRACE_SECONDS is "-1"; it must be .*\n$/,
+    ],
+    [
+      'agent',
+      { CHECKS_FILE: 'x', LOG_LEVL: 'info' },
+      /^vedette: "LOG_LEVL" is no variable of Vedette; did you mean LOG_LEVEL\?.*\n$/,
+    ],
+  ])('%s with %j ends with one line', async (command, env, line) => {
+    const { code, stdout, stderr } = await run([command], env);
+    expect(code).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toMatch(line);
+  });
+});
+
+describe('the program as it is shipped', () => {
+  it('starts, and tells an error in one line and its exit code', async () => {
+    const { code, stdout, stderr } = await runCli(['run', '/no/such/file'], { LOG_LEVEL: 'info' });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'vedette: /no/such/file: there is no such file\n',
+    });
+  });
+});
+
+describe('help', () => {
+  it.each(['run', 'validate', 'agent', 'up'])('of %s has an example', async (command) => {
+    const { code, stdout, stderr } = await run(['help', command]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Examples?:\n {2}\$ .*vedette/);
+  });
+
+  it('and version end well', async () => {
+    expect(await run(['--help'])).toMatchObject({ code: 0, stderr: '' });
+    const { code, stdout } = await run(['--version']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('vedette validate', () => {
+  it('finds no problems in the sample', async () => {
+    const { code, stdout, stderr } = await run(['validate', 'vedette.yaml']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^vedette\.yaml: \d+ checks, no problems\n$/);
+  });
+
+  it('lists every problem with line and column, and cannot be made to steer the terminal', async () => {
+    const file = fileOf(
+      `checks:\n  - { id: x, checkType: TCP, request: { hostname: h, prot: 1 }, "\\e[2J": 1 }\n  - ${TCP}\n  - { id: y }\n`,
+    );
+    const { code, stdout, stderr } = await run(['validate', file]);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      `${file}:2:39: checks[0].request.port of check "x" is missing; it must be a whole number from 1 to 65535`,
+      `${file}:2:54: checks[0].request.prot of check "x" is not a known key; did you mean port?`,
+      expect.stringContaining(
+        `${file}:2:65: checks[0]["\\u001b[2J"] of check "x" is not a known key`,
+      ),
+      `${file}:4:5: checks[2].checkType of check "y" is missing; it must be one of URL, API, TCP, DNS, ICMP`,
+      '',
+    ]);
+  });
+
+  it('reads a long file in a thread of its own', async () => {
+    const checks = Array.from(
+      { length: 1000 },
+      (_, n) => `  - ${TCP.replace('id: a', `id: c${n}`)}\n`,
+    );
+    const valid = await runCli(['validate', fileOf(`checks:\n${checks.join('')}`)]);
+    expect(valid).toMatchObject({ code: 0, stderr: '' });
+    expect(valid.stdout).toContain('1000 checks, no problems');
+    const invalid = await runCli([
+      'validate',
+      fileOf(`checks:\n${checks.join('')}  - { id: x }\n`),
+    ]);
+    expect(invalid.code).toBe(2);
+    expect(invalid.stdout).toMatch(/:1002:5: checks\[1000\]\.checkType of check "x" is missing/);
+  });
+
+  it.each([
+    ['is not UTF-8 text', Buffer.from([0x63, 0xff, 0xfe])],
+    ['is larger than 32 MiB', Buffer.alloc(32 * 1024 * 1024 + 1, '#')],
+  ])('says that a file %s', async (problem, bytes) => {
+    const file = fileOf(bytes);
+    const { code, stdout, stderr } = await run(['validate', file]);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `vedette: ${file}: ${problem}\n`,
+    });
+  });
+
+  it('says that a file needs too much memory, and does not crash', async () => {
+    const checks = Array.from(
+      { length: 6000 },
+      (_, n) => `  - ${TCP.replace('id: a', `id: c${n}`)}\n`,
+    );
+    const file = fileOf(`checks:\n${checks.join('')}`);
+    const env = { NODE_OPTIONS: '--max-old-space-size=30' };
+    const { code, stderr } = await runCli(['validate', file], env);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^vedette: .*: reading it takes more memory than this process may use/);
+  });
+});
+
+describe('a file with problems', () => {
+  it('ends run and agent with the first one, on one line', async () => {
+    const file = fileOf('checks:\n  - { id: x }\n  - { id: y }\n');
+    const first = `vedette: ${file}:2:5: checks[0].checkType of check "x" is missing; it must be one of URL, API, TCP, DNS, ICMP (and 1 more problem); to see them all: vedette validate ${file}\n`;
+    expect(await run(['run', file])).toMatchObject({ code: 2, stdout: '', stderr: first });
+    const agent = await run(['agent'], {
+      CHECKS_FILE: file,
+      AGENT_HEALTH_PORT: '0',
+      LOG_LEVEL: 'error',
+    });
+    expect(agent).toMatchObject({ code: 2, stdout: '', stderr: first });
+  });
+
+  it('shows a stack only where it is asked for', async () => {
+    const file = fileOf('checks: 1');
+    expect((await run(['run', file])).stderr).not.toMatch(/\n\s+at /);
+    expect((await run(['run', file], { LOG_LEVEL: 'debug' })).stderr).toMatch(/\n\s+at /);
+  });
+});

@@ -1,0 +1,42 @@
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
+
+export type NamespaceChild = ChildProcessByStdio<Writable, Readable, null>;
+
+let count = 0;
+
+/** A network of the test's own, with nothing in it but a loopback. Root only; remove() ends it. */
+export class NetworkNamespace {
+  readonly name: string;
+
+  constructor() {
+    count += 1;
+    this.name = `vedette-${process.pid}-${count}`;
+    execFileSync('ip', ['netns', 'add', this.name]);
+    this.run('ip', 'link', 'set', 'lo', 'up');
+  }
+
+  /** Runs a command inside to its end and returns what it prints. Throws where it fails. */
+  run(command: string, ...args: readonly string[]): string {
+    return execFileSync('ip', this.#inside(command, args), { encoding: 'utf8' });
+  }
+
+  /** Starts a command inside. */
+  start(command: string, ...args: readonly string[]): NamespaceChild {
+    return spawn('ip', this.#inside(command, args), { stdio: ['pipe', 'pipe', 'inherit'] });
+  }
+
+  /** Which groups may open an unprivileged ICMP socket inside: all, or as by default none. */
+  allowPing(groups: 'all' | 'none'): void {
+    const range = groups === 'all' ? '0 2147483647' : '1 0';
+    this.run('sysctl', '-qw', `net.ipv4.ping_group_range=${range}`);
+  }
+
+  remove(): void {
+    execFileSync('ip', ['netns', 'delete', this.name]);
+  }
+
+  #inside(command: string, args: readonly string[]): string[] {
+    return ['netns', 'exec', this.name, command, ...args];
+  }
+}

@@ -1,0 +1,123 @@
+import { createServer, type TLSSocket } from 'node:tls';
+import { onTestFinished } from 'vitest';
+import type { Identity } from './certificates.ts';
+import { listen } from './http-servers.ts';
+
+const PREFACE_BYTES = 24;
+const FRAME_HEAD_BYTES = 9;
+
+export const FRAME = {
+  data: 0x0,
+  headers: 0x1,
+  resetStream: 0x3,
+  settings: 0x4,
+  goaway: 0x7,
+  continuation: 0x9,
+} as const;
+export const END_STREAM = 0x1;
+export const SETTINGS_ACK = 0x1;
+export const END_HEADERS = 0x4;
+
+/** One frame (RFC 9113 4.1) of stream 1, the one that a client's first request has. */
+export function frame(type: number, flags: number, payload: Uint8Array, stream = 1): Buffer {
+  const head = Buffer.alloc(FRAME_HEAD_BYTES);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** `:status: 200` by the static table (RFC 7541 A), and fields without indexing behind it. */
+export function headerBlock(fields: Readonly<Record<string, string>> = {}): Buffer {
+  const literals = Object.entries(fields).flatMap(([name, value]) => [
+    Buffer.from([0x00]),
+    hpackText(name),
+    hpackText(value),
+  ]);
+  return Buffer.concat([Buffer.from([0x88]), ...literals]);
+}
+
+export function code32(...numbers: readonly number[]): Buffer {
+  return Buffer.concat(
+    numbers.map((number) => {
+      const bytes = Buffer.alloc(4);
+      bytes.writeUInt32BE(number);
+      return bytes;
+    }),
+  );
+}
+
+export interface RawHttp2Peer {
+  send(...frames: readonly Uint8Array[]): Promise<void>;
+  close(): void;
+  readonly closed: Promise<void>;
+}
+
+/**
+ * Speaks HTTP/2 frame by frame to one connection after the other: the script starts when the
+ * client's request is there. Closed when the test ends. Returns the URL.
+ */
+export async function rawHttp2Server(
+  identity: Identity,
+  script: (peer: RawHttp2Peer) => Promise<void>,
+): Promise<string> {
+  const sockets = new Set<TLSSocket>();
+  const server = createServer({ ...identity, ALPNProtocols: ['h2'] }, (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    const closed = new Promise<void>((resolve) => {
+      socket.once('close', () => {
+        sockets.delete(socket);
+        resolve();
+      });
+    });
+    const peer: RawHttp2Peer = {
+      closed,
+      async send(...frames) {
+        const bytes = Buffer.concat(frames);
+        await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));
+      },
+      close: () => {
+        socket.end();
+      },
+    };
+    let received: Buffer = Buffer.alloc(0);
+    const onData = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      if (!hasHeaders(received.subarray(PREFACE_BYTES))) return;
+      socket.off('data', onData);
+      socket.resume();
+      void peer.send(frame(FRAME.settings, 0, Buffer.alloc(0), 0)).then(() => script(peer));
+    };
+    socket.on('data', onData);
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `https://localhost:${port}/`;
+}
+
+function hasHeaders(frames: Buffer): boolean {
+  for (let at = 0; at + FRAME_HEAD_BYTES <= frames.length; ) {
+    if (frames.readUInt8(at + 3) === FRAME.headers) return true;
+    at += FRAME_HEAD_BYTES + frames.readUIntBE(at, 3);
+  }
+  return false;
+}
+
+/** RFC 7541 5.2, not Huffman-coded. */
+function hpackText(text: string): Buffer {
+  const bytes = Buffer.from(text, 'latin1');
+  const prefix: number[] = [];
+  if (bytes.length < 127) prefix.push(bytes.length);
+  else {
+    prefix.push(127);
+    let rest = bytes.length - 127;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) prefix.push((rest % 128) + 128);
+    prefix.push(rest);
+  }
+  return Buffer.concat([Buffer.from(prefix), bytes]);
+}

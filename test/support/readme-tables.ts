@@ -1,0 +1,138 @@
+import { z } from 'zod';
+import { ENVIRONMENT } from '../../src/agent/config.ts';
+import { METRICS } from '../../src/agent/health/metrics-table.ts';
+import { ASSERTION_SOURCES } from '../../src/model/assertion.ts';
+import { CHECK_SHAPES, commonFields } from '../../src/model/check.ts';
+import { ERROR_CODES } from '../../src/model/error-codes.ts';
+import { MISSED_REASONS } from '../../src/model/result.ts';
+import { retryStrategySchema } from '../../src/model/retry.ts';
+
+/** The part of JSON Schema that zod makes of our fields. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+}
+
+const MAX_LISTED = 16;
+
+/** The README's tables by the name in their markers, each made from the data that the code uses. */
+export function readmeTables(): Readonly<Record<string, string>> {
+  return {
+    'common-fields': fieldTable(z.strictObject(commonFields), () => true),
+    thresholds: thresholdTable(),
+    'url-request': requestTable('URL'),
+    'api-request': requestTable('API'),
+    'tcp-request': requestTable('TCP'),
+    'dns-request': requestTable('DNS'),
+    'icmp-request': requestTable('ICMP'),
+    'retry-strategy': fieldTable(retryStrategySchema, () => true),
+    'assertion-sources': table(
+      ['Check type', 'Sources'],
+      Object.entries(ASSERTION_SOURCES).map(([type, sources]) => [
+        type,
+        sources.map(code).join(', '),
+      ]),
+    ),
+    'error-codes': table(
+      ['Code', 'Phase', 'Meaning'],
+      Object.entries(ERROR_CODES).map(([name, { phase, meaning }]) => [code(name), phase, meaning]),
+    ),
+    'missed-reasons': table(
+      ['Reason', 'Meaning'],
+      Object.entries(MISSED_REASONS).map(([reason, meaning]) => [code(reason), meaning]),
+    ),
+    environment: table(
+      ['Variable', 'Default', 'Meaning', 'Allowed'],
+      ENVIRONMENT.map((row) => [code(row.name), row.default ?? '–', row.meaning, row.allowed]),
+    ),
+    metrics: table(
+      ['Metric', 'Type', 'Labels', 'Meaning'],
+      METRICS.map((row) => [code(row.name), row.type, row.labels.join(', ') || '–', row.meaning]),
+    ),
+  };
+}
+
+function requestTable(type: keyof typeof CHECK_SHAPES): string {
+  return fieldTable(CHECK_SHAPES[type].shape.request, () => true);
+}
+
+/** What each type has beside the common fields and its request. */
+function thresholdTable(): string {
+  const rows = Object.entries(CHECK_SHAPES).flatMap(([type, shape]) =>
+    fieldRows(shape, (name) => name.includes('Threshold') || name.includes('ResponseTime')).map(
+      (row) => [type, ...row],
+    ),
+  );
+  return table(['Check type', ...FIELD_HEAD], rows);
+}
+
+const FIELD_HEAD = ['Field', 'Value', 'Default', 'Meaning'];
+
+function fieldTable(schema: z.ZodType, wanted: (name: string) => boolean): string {
+  return table(FIELD_HEAD, fieldRows(schema, wanted));
+}
+
+function fieldRows(schema: z.ZodType, wanted: (name: string) => boolean): string[][] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' }) as Schema;
+  return Object.entries(properties)
+    .filter(([name]) => wanted(name))
+    .map(([name, field]) => {
+      if (field.description === undefined) throw new Error(`field ${name} has no description`);
+      const standard = required.includes(name) ? 'needed' : defaultOf(field);
+      return [code(name), kindOf(field), standard, field.description];
+    });
+}
+
+function defaultOf({ default: value }: Schema): string {
+  if (value === undefined) return '–';
+  return value === '' ? 'empty' : code(JSON.stringify(value));
+}
+
+function kindOf(field: Schema): string {
+  if (field.anyOf !== undefined) return field.anyOf.map(kindOf).join(' or ');
+  if (Array.isArray(field.type)) return field.type.join(' or ');
+  if (field.const !== undefined) return code(String(field.const));
+  if (field.enum !== undefined) {
+    const shown = field.enum.slice(0, MAX_LISTED).map((value) => code(String(value)));
+    return shown.join(', ') + (field.enum.length > MAX_LISTED ? ', …' : '');
+  }
+  if (field.type === 'array') return `list of ${plural(kindOf(field.items ?? {}))}`;
+  if (field.type === 'string') return withLimits('text', field.minLength, field.maxLength);
+  if (field.type === 'integer' || field.type === 'number') {
+    const noun = field.type === 'integer' ? 'whole number' : 'number';
+    // A whole number without a limit of its own has that of the number type.
+    const max = field.maximum === Number.MAX_SAFE_INTEGER ? undefined : field.maximum;
+    return withLimits(noun, field.minimum, max);
+  }
+  return String(field.type ?? 'any');
+}
+
+function plural(noun: string): string {
+  return noun === 'object' ? 'objects' : noun;
+}
+
+function withLimits(noun: string, min: number | undefined, max: number | undefined): string {
+  const low = min === 0 && noun === 'text' ? undefined : min;
+  if (low === undefined && max === undefined) return noun;
+  if (max === undefined) return `${noun}, ${low} or more`;
+  return low === undefined ? `${noun}, up to ${max}` : `${noun}, ${low}..${max}`;
+}
+
+const code = (text: string): string => `\`${text}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,77 @@
+import { onTestFinished } from 'vitest';
+import type { ConnectivityTarget } from '../../src/agent/run/connectivity.ts';
+import { Places } from '../../src/agent/run/places.ts';
+import { createRunTools } from '../../src/agent/run/run-tools.ts';
+import { type RunnerParts, runCheck } from '../../src/agent/run/runner.ts';
+import type { Check } from '../../src/model/check.ts';
+import type { CheckResult, MissedSlots } from '../../src/model/result.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { eventually } from './eventually.ts';
+import { captureLog } from './log-capture.ts';
+
+export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
+
+export interface RunHarness {
+  readonly results: readonly CheckResult[];
+  readonly missed: readonly MissedSlots[];
+  /** Attempts that were repeated because the agent itself stood still. */
+  readonly starved: number;
+  readonly logRecords: () => Record<string, unknown>[];
+  /** Starts a run; resolves when it has ended. */
+  run(check: Check, signal?: AbortSignal): Promise<void>;
+  /** Resolves when so many results are in. */
+  resultCount(count: number): Promise<void>;
+}
+
+export interface HarnessOptions {
+  readonly clock: Clock;
+  readonly concurrency?: number;
+  readonly connectivityTargets?: readonly ConnectivityTarget[];
+  readonly parts?: Partial<RunnerParts>;
+}
+
+/** The run pipeline with all its real parts, and results kept in memory. Ends with the test. */
+export function runHarness(options: HarnessOptions): RunHarness {
+  const { clock, concurrency = 100, connectivityTargets = [] } = options;
+  const { log, records } = captureLog();
+  const tools = createRunTools({
+    config: {
+      concurrency,
+      connectivityTargets,
+      deniedNetworks: [],
+      logLevel: 'info',
+      extraRootsPem: null,
+    },
+    clock,
+    log,
+    clientCertificates: () => [],
+  });
+  onTestFinished(() => tools.close());
+  const results: CheckResult[] = [];
+  const missed: MissedSlots[] = [];
+  let starved = 0;
+  const parts: RunnerParts = {
+    ...tools.parts,
+    location: 'local',
+    sink: {
+      result: (result) => void results.push(result),
+      missed: (slots) => void missed.push(slots),
+    },
+    onStarved: () => {
+      starved += 1;
+    },
+    ...options.parts,
+  };
+  const places = new Places(concurrency);
+  return {
+    results,
+    missed,
+    get starved() {
+      return starved;
+    },
+    logRecords: records,
+    run: (check, signal = new AbortController().signal) =>
+      places.take((place) => runCheck({ check, slotMs: SLOT_MS, signal, place }, parts)),
+    resultCount: (count) => eventually(() => results.length >= count),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Socket } from 'node:net';
+import { type Connected, connectTcp } from '../../src/agent/net/connect.ts';
+import {
+  type SecureOptions,
+  type SecureOutcome,
+  secureConnect,
+} from '../../src/agent/net/tls/secure-connect.ts';
+import type { ProbeContext } from '../../src/agent/probes/probe.ts';
+import type { ClientCertificate } from '../../src/model/client-certificate.ts';
+import type { Authority, Identity } from './certificates.ts';
+import { makeContext } from './probe-context.ts';
+
+/** What makes the agent trust a test's authority: a client certificate that brings it along. */
+export function trusting(authority: Authority, client: Identity): ClientCertificate {
+  return { host: '*.test', ...client, ca: authority.cert, passphrase: null };
+}
+
+/** Connects to a port of loopback and shakes hands, as a probe does. */
+export async function secureTo(
+  port: number,
+  options: Partial<SecureOptions> & {
+    readonly host?: string;
+    /** What happens to the connection between connecting and the handshake. */
+    readonly beforeHandshake?: (socket: Socket) => Promise<void>;
+  } = {},
+  context: ProbeContext = makeContext(),
+): Promise<SecureOutcome> {
+  const { host = '127.0.0.1', beforeHandshake, ...rest } = options;
+  const connected = await connectedTo(host, port, context);
+  await beforeHandshake?.(connected.socket);
+  return secureConnect(
+    connected,
+    {
+      hostname: 'localhost',
+      port,
+      skipSSL: false,
+      alpnProtocols: [],
+      clientCertificate: null,
+      ...rest,
+    },
+    context,
+  );
+}
+
+async function connectedTo(host: string, port: number, context: ProbeContext): Promise<Connected> {
+  const ipFamily = host.includes(':') ? 'IPv6' : 'IPv4';
+  const connected = await connectTcp({ hostname: host, port, ipFamily }, context);
+  if (!connected.ok) throw new Error(connected.failure.message);
+  return connected;
+}
+
+export function secured(outcome: SecureOutcome): Extract<SecureOutcome, { ok: true }> {
+  if (!outcome.ok) throw new Error(`${outcome.failure.code}: ${outcome.failure.message}`);
+  return outcome;
+}
+
+export function refused(outcome: SecureOutcome): Extract<SecureOutcome, { ok: false }> {
+  if (!outcome.ok) return outcome;
+  outcome.socket.destroy();
+  throw new Error(`shook hands with ${outcome.facts.protocol}`);
+}

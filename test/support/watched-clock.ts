@@ -1,0 +1,17 @@
+import { FakeClock } from './fake-clock.ts';
+
+/** A clock that tells when somebody looks at it: the probe does so when something happens. */
+export class WatchedClock extends FakeClock {
+  #look = (): void => {};
+
+  override monotonicMs(): number {
+    this.#look();
+    return super.monotonicMs();
+  }
+
+  look(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#look = resolve;
+    });
+  }
+}

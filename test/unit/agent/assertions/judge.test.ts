@@ -1,0 +1,205 @@
+import { describe, expect, test } from 'vitest';
+import { judge, parseJson, withoutResponse } from '../../../../src/agent/assertions/judge.ts';
+import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
+import type { Assertion } from '../../../../src/model/assertion.ts';
+
+type Given = Partial<Assertion> & Pick<Assertion, 'source'>;
+
+function assertionOf(given: Given): Assertion {
+  return { property: '', comparison: 'EQUALS', target: '', regex: null, ...given };
+}
+
+function outcome(given: Given, source: SourceValue) {
+  const assertion = assertionOf(given);
+  return judge(assertion, inputOf(assertion, source), parseJson);
+}
+
+const text = (text: string): SourceValue => ({ kind: 'text', text });
+const body = (text: string): SourceValue => ({ kind: 'json-text', text });
+
+describe('what each source gives', () => {
+  test('numbers', () => {
+    const status: SourceValue = { kind: 'number', value: 503 };
+    expect(outcome({ source: 'STATUS_CODE', target: '503' }, status)).toEqual({
+      actual: '503',
+      error: null,
+    });
+    expect(outcome({ source: 'STATUS_CODE', target: '200' }, status)).toEqual({
+      actual: '503',
+      error: 'expected the status code to equal 200, but it was 503',
+    });
+    expect(outcome({ source: 'STATUS_CODE', target: '5', regex: '^(.)' }, status).error).toBeNull();
+    const time: SourceValue = { kind: 'number', value: 12.345 };
+    const slow = { source: 'RESPONSE_TIME', comparison: 'LESS_THAN', target: '10' } as const;
+    expect(outcome(slow, time).error).toBe(
+      'expected the response time in ms to be less than 10, but it was 12.345',
+    );
+  });
+
+  test('headers by name in any case, whole or by a regular expression', () => {
+    const headers: SourceValue = {
+      kind: 'headers',
+      headers: { 'content-type': 'text/html; charset=utf-8', vary: ['a', 'b'], 'x-empty': '' },
+    };
+    const of = (property: string, target: string, regex: string | null = null) =>
+      outcome({ source: 'HEADERS', property, target, regex }, headers);
+    expect(of('Content-Type', 'text/html; charset=utf-8').error).toBeNull();
+    expect(of('content-TYPE', 'utf-8', 'charset=(.*)').error).toBeNull();
+    expect(of('vary', 'a, b').error).toBeNull();
+    expect(of('x-empty', '').error).toBeNull();
+    expect(of('x-none', 'x')).toEqual({
+      actual: null,
+      error: 'expected the header x-none to equal "x", but it was null',
+    });
+    expect(of('toString', 'x').actual).toBeNull();
+    expect(of('content-type', 'x', 'charset:(.*)').error).toBe(
+      'expected the match of "charset:(.*)" in the header content-type to equal "x", but it was null (no match)',
+    );
+  });
+
+  test('what a header with credentials holds is judged and not shown', () => {
+    const headers: SourceValue = { kind: 'headers', headers: { 'set-cookie': ['sid=s3cret; x'] } };
+    for (const regex of [null, 'sid=(\\w+)']) {
+      const judged = outcome(
+        { source: 'HEADERS', property: 'Set-Cookie', target: 'other', regex },
+        headers,
+      );
+      expect(judged.actual).toBe('********');
+      expect(judged.error).toContain('but it was "********"');
+      expect(JSON.stringify(judged)).not.toContain('s3cret');
+    }
+    const passing = outcome(
+      { source: 'HEADERS', property: 'Set-Cookie', comparison: 'CONTAINS', target: 's3cret' },
+      headers,
+    );
+    expect(passing).toEqual({ actual: '********', error: null });
+  });
+
+  test('latency by its property', () => {
+    const latency: SourceValue = { kind: 'json', value: { avg: 1.5, min: null } };
+    expect(
+      outcome({ source: 'LATENCY', property: 'avg', target: '1.5' }, latency).error,
+    ).toBeNull();
+    expect(outcome({ source: 'LATENCY', property: 'min', target: '1' }, latency)).toEqual({
+      actual: null,
+      error: 'expected the min latency in ms to equal 1, but it was null',
+    });
+    expect(outcome({ source: 'LATENCY', property: 'toString' }, latency).actual).toBeNull();
+  });
+
+  test.each<[string, string | null, string | null]>([
+    ['', null, 'id=17; id=18'],
+    ['id=(\\d+)', null, '17'],
+    ['', 'id=\\d+', 'id=17'],
+    ['id=17', 'id=(\\d)(\\d)', '1'],
+    ['', '', 'id=17; id=18'],
+    ['nothing', null, null],
+    ['(no)?id', null, null],
+    ['i(d)', null, 'd'],
+  ])('text by property %j and regex %j is %j', (property, regex, actual) => {
+    const judged = outcome({ source: 'TEXT_BODY', property, regex }, text('id=17; id=18'));
+    expect(judged.actual).toBe(actual);
+  });
+
+  test('an invalid regular expression says so', () => {
+    const judged = outcome({ source: 'TEXT_BODY', property: 'a(b' }, text('ab'));
+    expect(judged.error).toContain('the regular expression "a(b" is not valid');
+  });
+});
+
+describe('JSON', () => {
+  const document = JSON.stringify({
+    ok: true,
+    items: [{ id: 1 }, { id: 2 }, { id: 3 }],
+    'a.b': { "it's": 'x' },
+    none: null,
+    empty: [],
+  });
+
+  test.each<[string, string, string | null]>([
+    ['$.ok', 'true', 'true'],
+    ['$.items[1].id', '2', '2'],
+    ['$.items[-1].id', '3', '3'],
+    ["$['a.b']['it\\'s']", 'x', 'x'],
+    ['$.none', 'null', null],
+    ['$.items[?@.id==2]', '{"id":2}', '{"id":2}'],
+    ['', document, document],
+    ['$', document, document],
+  ])('%s', (property, target, actual) => {
+    expect(outcome({ source: 'JSON_BODY', property, target }, body(document))).toEqual({
+      actual,
+      error: null,
+    });
+  });
+
+  test('several matches must all hold; the first that does not is named', () => {
+    const ids = { source: 'JSON_BODY', property: '$.items[*].id' } as const;
+    expect(outcome({ ...ids, comparison: 'LESS_THAN', target: '4' }, body(document))).toEqual({
+      actual: '[1,2,3]',
+      error: null,
+    });
+    expect(outcome({ ...ids, comparison: 'LESS_THAN', target: '3' }, body(document))).toEqual({
+      actual: '3',
+      error: 'expected $.items[*].id of the body to be less than 3, but it was 3 (match 3)',
+    });
+  });
+
+  test('no match is null', () => {
+    const none = { source: 'JSON_BODY', property: '$.missing[*].x' } as const;
+    expect(outcome({ ...none, comparison: 'IS_NULL' }, body(document)).error).toBeNull();
+    expect(outcome({ ...none, target: '1' }, body(document)).error).toBe(
+      'expected $.missing[*].x of the body to equal 1, but it was null (no match)',
+    );
+  });
+
+  test.each(['$.__proto__', '$.constructor', '$.items.length', '$["toString"]', '$.ok.length'])(
+    '%s reaches nothing that is not in the document',
+    (property) => {
+      expect(outcome({ source: 'JSON_BODY', property }, body(document)).actual).toBeNull();
+    },
+  );
+
+  test('__proto__ in a document is data and changes nothing', () => {
+    const hostile = body('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}');
+    const judged = outcome(
+      { source: 'JSON_BODY', property: '$.__proto__.polluted', target: '1' },
+      hostile,
+    );
+    expect(judged.error).toBeNull();
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
+  });
+
+  test('what is not JSON says so on one line, and shows what came', () => {
+    const judged = outcome({ source: 'JSON_BODY', property: '$.a' }, body('<html>\n<body>'));
+    expect(judged.actual).toBe('<html>\n<body>');
+    expect(judged.error).toMatch(/^the body is not JSON: .+$/);
+    expect(outcome({ source: 'JSON_BODY', property: '$.a' }, body(' \n')).error).toBe(
+      'the body is not JSON: it is empty',
+    );
+  });
+
+  test('a document too deep for the expression is an error, not a crash', () => {
+    const deep = body('['.repeat(200_000) + ']'.repeat(200_000));
+    const descend = outcome({ source: 'JSON_BODY', property: '$..x' }, deep);
+    expect(descend.error).toContain('could not be evaluated');
+    const search = { source: 'JSON_BODY', property: '$', comparison: 'NOT_EMPTY' } as const;
+    expect(outcome(search, deep).error).toBeNull();
+  });
+});
+
+test('actual is cut at 10 KB, the message much sooner', () => {
+  const judged = outcome({ source: 'TEXT_BODY', target: 'x' }, text('ä'.repeat(10_000)));
+  expect(Buffer.byteLength(judged.actual ?? '')).toBe(10_240);
+  expect((judged.error ?? '').length).toBeLessThan(500);
+  const list = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => at));
+  const long = outcome({ source: 'JSON_BODY', target: 'x' }, body(list));
+  expect(long.actual).toBe(list.slice(0, 10_240));
+});
+
+test('without a response every assertion fails and says why', () => {
+  const assertion = assertionOf({ source: 'HEADERS', property: 'etag', comparison: 'IS_NULL' });
+  expect(withoutResponse(assertion)).toEqual({
+    actual: null,
+    error: 'expected the header etag to be null, but there was no response',
+  });
+});

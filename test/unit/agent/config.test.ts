@@ -1,0 +1,208 @@
+import { describe, expect, it } from 'vitest';
+import { VARIABLES } from '../../../src/agent/config/variables.ts';
+import {
+  ENVIRONMENT,
+  type Environment,
+  loadConfig,
+  loadRunConfig,
+} from '../../../src/agent/config.ts';
+import { VedetteError } from '../../../src/runtime/errors.ts';
+
+const NEEDED = { CHECKS_FILE: 'checks.yaml' };
+
+function refusalOf(
+  env: Environment,
+  load: (env: Environment) => unknown = loadConfig,
+): VedetteError {
+  try {
+    load(env);
+  } catch (error) {
+    if (error instanceof VedetteError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('loadConfig', () => {
+  it('needs only CHECKS_FILE and has the documented defaults for the rest', () => {
+    expect(loadConfig(NEEDED)).toEqual({
+      checksFile: 'checks.yaml',
+      concurrency: 100,
+      healthPort: 8081,
+      externalObservability: true,
+      logLevel: 'info',
+      extraRootsPem: null,
+      shutdownGraceMs: 300_000,
+      connectivityTargets: [],
+      deniedNetworks: [],
+    });
+  });
+
+  it('reads every variable, with white space around it', () => {
+    const config = loadConfig({
+      CHECKS_FILE: ' /etc/checks.yaml ',
+      JOB_CONCURRENCY: ' 1000',
+      AGENT_HEALTH_PORT: '0',
+      EXTERNAL_OBSERVABILITY: 'OFF',
+      LOG_LEVEL: 'Debug',
+      SHUTDOWN_GRACE_SECONDS: '0',
+      CONNECTIVITY_CHECK: '192.0.2.1:53, example.com:443 [2001:db8::1]:80',
+      TARGET_DENY: '10.0.0.0/8,192.0.2.7  fd00::/8',
+    });
+    expect(config).toEqual({
+      checksFile: '/etc/checks.yaml',
+      concurrency: 1000,
+      healthPort: 0,
+      externalObservability: false,
+      logLevel: 'debug',
+      extraRootsPem: null,
+      shutdownGraceMs: 0,
+      connectivityTargets: [
+        { hostname: '192.0.2.1', port: 53 },
+        { hostname: 'example.com', port: 443 },
+        { hostname: '2001:db8::1', port: 80 },
+      ],
+      deniedNetworks: [
+        { text: '10.0.0.0/8', address: '10.0.0.0', prefixBits: 8 },
+        { text: '192.0.2.7', address: '192.0.2.7', prefixBits: 32 },
+        { text: 'fd00::/8', address: 'fd00::', prefixBits: 8 },
+      ],
+    });
+  });
+
+  it('takes an empty value for an unset one', () => {
+    const config = loadConfig({ ...NEEDED, JOB_CONCURRENCY: '', TARGET_DENY: ' ', API_KEY: '' });
+    expect(config.concurrency).toBe(100);
+    expect(config.deniedNetworks).toEqual([]);
+    expect(refusalOf({ CHECKS_FILE: '' }).code).toBe('CONFIG_MISSING');
+  });
+
+  it('says what CHECKS_FILE is for where it is missing', () => {
+    const { kind, code, message } = refusalOf({});
+    expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_MISSING' });
+    expect(message).toMatch(/^CHECKS_FILE is not set; it must be the path of a check file/);
+  });
+
+  it.each([
+    ['JOB_CONCURRENCY', '0'],
+    ['JOB_CONCURRENCY', '1001'],
+    ['JOB_CONCURRENCY', '-5'],
+    ['JOB_CONCURRENCY', '1e2'],
+    ['JOB_CONCURRENCY', '0x10'],
+    ['JOB_CONCURRENCY', '10.5'],
+    ['JOB_CONCURRENCY', 'many'],
+    ['AGENT_HEALTH_PORT', '65536'],
+    ['AGENT_HEALTH_PORT', 'tcp://10.0.0.1:8081'],
+    ['EXTERNAL_OBSERVABILITY', 'true'],
+    ['LOG_LEVEL', 'verbose'],
+    ['SHUTDOWN_GRACE_SECONDS', '-1'],
+    ['SHUTDOWN_GRACE_SECONDS', '99999999999'],
+    ['CONNECTIVITY_CHECK', 'example.com'],
+    ['CONNECTIVITY_CHECK', 'example.com:0'],
+    ['CONNECTIVITY_CHECK', 'example.com:65536'],
+    ['CONNECTIVITY_CHECK', '2001:db8::1:80'],
+    ['CONNECTIVITY_CHECK', '[example.com]:80'],
+    ['CONNECTIVITY_CHECK', 'http://example.com:80'],
+    ['CONNECTIVITY_CHECK', '10.0.0.256:80'],
+    ['CONNECTIVITY_CHECK', ','],
+    ['TARGET_DENY', '10.0.0.0/33'],
+    ['TARGET_DENY', '10.0.0.0/'],
+    ['TARGET_DENY', '10.0.0.0/8/8'],
+    ['TARGET_DENY', 'fd00::/129'],
+    ['TARGET_DENY', 'fe80::1%eth0'],
+    ['TARGET_DENY', 'example.com'],
+  ])('refuses %s=%s in one line that names it, the value and what is allowed', (name, value) => {
+    const { kind, code, message } = refusalOf({ ...NEEDED, [name]: value });
+    expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_INVALID' });
+    const row = ENVIRONMENT.find((each) => each.name === name);
+    expect(message).toBe(`${name} is "${value}"; it must be ${row?.allowed}`);
+  });
+
+  it('points at the one bad entry of a list', () => {
+    const { message } = refusalOf({ ...NEEDED, TARGET_DENY: '10.0.0.0/8, 10.0.0.0/40' });
+    expect(message).toMatch(/^TARGET_DENY holds "10\.0\.0\.0\/40"; it must be a list of/);
+  });
+
+  it('refuses lists that are longer than it would work with', () => {
+    const targets = Array.from({ length: 17 }, (_, index) => `192.0.2.${index}:80`).join(',');
+    expect(refusalOf({ ...NEEDED, CONNECTIVITY_CHECK: targets }).message).toContain('at most 16');
+  });
+
+  it('stays on one short line whatever the value holds', () => {
+    const { message } = refusalOf({ ...NEEDED, LOG_LEVEL: `in\nfo${'x'.repeat(10_000)}` });
+    expect(message).not.toContain('\n');
+    expect(message.length).toBeLessThan(300);
+  });
+
+  it.each(['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', 'DATA_DIR'])(
+    'refuses %s, which this release does not have, without showing its value',
+    (name) => {
+      const { code, message } = refusalOf({ ...NEEDED, [name]: 'pl_0123456789' });
+      expect(code).toBe('CONFIG_UNSUPPORTED');
+      expect(message).toContain(name);
+      expect(message).toContain('CHECKS_FILE');
+      expect(message).not.toContain('pl_0123456789');
+    },
+  );
+});
+
+describe('a variable that is nearly one of ours', () => {
+  it.each([
+    ['JOB_CONCURENCY', 'JOB_CONCURRENCY'],
+    ['CHECK_FILE', 'CHECKS_FILE'],
+    ['CHEK_FILE', 'CHECKS_FILE'],
+    ['AGENT_HEALTHPORT', 'AGENT_HEALTH_PORT'],
+    ['TARGETS_DENY', 'TARGET_DENY'],
+    ['job_concurrency', 'JOB_CONCURRENCY'],
+  ])('%s stops the start with the suggestion %s', (name, meant) => {
+    for (const load of [loadConfig, loadRunConfig]) {
+      const { kind, code, message } = refusalOf({ ...NEEDED, [name]: '1' }, load);
+      expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_UNKNOWN' });
+      expect(message).toContain(`"${name}" is no variable of Vedette; did you mean ${meant}?`);
+    }
+  });
+
+  it.each([
+    'PATH',
+    'HOME',
+    'TARGET_ENV',
+    'TARGET_DNS',
+    'APP_KEY',
+    'HTTPS_PROXY',
+    'NODE_OPTIONS',
+    'DB_LOG_LEVEL',
+    'JOB_NAME',
+  ])('%s is none of ours and is let be', (name) => {
+    expect(loadConfig({ ...NEEDED, [name]: 'x' }).checksFile).toBe('checks.yaml');
+  });
+
+  it('does not matter where it is empty', () => {
+    expect(loadConfig({ ...NEEDED, CHECK_FILE: '' }).checksFile).toBe('checks.yaml');
+  });
+});
+
+describe('loadRunConfig', () => {
+  it("needs nothing, and does not mind what is the daemon's alone", () => {
+    const env = { API_KEY: 'of another program', AGENT_HEALTH_PORT: 'off', JOB_CONCURRENCY: '7' };
+    expect(loadRunConfig(env)).toEqual({
+      concurrency: 7,
+      logLevel: 'info',
+      extraRootsPem: null,
+      connectivityTargets: [],
+      deniedNetworks: [],
+    });
+  });
+
+  it('refuses what it does read', () => {
+    expect(refusalOf({ TARGET_DENY: 'all' }, loadRunConfig).code).toBe('CONFIG_INVALID');
+  });
+});
+
+describe('the table of variables', () => {
+  it.each(Object.values(VARIABLES).filter((row) => row.default !== null))(
+    'has a default for $name that reads as what is used',
+    ({ default: text, parse, whenUnset }) => {
+      expect(parse(text ?? '')).toEqual({ ok: true, value: whenUnset });
+    },
+  );
+});

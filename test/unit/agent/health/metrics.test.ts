@@ -1,0 +1,227 @@
+import { describe, expect, it } from 'vitest';
+import { createMetrics, METRICS } from '../../../../src/agent/health/metrics.ts';
+import { MISSED_REASONS } from '../../../../src/model/result.ts';
+import { resultFor } from '../../../support/results.ts';
+
+const CHECK = { id: 'a-check', name: 'A check', checkType: 'URL' } as const;
+const LABELS = 'check_id="a-check",check_name="A check",check_type="URL"';
+
+async function linesOf(metrics: { text(): Promise<string> }): Promise<string[]> {
+  return (await metrics.text()).split('\n');
+}
+
+function httpDetail(fields: object) {
+  const tls = { certificate: { daysRemaining: 12 } };
+  return { apiCheckResult: { response: { tls }, ...fields } as never };
+}
+
+describe('the exposition', () => {
+  it('holds every metric of the table with its type and meaning, and no other of ours', async () => {
+    const metrics = createMetrics({ version: '1.2.3' });
+    const lines = await linesOf(metrics);
+    for (const { name, type, meaning } of METRICS) {
+      expect(lines).toContain(`# HELP ${name} ${meaning}`);
+      expect(lines).toContain(`# TYPE ${name} ${type}`);
+    }
+    const ours = lines.filter((line) => line.startsWith('# TYPE vedette_'));
+    expect(ours).toHaveLength(METRICS.length);
+    expect(lines).toContain('vedette_build_info{version="1.2.3"} 1');
+    expect(metrics.contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it('has the process: CPU, memory and event loop lag', async () => {
+    const text = await createMetrics({ version: '1' }).text();
+    expect(text).toMatch(/^process_cpu_seconds_total [\d.e-]+$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+    expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+  });
+
+  it('is the same for all who ask at once', async () => {
+    const metrics = createMetrics({ version: '1' });
+    expect(metrics.text()).toBe(metrics.text());
+    const first = await metrics.text();
+    metrics.starved();
+    expect(await metrics.text()).not.toBe(first);
+  });
+
+  it('keeps two agents in one process apart', async () => {
+    const one = createMetrics({ version: '1' });
+    const other = createMetrics({ version: '1' });
+    one.starved();
+    expect(await linesOf(other)).toContain('vedette_starved_attempts_total 0');
+  });
+
+  it('lets the event loop turn while it renders many checks', async () => {
+    const metrics = createMetrics({ version: '1' });
+    let turns = 0;
+    const count = (): void => {
+      turns += 1;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    await metrics.text();
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(METRICS.length);
+  });
+});
+
+describe('counters', () => {
+  it('start at 0 for every reason, type and result, so that the first increase shows', async () => {
+    const lines = await linesOf(createMetrics({ version: '1' }));
+    expect(lines).toContain('vedette_runs_total{type="ICMP",result="failed"} 0');
+    for (const reason of Object.keys(MISSED_REASONS)) {
+      expect(lines).toContain(`vedette_missed_slots_total{reason="${reason}"} 0`);
+    }
+  });
+
+  it('count runs by how they ended, attempts and retries', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.finished(resultFor({ resultType: 'ATTEMPT', hasFailures: true }));
+    metrics.finished(resultFor({ resultType: 'ATTEMPT', hasFailures: true, attempts: 1 }));
+    metrics.finished(resultFor({ hasFailures: true, attempts: 2 }));
+    metrics.finished(resultFor());
+    metrics.finished(resultFor({ isDegraded: true }));
+    metrics.finished(resultFor({ hasErrors: true, hasFailures: true, checkType: 'ICMP' }));
+    metrics.finished(resultFor({ isCancelled: true, hasFailures: true }));
+    const lines = await linesOf(metrics);
+    for (const expected of [
+      'vedette_runs_total{type="URL",result="passed"} 1',
+      'vedette_runs_total{type="URL",result="degraded"} 1',
+      'vedette_runs_total{type="URL",result="failed"} 1',
+      'vedette_runs_total{type="URL",result="cancelled"} 1',
+      'vedette_runs_total{type="ICMP",result="error"} 1',
+      'vedette_runs_total{type="ICMP",result="failed"} 0',
+      'vedette_attempts_total 7',
+      'vedette_retries_total 2',
+    ]) {
+      expect(lines).toContain(expected);
+    }
+  });
+
+  it('count missed slots and lost lines, and sum them up', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.missed({ checkId: 'a', slot: 0, lastSlot: 2, count: 3, reason: 'clock_jump' });
+    metrics.missed({ checkId: 'b', slot: 0, lastSlot: 0, count: 1, reason: 'agent_busy' });
+    metrics.dropped('attempt', 5);
+    metrics.dropped('result', 1);
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('vedette_missed_slots_total{reason="clock_jump"} 3');
+    expect(lines).toContain('vedette_missed_slots_total{reason="agent_busy"} 1');
+    expect(lines).toContain('vedette_results_dropped_total{kind="attempt"} 5');
+    expect(metrics.totals).toEqual({ missedSlots: 4, droppedLines: 6 });
+  });
+
+  it('put a late start, given in milliseconds, into buckets of seconds', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.startLate(3);
+    metrics.startLate(-1);
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('vedette_start_lateness_seconds_bucket{le="0.001"} 1');
+    expect(lines).toContain('vedette_start_lateness_seconds_bucket{le="0.005"} 2');
+    expect(lines).toContain('vedette_start_lateness_seconds_sum 0.003');
+  });
+});
+
+describe('the load', () => {
+  it('is read at each scrape', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const load = { running: 3, queued: 40 };
+    metrics.bind(load);
+    expect(await linesOf(metrics)).toContain('vedette_running 3');
+    load.running = 2;
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('vedette_running 2');
+    expect(lines).toContain('vedette_queued 40');
+  });
+});
+
+describe('the gauges of a check', () => {
+  it('tell its last judged run', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    metrics.finished(resultFor(httpDetail({})));
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('vedette_checks 1');
+    expect(lines).toContain(`vedette_check_up{${LABELS}} 1`);
+    expect(lines).toContain(`vedette_check_response_time_seconds{${LABELS}} 1.5`);
+    expect(lines).toContain(`vedette_check_certificate_days_remaining{${LABELS}} 12`);
+    expect(lines).toContain(
+      `vedette_check_last_run_timestamp_seconds{${LABELS}} ${Date.UTC(2026, 0, 1) / 1000 + 1.5}`,
+    );
+    metrics.finished(resultFor({ isDegraded: true }));
+    expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
+    metrics.finished(resultFor({ hasFailures: true }));
+    expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 0`);
+  });
+
+  it('are not moved by attempts nor by faults of the agent', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    metrics.finished(resultFor());
+    metrics.finished(resultFor({ resultType: 'ATTEMPT', hasFailures: true }));
+    metrics.finished(resultFor({ hasErrors: true, hasFailures: true }));
+    metrics.finished(resultFor({ isCancelled: true, hasFailures: true }));
+    expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
+  });
+
+  it('keep the certificate in sight while nothing answers, and drop it where TLS is gone', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    const shown = `vedette_check_certificate_days_remaining{${LABELS}}`;
+    const shakenHands = { response: null, tls: { certificate: { daysRemaining: -3 } } };
+    metrics.finished(resultFor({ hasFailures: true, ...httpDetail(shakenHands) }));
+    metrics.finished(resultFor({ hasFailures: true, ...httpDetail({ response: null }) }));
+    expect(await linesOf(metrics)).toContain(`${shown} -3`);
+    metrics.finished(resultFor(httpDetail({ response: { tls: null } })));
+    expect(await metrics.text()).not.toContain(shown);
+  });
+
+  it('tell the loss of echoes as a ratio, and none where none was sent', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const check = { ...CHECK, checkType: 'ICMP' } as const;
+    metrics.setChecks([check]);
+    const shown = 'vedette_check_packet_loss_ratio{check_id="a-check"';
+    const icmpCheckResult = { response: { packetLoss: 20 } } as never;
+    metrics.finished(resultFor({ checkType: 'ICMP', icmpCheckResult }));
+    expect((await linesOf(metrics)).find((line) => line.startsWith(shown))).toMatch(/ 0\.2$/);
+    const unsent = { response: null } as never;
+    metrics.finished(resultFor({ checkType: 'ICMP', icmpCheckResult: unsent }));
+    expect(await metrics.text()).not.toContain(shown);
+  });
+
+  it('go with their check, and stay gone when a late result comes', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK, { ...CHECK, id: 'other' }]);
+    metrics.finished(resultFor(httpDetail({})));
+    metrics.finished(resultFor({ checkId: 'other' }));
+    metrics.setChecks([{ ...CHECK, id: 'other' }]);
+    metrics.finished(resultFor());
+    const text = await metrics.text();
+    expect(text).not.toContain('check_id="a-check"');
+    expect(text).toContain('vedette_check_up{check_id="other"');
+    expect(text).toContain('vedette_checks 1');
+  });
+
+  it('follow a new name and keep what an unchanged check has', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.setChecks([CHECK]);
+    metrics.finished(resultFor());
+    metrics.setChecks([{ ...CHECK }]);
+    expect(await linesOf(metrics)).toContain(`vedette_check_up{${LABELS}} 1`);
+    metrics.setChecks([{ ...CHECK, name: 'New' }]);
+    expect(await metrics.text()).not.toContain('A check');
+    metrics.finished(resultFor());
+    expect(await metrics.text()).toContain('vedette_check_up{check_id="a-check",check_name="New"');
+  });
+
+  it('cannot be forged by a name', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const name = 'a"} 1\nvedette_check_up{check_id="b"} 0\\';
+    metrics.setChecks([{ ...CHECK, name }]);
+    metrics.finished(resultFor());
+    const up = (await linesOf(metrics)).filter((line) => line.startsWith('vedette_check_up{'));
+    expect(up).toEqual([
+      'vedette_check_up{check_id="a-check",check_name="a\\"} 1\\nvedette_check_up{check_id=\\"b\\"} 0\\\\",check_type="URL"} 1',
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { addressesIn } from '../../../../../src/agent/net/dns/address-answer.ts';
+import { decodeMessage } from '../../../../../src/agent/net/dns/message.ts';
+import { answerTo, type ZoneRecord } from '../../../../support/dns-wire.ts';
+
+function addresses(answers: readonly ZoneRecord[], family: 4 | 6 = 4) {
+  const asked = {
+    id: 1,
+    name: 'www.example.com',
+    type: 1,
+    edns: false,
+    authenticData: false,
+    protocol: 'UDP' as const,
+  };
+  const read = decodeMessage(answerTo(asked, { answers }));
+  if (!read.ok) throw new Error(read.fault);
+  return addressesIn(read.value, 'www.example.com.', family);
+}
+
+const alias = (name: string, data: string): ZoneRecord => ({ name, type: 'CNAME', data });
+const address = (name: string, data: string): ZoneRecord => ({ name, type: 'A', data });
+
+it('gives the addresses of the name in the order of the answer', () => {
+  const answers = [
+    address('WWW.example.com', '192.0.2.2'),
+    address('www.example.com', '192.0.2.1'),
+  ];
+  expect(addresses(answers)).toEqual({
+    addresses: ['192.0.2.2', '192.0.2.1'],
+    finalName: 'www.example.com.',
+  });
+});
+
+it('follows aliases in whatever order they stand', () => {
+  const answers = [
+    address('edge.example.net', '192.0.2.1'),
+    alias('CDN.example.net', 'edge.example.net'),
+    alias('www.example.com', 'cdn.example.net'),
+  ];
+  expect(addresses(answers)).toEqual({ addresses: ['192.0.2.1'], finalName: 'edge.example.net.' });
+});
+
+it('uses no record of a name that was not asked for', () => {
+  expect(addresses([address('evil.example', '192.0.2.66')]).addresses).toEqual([]);
+});
+
+it('uses no address of the other family', () => {
+  expect(addresses([address('www.example.com', '192.0.2.1')], 6).addresses).toEqual([]);
+});
+
+it('ends in a ring of aliases', () => {
+  const answers = [alias('www.example.com', 'b.example'), alias('b.example', 'www.example.com')];
+  expect(addresses(answers).addresses).toEqual([]);
+});

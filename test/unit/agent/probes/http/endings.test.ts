@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { endingOf, isCutOff } from '../../../../../src/agent/probes/http/endings.ts';
+import { http2EndingOf } from '../../../../../src/agent/probes/http/http2-endings.ts';
+
+const QUIET = { error: null, ended: false };
+const CLOSED = { error: null, ended: true };
+const coded = (code: string) => Object.assign(new Error('text that nobody reads'), { code });
+
+describe('HTTP/1', () => {
+  test.each([
+    ['ECONNRESET', 'CONNECTION_RESET', 'CONNECTION_RESET'],
+    ['EPIPE', 'CONNECTION_RESET', 'CONNECTION_RESET'],
+    ['ETIMEDOUT', 'RESPONSE_TIMEOUT', 'BODY_TIMEOUT'],
+    ['UND_ERR_HEADERS_OVERFLOW', 'HEADERS_TOO_LARGE', 'HEADERS_TOO_LARGE'],
+    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'PROTOCOL_ERROR', 'BODY_TRUNCATED'],
+    ['HPE_INVALID_EOF_STATE', 'CONNECTION_CLOSED', 'BODY_TRUNCATED'],
+    ['HPE_INVALID_CONSTANT', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+    ['UND_ERR_SOCKET', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+    ['UND_ERR_INVALID_ARG', 'INTERNAL_ERROR', 'INTERNAL_ERROR'],
+    [
+      'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+      'TLS_CLIENT_CERT_REJECTED',
+      'TLS_CLIENT_CERT_REJECTED',
+    ],
+    ['ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+    ['SOMETHING_NEW', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+  ])('%s is %s before the response and %s inside it', (code, before, within) => {
+    expect(endingOf(coded(code), QUIET, false).code).toBe(before);
+    expect(endingOf(coded(code), QUIET, true).code).toBe(within);
+  });
+
+  test('what the operating system said comes before what a parser made of it', () => {
+    const evidence = { error: coded('ECONNRESET'), ended: false };
+    const error = coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH');
+    expect(endingOf(error, evidence, true).code).toBe('CONNECTION_RESET');
+    expect(isCutOff(evidence)).toBe(true);
+    expect(isCutOff(CLOSED)).toBe(false);
+  });
+
+  test('a close is told from bytes that the library will not have', () => {
+    expect(endingOf(coded('UND_ERR_SOCKET'), CLOSED, false).code).toBe('CONNECTION_CLOSED');
+    expect(endingOf(coded('UND_ERR_SOCKET'), CLOSED, true).code).toBe('BODY_TRUNCATED');
+  });
+});
+
+describe('HTTP/2', () => {
+  const end = {
+    error: null,
+    resetCode: 0,
+    goaway: false,
+    closed: false,
+    short: false,
+    evidence: QUIET,
+    responded: false,
+  };
+
+  test.each([
+    [{ resetCode: 8 }, 'CONNECTION_RESET', 'CANCEL'],
+    [{ resetCode: 8, closed: true }, 'CONNECTION_CLOSED', 'closed'],
+    [{ resetCode: 8, closed: true, responded: true }, 'BODY_TRUNCATED', 'closed'],
+    [{ resetCode: 7, goaway: true }, 'CONNECTION_CLOSED', 'GOAWAY'],
+    [{ resetCode: 1 }, 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+    [{ resetCode: 1, short: true, responded: true }, 'BODY_TRUNCATED', 'Content-Length'],
+    [{ resetCode: 11 }, 'HEADERS_TOO_LARGE', '64 KiB'],
+    [{ resetCode: 11, responded: true }, 'CONNECTION_RESET', 'ENHANCE_YOUR_CALM'],
+    [{ resetCode: 99 }, 'CONNECTION_RESET', 'code 99'],
+    [{ error: coded('ERR_HTTP2_ERROR') }, 'PROTOCOL_ERROR', 'HTTP/2'],
+    [{ error: coded('ECONNRESET'), responded: true }, 'CONNECTION_RESET', 'reset'],
+  ])('%o is %s', (fields, code, words) => {
+    const ending = http2EndingOf({ ...end, ...fields });
+    expect(ending.code).toBe(code);
+    expect(ending.what).toContain(words);
+  });
+});

@@ -1,0 +1,132 @@
+import type { Place } from '../../../../src/agent/run/places.ts';
+import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
+import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
+import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
+import type { MissedSlots } from '../../../../src/model/result.ts';
+import type { Frequency } from '../../../../src/model/vocabulary.ts';
+import { sleep } from '../../../../src/runtime/wait.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const YEAR = 365 * DAY;
+
+/** A whole minute, hour and day. */
+export const T0 = Date.UTC(2026, 0, 1);
+
+/** Slots at whole minutes: the largest offset is a whole period. */
+export function everyMinute(id: string): Check {
+  return checkOf(id, 1, 10);
+}
+
+export function checkOf(id: string, frequency: Frequency, frequencyOffset: number | null): Check {
+  const body = checkBodySchema.parse({
+    checkType: 'TCP',
+    name: id,
+    frequency,
+    frequencyOffset,
+    request: { hostname: 'localhost', port: 9 },
+  });
+  return { ...body, id };
+}
+
+export interface Start {
+  readonly id: string;
+  readonly check: Check;
+  readonly slotMs: number;
+  readonly lateMs: number;
+  readonly kind: RunKind;
+  /** Seconds from T0 to the slot. */
+  readonly slotS: number;
+}
+
+interface RigOptions {
+  readonly concurrency?: number;
+  readonly wallMs?: number;
+  /** How long the run of a slot takes; 0 by default. */
+  readonly durationMs?: (check: Check, slotMs: number) => number;
+  readonly run?: (check: Check, slotMs: number, signal: AbortSignal, place: Place) => Promise<void>;
+}
+
+/** A scheduler on a clock of its own, and all that it said. */
+export class Rig {
+  readonly clock: FakeClock;
+  readonly scheduler: Scheduler;
+  readonly starts: Start[] = [];
+  readonly missed: MissedSlots[] = [];
+  readonly faults: { fault: unknown; check: Check | null }[] = [];
+  readonly clockSteps: number[] = [];
+  /** Most runs at once, in all and of any one check. */
+  readonly most = { running: 0, ofOneCheck: 0 };
+  readonly #active = new Map<string, number>();
+
+  constructor({ concurrency = 10, wallMs = T0, durationMs = () => 0, run }: RigOptions = {}) {
+    this.clock = new FakeClock(wallMs);
+    const runFor = (check: Check, slotMs: number, signal: AbortSignal): Promise<unknown> =>
+      sleep(this.clock, durationMs(check, slotMs), signal);
+    this.scheduler = new Scheduler({
+      clock: this.clock,
+      concurrency,
+      run: ({ check, slotMs, signal, place }) =>
+        this.#count(check, () => (run ?? runFor)(check, slotMs, signal, place)),
+      onMissed: (missed) => this.missed.push(missed),
+      onFault: (fault, check) => this.faults.push({ fault, check }),
+      observer: {
+        started: (check, slotMs, lateMs, kind) =>
+          this.starts.push({
+            id: check.id,
+            check,
+            slotMs,
+            lateMs,
+            kind,
+            slotS: (slotMs - T0) / SECOND,
+          }),
+        clockStepped: (stepMs) => this.clockSteps.push(stepMs),
+      },
+    });
+  }
+
+  begin(...checks: readonly Check[]): void {
+    this.scheduler.setChecks(checks);
+    this.scheduler.start();
+  }
+
+  /** Seconds from T0 of the slots that started, in the order of their starts. */
+  get startedS(): readonly number[] {
+    return this.starts.map(({ slotS }) => slotS);
+  }
+
+  /** What was missed, in seconds from T0. */
+  get missedS(): readonly (readonly [id: string, fromS: number, toS: number, reason: string])[] {
+    return this.missed.map(({ checkId, slot, lastSlot, reason }) => [
+      checkId,
+      (slot - T0) / SECOND,
+      (lastSlot - T0) / SECOND,
+      reason,
+    ]);
+  }
+
+  async #count(check: Check, run: () => Promise<unknown>): Promise<void> {
+    const ofCheck = (this.#active.get(check.id) ?? 0) + 1;
+    this.#active.set(check.id, ofCheck);
+    const running = [...this.#active.values()].reduce((sum, count) => sum + count, 0);
+    this.most.running = Math.max(this.most.running, running);
+    this.most.ofOneCheck = Math.max(this.most.ofOneCheck, ofCheck);
+    try {
+      await run();
+    } finally {
+      this.#active.set(check.id, ofCheck - 1);
+    }
+  }
+}
+
+/** An end that the test decides on. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}

@@ -1,0 +1,242 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Check } from '../../../../src/model/check.ts';
+import { nextSlotAfter, type SlotRule, slotRuleOf } from '../../../../src/model/frequency.ts';
+import type { MissedSlots } from '../../../../src/model/result.ts';
+import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, YEAR } from './rig.ts';
+
+/** What a check's plan is drawn from: the tolerances of all of them differ. */
+const PLANS = [
+  [0, 10],
+  [0, 30],
+  [1, null],
+  [1, 10],
+  [1, 3],
+  [2, 20],
+  [5, 1],
+] as const;
+
+const IDS = ['a', 'b', 'c', 'd', 'e'] as const;
+
+const checkSet = fc
+  .uniqueArray(fc.constantFrom(...IDS), { minLength: 1 })
+  .chain((ids) =>
+    fc.tuple(
+      ...ids.map((id) =>
+        fc.constantFrom(...PLANS).map(([frequency, offset]) => checkOf(id, frequency, offset)),
+      ),
+    ),
+  );
+
+const stepMs = fc.oneof(
+  fc.integer({ min: -3 * SECOND, max: 3 * SECOND }),
+  fc.integer({ min: -10 * MINUTE, max: 10 * MINUTE }),
+  fc.integer({ min: -2 * HOUR, max: 2 * HOUR }),
+  fc.constantFrom(-YEAR, YEAR, -DAY, DAY, 50 * YEAR),
+);
+
+type Happening =
+  | { readonly what: 'advance' | 'stall' | 'suspend' | 'step'; readonly ms: number }
+  | { readonly what: 'reload'; readonly checks: readonly Check[] }
+  | { readonly what: 'run_now'; readonly id: string };
+
+function happening(what: 'advance' | 'stall' | 'suspend', maxMs: number) {
+  return fc.integer({ min: 1, max: maxMs }).map((ms) => ({ what, ms }) as Happening);
+}
+
+const ofTime = [
+  { weight: 6, arbitrary: happening('advance', 100 * SECOND) },
+  { weight: 2, arbitrary: happening('stall', 3 * MINUTE) },
+  { weight: 1, arbitrary: happening('stall', HOUR) },
+  { weight: 1, arbitrary: happening('suspend', HOUR) },
+  { weight: 4, arbitrary: stepMs.map((ms) => ({ what: 'step', ms }) as Happening) },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(...IDS).map((id) => ({ what: 'run_now', id }) as Happening),
+  },
+];
+const ofChecks = {
+  weight: 4,
+  arbitrary: checkSet.map((checks) => ({ what: 'reload', checks }) as Happening),
+};
+
+const scene = {
+  checks: checkSet,
+  concurrency: fc.integer({ min: 1, max: 3 }),
+  /** Each run takes the next of these; below 0 it rejects. */
+  durationsMs: fc.array(fc.integer({ min: -2 * SECOND, max: 50 * SECOND }), { minLength: 1 }),
+};
+
+interface Lived {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+interface Played {
+  readonly rig: Rig;
+  /** The times of the wall clock that passed while the scheduler was running. */
+  readonly lived: readonly Lived[];
+  /** All plans that a check ever had. */
+  readonly rules: ReadonlyMap<string, readonly SlotRule[]>;
+}
+
+async function play(
+  setting: {
+    readonly checks: readonly Check[];
+    readonly concurrency: number;
+    readonly durationsMs: readonly number[];
+  },
+  happenings: readonly Happening[],
+): Promise<Played> {
+  const { checks, concurrency, durationsMs } = setting;
+  let runs = 0;
+  const rig = new Rig({
+    concurrency,
+    run: async (): Promise<void> => {
+      const ms = durationsMs[runs % durationsMs.length] ?? 0;
+      runs += 1;
+      await new Promise<void>((resolve) => rig.clock.after(Math.abs(ms), resolve));
+      if (ms < 0) throw new Error('ours');
+    },
+  });
+  const lived: Lived[] = [];
+  const rules = new Map<string, SlotRule[]>();
+  const live = async (ms: number, pass: () => Promise<void> | void): Promise<void> => {
+    const fromMs = rig.clock.wallMs();
+    lived.push({ fromMs, toMs: fromMs + ms });
+    await pass();
+  };
+  // Only a turn of the scheduler can notice; what is undone before did not happen.
+  const untilNoticed = (): Promise<void> => rig.clock.advance(SECOND);
+  const note = (set: readonly Check[]): readonly Check[] => {
+    for (const { id, frequency, frequencyOffset } of set) {
+      const rule = slotRuleOf(id, frequency, frequencyOffset);
+      rules.set(id, [...(rules.get(id) ?? []), rule]);
+    }
+    return set;
+  };
+  let current = note(checks);
+  rig.begin(...checks);
+  for (const next of happenings) {
+    switch (next.what) {
+      case 'advance':
+        await live(next.ms, () => rig.clock.advance(next.ms));
+        break;
+      case 'stall':
+        await live(next.ms, () => rig.clock.stall(next.ms));
+        break;
+      case 'suspend':
+        await live(next.ms, () => rig.clock.suspend(next.ms));
+        await live(SECOND, untilNoticed);
+        break;
+      case 'step':
+        rig.clock.stepWall(next.ms);
+        await live(SECOND, untilNoticed);
+        break;
+      case 'reload':
+        current = note(next.checks);
+        rig.scheduler.setChecks(current);
+        break;
+      case 'run_now': {
+        const check = current.find(({ id }) => id === next.id);
+        if (check !== undefined) rig.scheduler.runNow(check);
+        await rig.clock.advance(0);
+        break;
+      }
+    }
+  }
+  const drained = rig.scheduler.drain(new AbortController().signal);
+  await rig.clock.advance(2 * MINUTE);
+  await drained;
+  return { rig, lived, rules };
+}
+
+/** What holds whatever happens. */
+function expectSafe({ rig, rules }: Played, concurrency: number): void {
+  const seen = new Set<string>();
+  for (const { id, slotMs, lateMs, kind } of rig.starts) {
+    expect(lateMs).toBeGreaterThanOrEqual(0);
+    const fitting = (rules.get(id) ?? []).filter((rule) => isSlotOf(rule, slotMs));
+    if (kind === 'one_off') continue;
+    const name = `${id} ${slotMs}`;
+    expect(seen.has(name), `ran before: ${name}`).toBe(false);
+    seen.add(name);
+    expect(fitting).not.toEqual([]);
+    const tolerancesMs = fitting.map(({ periodMs }) => Math.min(periodMs / 2, 30 * SECOND));
+    expect(lateMs).toBeLessThanOrEqual(Math.max(...tolerancesMs));
+  }
+  expect(rig.most.ofOneCheck).toBeLessThanOrEqual(1);
+  expect(rig.most.running).toBeLessThanOrEqual(concurrency);
+  expect(rig.clock.pendingTimers).toBe(0);
+  expect([rig.scheduler.running, rig.scheduler.queued]).toEqual([0, 0]);
+  expect(rig.faults.every(({ check }) => check !== null)).toBe(true);
+}
+
+function isSlotOf({ periodMs, phaseMs }: SlotRule, slotMs: number): boolean {
+  return (((slotMs - phaseMs) % periodMs) + periodMs) % periodMs === 0;
+}
+
+function holds({ slot, lastSlot }: MissedSlots, slotMs: number): boolean {
+  return slot <= slotMs && slotMs <= lastSlot;
+}
+
+/** What holds besides while the plans stay as they are: no slot of a lived time is lost. */
+function expectComplete({ rig, lived, rules }: Played): void {
+  // A one-off is no slot; its fault is told by its own name.
+  const missed = rig.missed.filter(({ checkId, slot }) =>
+    (rules.get(checkId) ?? []).some((rule) => isSlotOf(rule, slot)),
+  );
+  for (const [id, [rule]] of rules) {
+    if (rule === undefined) continue;
+    const ofCheck = missed.filter(({ checkId }) => checkId === id);
+    for (const range of ofCheck) {
+      expect(range.count).toBe((range.lastSlot - range.slot) / rule.periodMs + 1);
+      expect(isSlotOf(rule, range.slot) && isSlotOf(rule, range.lastSlot)).toBe(true);
+    }
+    // Nothing is reported twice, but that a run ended by a fault of ours.
+    const inTurn = ofCheck
+      .filter(({ reason }) => reason !== 'agent_fault')
+      .toSorted((a, b) => a.slot - b.slot);
+    inTurn.forEach((range, index) => {
+      const next = inTurn[index + 1];
+      if (next !== undefined) expect(next.slot).toBeGreaterThan(range.lastSlot);
+    });
+    const starts = rig.starts.filter((start) => start.id === id && start.kind === 'slot');
+    const ran = new Set(starts.map(({ slotMs }) => slotMs));
+    for (const slotMs of ran) {
+      const reasons = inTurn.filter((range) => holds(range, slotMs)).map(({ reason }) => reason);
+      // A slot that the clock leapt over runs when its time comes after all.
+      expect(reasons.filter((reason) => reason !== 'clock_jump')).toEqual([]);
+    }
+    for (const { fromMs, toMs } of lived) {
+      for (let slotMs = nextSlotAfter(rule, fromMs); slotMs <= toMs; slotMs += rule.periodMs) {
+        const isKnown = ran.has(slotMs) || inTurn.some((range) => holds(range, slotMs));
+        expect(isKnown, `${id}: ${new Date(slotMs).toISOString()}`).toBe(true);
+      }
+    }
+  }
+}
+
+describe('Scheduler, whatever happens', () => {
+  it('runs or reports each slot of the time it lives through, and runs none twice', async () => {
+    const happenings = fc.array(fc.oneof(...ofTime), { maxLength: 20, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(fc.record(scene), happenings, async (setting, all) => {
+        const played = await play(setting, all);
+        expectSafe(played, setting.concurrency);
+        expectComplete(played);
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it('runs no slot twice and never two runs of a check, however its plan changes', async () => {
+    const happenings = fc.array(fc.oneof(...ofTime, ofChecks), { maxLength: 20, size: 'max' });
+    await fc.assert(
+      fc.asyncProperty(fc.record(scene), happenings, async (setting, all) => {
+        expectSafe(await play(setting, all), setting.concurrency);
+      }),
+      { numRuns: 120 },
+    );
+  });
+});

@@ -1,0 +1,260 @@
+import { describe, expect, it } from 'vitest';
+import { parseCheckFile } from '../../../../src/agent/source/check-file.ts';
+import { FileProblemsError, MAX_PROBLEMS } from '../../../../src/agent/source/file-problem.ts';
+
+const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
+
+function parse(text: string) {
+  return parseCheckFile(text, 'f.yaml');
+}
+
+/** Every problem as `line:column: text`. */
+async function problemsOf(text: string): Promise<readonly string[]> {
+  const error = await parse(text).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof FileProblemsError)) throw new Error('the file has no problems');
+  return error.lines().map((line) => line.replace(/^f\.yaml:\s?/, ''));
+}
+
+/** The problems of one check, written as one line of YAML at line 2. */
+function problemsOfCheck(check: string): Promise<readonly string[]> {
+  return problemsOf(`checks:\n  - ${check}`);
+}
+
+describe('a valid check file', () => {
+  it('gives checks with their defaults and the id as name', async () => {
+    const { checks, clientCertificates } = await parse(`checks:\n  - ${TCP}`);
+    expect(checks).toHaveLength(1);
+    expect(checks[0]).toMatchObject({
+      id: 'a',
+      name: 'a',
+      checkType: 'TCP',
+      frequency: 10,
+      maxResponseTime: 5000,
+      request: { hostname: 'localhost', port: 80, ipFamily: 'IPv4', data: null },
+    });
+    expect(clientCertificates).toEqual([]);
+  });
+
+  it('may be JSON, also with a byte order mark', async () => {
+    const check = { id: 'a', name: 'A', checkType: 'URL', request: { url: 'http://localhost/' } };
+    const { checks } = await parse(`\ufeff${JSON.stringify({ checks: [check] }, null, '\t')}`);
+    expect(checks[0]).toMatchObject({ id: 'a', name: 'A', maxResponseTime: 5000 });
+  });
+
+  it('has the same fingerprint for the same checks, however they are written', async () => {
+    const [one, other, different] = await Promise.all([
+      parse(`checks: [${TCP}]`),
+      parse(`# a comment\nchecks:\n  - ${TCP.replace('TCP,', 'TCP, muted: false,')}`),
+      parse(`checks: [${TCP.replace('80', '81')}]`),
+    ]);
+    expect(other.fingerprint).toBe(one.fingerprint);
+    expect(different.fingerprint).not.toBe(one.fingerprint);
+  });
+
+  it('may use anchors and aliases', async () => {
+    const { checks } = await parse(
+      [
+        'checks:',
+        '  - { id: a, checkType: TCP, request: &target { hostname: localhost, port: 80 } }',
+        '  - { id: b, checkType: TCP, request: *target }',
+      ].join('\n'),
+    );
+    expect(checks.map(({ request }) => request)).toEqual([
+      expect.objectContaining({ port: 80 }),
+      expect.objectContaining({ port: 80 }),
+    ]);
+  });
+});
+
+describe('the text', () => {
+  it.each([
+    ['', '1:1: the file is empty; it must be a mapping with a list of checks under the key checks'],
+    ['- a', '1:1: the file must be a mapping with a list of checks under the key checks'],
+    ['{}', '1:1: checks is missing; it must be a list of one check or more'],
+    ['checks:', '1:1: checks must be a list of one check or more'],
+    ['checks: []', '1:9: checks must be a list of one check or more'],
+    ['checks:\n\t- a', expect.stringMatching(/^2:1: not valid YAML: Tabs are not allowed/)],
+    ['a: 1\n---\nb: 2', expect.stringMatching(/^2:1: not valid YAML: a second document/)],
+    ['a: 1\na: 2', '2:1: the key "a" is given twice'],
+    ['? [a]\n: 1', expect.stringMatching(/^1:3: not valid YAML/)],
+    ['a: *b', '1:4: *b stands for nothing: no &b comes before it'],
+    ['a: &a [*a]', '1:8: *a stands inside the value that it names'],
+    ['a: !secret x', '1:4: not valid YAML: tags such as !name are not supported'],
+    ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
+    [
+      `checks: [${TCP}]\nvariables: []`,
+      '2:1: variables is not a known key; known here: checks, defaults, clientCertificates',
+    ],
+    [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
+    [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],
+  ])('%j is refused', async (text, problem) => {
+    expect(await problemsOf(text)).toContainEqual(problem);
+  });
+
+  it.each([
+    ['lists', '['.repeat(30_000)],
+    ['mappings', Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
+    ['closed lists', `a: ${'['.repeat(60)}${']'.repeat(60)}`],
+  ])('nested too deep in %s is refused, not a crash', async (_, text) => {
+    expect((await problemsOf(text)).join()).toMatch(/nested (too deep|deeper than 50 levels)/);
+  });
+
+  it('whose aliases would write out to billions of values is refused at once', async () => {
+    const rows = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
+    for (let n = 1; n < 12; n += 1) {
+      rows.push(`a${n}: &a${n} [${Array.from({ length: 10 }, () => `*a${n - 1}`).join(', ')}]`);
+    }
+    const [first] = await problemsOf(rows.join('\n'));
+    expect(first).toMatch(/makes the file too large: aliases may add 1000000 values/);
+  });
+
+  it('with very many keys in one mapping is read without comparing each with each', async () => {
+    const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join(', ');
+    const problems = await problemsOf(`{ ${keys} }`);
+    expect(problems).toHaveLength(MAX_PROBLEMS + 1);
+    expect(problems.at(-1)).toMatch(/^and 199\d\d more$/);
+  });
+});
+
+describe('the checks', () => {
+  it('are each told of a key given twice', async () => {
+    const problems = await problemsOf(`checks:\n  - { a: 1, a: 2 }\n  - { a: 1, a: 2 }`);
+    expect(problems).toEqual([
+      '2:13: the key "a" is given twice',
+      '3:13: the key "a" is given twice',
+    ]);
+  });
+
+  it('are all reported on, in the order of the file', async () => {
+    const problems = await problemsOf(
+      [
+        'checks:',
+        '  - id: shop',
+        '    checkType: TCP',
+        '    request:',
+        '      hostname: localhost',
+        '      port: 70000',
+        '  - id: door',
+        '    checkType: URL',
+        '    frequency: 3',
+        '    request: { url: "http://localhost/" }',
+      ].join('\n'),
+    );
+    expect(problems).toEqual([
+      '6:13: checks[0].request.port of check "shop" must be a whole number from 1 to 65535, not 70000',
+      '9:16: checks[1].frequency of check "door" must be one of 0, 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, not 3',
+    ]);
+  });
+
+  it.each([
+    [
+      '{ checkType: TCP, request: { hostname: a, port: 1 } }',
+      'checks[0].id is missing; it must be',
+    ],
+    ['{ id: 42, checkType: TCP }', 'not 42; put it in quotes: "42"'],
+    ['{ id: "a b", checkType: TCP }', 'start with a letter or digit, not "a b"'],
+    ['{ id: a }', 'checkType of check "a" is missing; it must be one of URL, API, TCP, DNS, ICMP'],
+    ['{ id: a, checkType: Tcpp }', 'not "Tcpp"; did you mean TCP?'],
+    ['{ id: a, checkType: [TCP] }', 'must be one of URL, API, TCP, DNS, ICMP, not a list'],
+    ['{ id: a, checkType: HEARTBEAT }', 'is HEARTBEAT, which is passive'],
+    ['{ id: a, checkType: BROWSER }', 'is BROWSER, which this agent does not run'],
+    ['{ id: a, checkType: MULTI_STEP }', 'is MULTI_STEP, which this agent does not run'],
+    ['{ id: a, checkType: PLAYWRIGHT }', 'is PLAYWRIGHT, which this agent does not run'],
+    ['{ id: a, checkType: AGENTIC }', 'is AGENTIC, which this agent does not run'],
+    ['hello', 'checks[0] must be a mapping with id, checkType and request, not "hello"'],
+    ['{ id: a, checkType: TCP }', 'request of check "a" is missing; it must be a mapping'],
+    [
+      '{ id: a, checkType: TCP, request: { hostname: h, port: 1, hostnam: x } }',
+      'checks[0].request.hostnam of check "a" is not a known key; did you mean hostname?',
+    ],
+    [
+      '{ id: a, checkType: TCP, request: { hostname: h, prot: 1 } }',
+      'checks[0].request.prot of check "a" is not a known key; did you mean port?',
+    ],
+    [
+      '{ id: a, checkType: TCP, port: 1, request: { hostname: h } }',
+      'checks[0].port of check "a" belongs under request',
+    ],
+    [
+      '{ id: a, checkType: TCP, request: { hostname: h, port: 1, frequency: 1 } }',
+      'request.frequency of check "a" belongs to the check itself, not under request',
+    ],
+    [
+      '{ id: a, checkType: ICMP, maxResponseTime: 1, request: { hostname: h } }',
+      'maxResponseTime of check "a" is not for ICMP checks, only for URL, API, TCP, DNS',
+    ],
+    [
+      '{ id: a, checkType: URL, frequency: 0, request: { url: "http://h" } }',
+      'only API and TCP checks can run every few seconds, not 0',
+    ],
+    [
+      '{ id: a, checkType: URL, request: { url: "http://h", assertions: [{ source: STATUS_CODE, comparison: EQUALS, target: 200 }] } }',
+      'target of check "a" must be text of at most 10000 characters, not 200; put it in quotes: "200"',
+    ],
+    [
+      '{ id: a, checkType: URL, request: { url: "http://h", assertions: [{ source: STATUS, comparison: EQUALS }] } }',
+      'source of check "a" must be STATUS_CODE, not "STATUS"; did you mean STATUS_CODE?',
+    ],
+    [
+      '{ id: a, checkType: URL, degradedResponseTime: .nan, request: { url: "http://h" } }',
+      'must be a number from 0 to 30000, or null, not NaN',
+    ],
+    ['{ id: a, id: b }', 'the key "id" is given twice'],
+  ])('%s', async (check, problem) => {
+    expect((await problemsOfCheck(check)).join('\n')).toContain(problem);
+  });
+
+  it('with the same id are refused, naming the first', async () => {
+    expect(await problemsOf(`checks:\n  - ${TCP}\n  - ${TCP}`)).toEqual([
+      '3:11: checks[1].id must be unique: checks[0] has the id "a" too',
+    ]);
+  });
+
+  it.each([
+    ['basicAuth: { username: u, password: 12345678 }'],
+    ['headers: [{ key: a, value: "s3cret-value\\u0001" }]'],
+    ['queryParameters: [{ key: a, value: [s3cret-value] }]'],
+    ['body: [s3cret-value]'],
+    ['url: "ftp://me:s3cret-value@h/"'],
+    ['url: "ftp://h/?token=s3cret-value"'],
+  ])('never have a possible secret repeated: %s', async (field) => {
+    const url = field.startsWith('url') ? '' : ', url: "http://h"';
+    const problems = await problemsOfCheck(
+      `{ id: a, checkType: API, request: { ${field}${url} } }`,
+    );
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).not.toMatch(/s3cret|12345678/);
+  });
+
+  it('show a long value by its length only', async () => {
+    const [problem] = await problemsOfCheck(`{ id: a, checkType: "${'x'.repeat(5000)}" }`);
+    expect(problem).toMatch(/not text of 5000 characters$/);
+  });
+
+  it('are at most 100,000', async () => {
+    const problems = await problemsOf(`checks: [${'1,'.repeat(100_001)}]`);
+    expect(problems).toEqual(['1:9: checks must have at most 100000 entries, not 100001']);
+  });
+
+  it('with a wrong pattern in an assertion are refused at its place', async () => {
+    const api = (assertion: string) =>
+      problemsOfCheck(
+        `{ id: a, checkType: API, request: { url: "http://h", assertions: [{ comparison: EQUALS, ${assertion} }] } }`,
+      );
+    expect((await api('source: TEXT_BODY, regex: "(("')).join()).toMatch(
+      /assertions\[0\]\.regex of check "a" .*regular expression/,
+    );
+    expect((await api('source: TEXT_BODY, property: "(("')).join()).toMatch(
+      /assertions\[0\]\.property of check "a" .*regular expression/,
+    );
+    expect((await api('source: HEADERS, property: "((", regex: "["')).join()).toMatch(
+      /assertions\[0\]\.regex of check "a" .*regular expression/,
+    );
+    expect((await api('source: JSON_BODY, property: "$.a["')).join()).toMatch(
+      /assertions\[0\]\.property of check "a" .*JSONPath/,
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, it } from 'vitest';
+import { PrettySink } from '../../../src/cli/pretty-sink.ts';
+import { paletteFor } from '../../../src/cli/print/colour.ts';
+import { resultOf } from '../../support/http-results.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+
+const never = new AbortController().signal;
+const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_busy' } as const;
+
+function sinkTo(stdout: PassThrough) {
+  const { terminal } = memoryTerminal();
+  const dropped = { attempt: 0, result: 0, missed: 0 };
+  let closed = 0;
+  const sink = new PrettySink(
+    { ...terminal, stdout },
+    {
+      palette: paletteFor(false),
+      onDropped: (kind, count) => {
+        dropped[kind] += count;
+      },
+      onClosed: () => {
+        closed += 1;
+      },
+    },
+  );
+  return { sink, dropped, closed: () => closed };
+}
+
+describe('PrettySink', () => {
+  it('prints results and missed slots with the time of day', async () => {
+    const stdout = new PassThrough();
+    const { sink } = sinkTo(stdout);
+    const reading = text(stdout);
+    sink.result(resultOf());
+    sink.missed(MISSED);
+    await sink.flush(never);
+    stdout.end();
+    expect(await reading).toMatch(
+      /^\d\d:\d\d:\d\d PASS {4}Shop .*\n\d\d:\d\d:\d\d MISSED {2}a: .*\n$/,
+    );
+  });
+
+  it('holds only so much for a reader that does not read, and tells what it left out', async () => {
+    const stdout = new PassThrough();
+    const { sink, dropped } = sinkTo(stdout);
+    const long = resultOf({ name: 'x'.repeat(400) });
+    while (dropped.result === 0) sink.result(long);
+    sink.result(resultOf({ resultType: 'ATTEMPT' }));
+    sink.missed(MISSED);
+    expect(dropped).toEqual({ attempt: 1, result: 1, missed: 1 });
+    expect(stdout.writableLength).toBeLessThan(2 * 1024 * 1024);
+
+    const reading = text(stdout);
+    await sink.flush(never);
+    sink.result(resultOf());
+    stdout.end();
+    expect(await reading).toMatch(
+      /\n3 results were left out: they were not read in time\n.* PASS .*\n$/,
+    );
+  });
+
+  it('says when stdout is closed, and drops and counts what comes after', async () => {
+    const stdout = new PassThrough();
+    const { sink, dropped, closed } = sinkTo(stdout);
+    stdout.destroy(new Error('EPIPE'));
+    await new Promise((resolve) => stdout.once('close', resolve));
+    expect(closed()).toBe(1);
+    sink.result(resultOf());
+    await sink.flush(never);
+    expect(dropped.result).toBe(1);
+  });
+
+  it('ends a flush with its signal', async () => {
+    const { sink } = sinkTo(new PassThrough({ highWaterMark: 1 }));
+    for (let n = 0; n < 10; n += 1) sink.result(resultOf());
+    const controller = new AbortController();
+    const flushed = sink.flush(controller.signal);
+    controller.abort();
+    await flushed;
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { RunPrinter } from '../../../src/cli/run-printer.ts';
+import { checkOf } from '../../support/checks.ts';
+import { resultOf } from '../../support/http-results.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+
+const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_starved' } as const;
+
+describe('RunPrinter', () => {
+  it('says how many passed', () => {
+    const { terminal, stdout } = memoryTerminal();
+    const printer = new RunPrinter(terminal, 'pretty', 3);
+    printer.result(resultOf());
+    printer.result(resultOf({ isDegraded: true }));
+    printer.result(resultOf({ resultType: 'ATTEMPT', hasFailures: true }));
+    printer.result(resultOf({ attempts: 1 }));
+    printer.summary();
+    expect(printer.allPassed).toBe(true);
+    expect(stdout()).toMatch(/\n\n3 checks in 0\.00 ms: 2 passed, 1 slow\n$/);
+  });
+
+  it.each([
+    ['failed', { hasFailures: true }],
+    ['could not be run', { hasErrors: true }],
+    ['stopped', { isCancelled: true }],
+  ])('does not take for passed what %s', (words, fields) => {
+    const { terminal, stdout } = memoryTerminal();
+    const printer = new RunPrinter(terminal, 'pretty', 1);
+    printer.result(resultOf(fields));
+    printer.summary();
+    expect(printer.allPassed).toBe(false);
+    expect(stdout()).toContain(`0 passed, 1 ${words}\n`);
+  });
+
+  it('does not take for passed what was missed', () => {
+    const { terminal, stdout } = memoryTerminal();
+    const printer = new RunPrinter(terminal, 'pretty', 1);
+    printer.missed(MISSED);
+    printer.summary();
+    expect(printer.allPassed).toBe(false);
+    expect(stdout()).toContain('MISSED  a: agent_starved: ');
+    expect(stdout()).toContain('0 passed, 1 missed\n');
+  });
+
+  it('writes nothing but JSON to stdout where JSON is asked for', () => {
+    const { terminal, stdout, stderr } = memoryTerminal();
+    const printer = new RunPrinter(terminal, 'json', 1);
+    const check = checkOf('URL', { id: 'off' });
+    printer.skipped({ selected: [], skipped: [check] });
+    printer.started(check);
+    printer.result(resultOf());
+    printer.missed(MISSED);
+    printer.summary();
+    const objects: unknown[] = stdout()
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
+    expect(objects).toEqual([resultOf(), { missed: MISSED }]);
+    expect(stderr()).toBe('SKIPPED not activated: off (run one with --check ID)\n');
+  });
+
+  it('shows its progress on a terminal, on one line that fits, and clears it in the end', () => {
+    const { terminal, stderr } = memoryTerminal({ isTTY: true, columns: 40 });
+    const printer = new RunPrinter(terminal, 'pretty', 2);
+    printer.started(checkOf('URL', { id: 'shop', name: 'Shop \u001b[2J with a long name' }));
+    const line = stderr().split('\r\u001b[K').at(-1) ?? '';
+    expect(line).toMatch(/^0 of 2 checks done; running: Shop/);
+    expect(line.length).toBeLessThan(40);
+    expect(line).not.toContain('\u001b');
+    printer.result(resultOf());
+    printer.summary();
+    expect(stderr().endsWith('1 of 2 checks done; running: \r\u001b[K')).toBe(true);
+  });
+
+  it('shows no progress where there is no terminal', () => {
+    const { terminal, stderr } = memoryTerminal();
+    const printer = new RunPrinter(terminal, 'pretty', 1);
+    printer.started(checkOf('URL'));
+    printer.result(resultOf());
+    printer.summary();
+    expect(stderr()).toBe('');
+  });
+});

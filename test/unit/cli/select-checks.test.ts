@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest';
+import { selectChecks } from '../../../src/cli/select-checks.ts';
+import { checkOf } from '../../support/checks.ts';
+
+const CHECKS = [
+  checkOf('URL', { id: 'shop' }),
+  checkOf('TCP', { id: 'door', activated: false }),
+  checkOf('DNS', { id: 'name' }),
+];
+const ids = (checks: readonly { readonly id: string }[]) => checks.map(({ id }) => id);
+
+describe('selectChecks', () => {
+  it('takes what is activated, and names the rest', () => {
+    const { selected, skipped } = selectChecks(CHECKS, []);
+    expect(ids(selected)).toEqual(['shop', 'name']);
+    expect(ids(skipped)).toEqual(['door']);
+  });
+
+  it('takes what is named, activated or not, once and in the order of the file', () => {
+    const { selected, skipped } = selectChecks(CHECKS, ['name', 'door', 'name']);
+    expect(ids(selected)).toEqual(['door', 'name']);
+    expect(skipped).toEqual([]);
+  });
+
+  it('refuses an unknown id with the nearest one', () => {
+    expect(() => selectChecks(CHECKS, ['shpo'])).toThrow(
+      'no check has the id "shpo"; did you mean shop?',
+    );
+  });
+});
