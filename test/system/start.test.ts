@@ -30,7 +30,7 @@ it('npm start prints passing results of the sample, and Ctrl-C ends it well', as
       text += chunk;
       if (SAMPLE.every((name) => text.includes(name))) resolve();
     });
-    npm.once('exit', () => reject(new Error(`it ended: ${text}`)));
+    npm.once('exit', () => reject(new Error(`it ended: ${text}${errors}`)));
   });
   const verdicts = text.split('\n').filter((line) => SAMPLE.some((name) => line.includes(name)));
   expect(verdicts.filter((line) => !line.includes('PASS'))).toEqual([]);

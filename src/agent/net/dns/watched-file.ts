@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 
@@ -28,9 +28,9 @@ export function watchFile<T>(
   let checkedMs = Number.NEGATIVE_INFINITY;
 
   const reread = (): void => {
-    const stat = statSync(path, { throwIfNoEntry: false });
+    const stat = statIfThere(path);
     // Only a plain file: a pipe or device would hold up the whole agent.
-    const sizeBytes = stat?.isFile() ? stat.size : null;
+    const sizeBytes = stat?.isFile() === true ? stat.size : null;
     const seen = sizeBytes === null ? 'none' : `${stat?.mtimeMs} ${sizeBytes} ${stat?.ino}`;
     if (seen === version) return;
     const text = sizeBytes === null ? '' : readBeginning(path, Math.min(sizeBytes, maxBytes));
@@ -54,6 +54,16 @@ export function watchFile<T>(
     }
     return view;
   };
+}
+
+/** Null where there is none. Node's own option for that says so of unreachable files too (Node 24). */
+function statIfThere(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 function readBeginning(path: string, maxBytes: number): string {
