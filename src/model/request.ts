@@ -132,10 +132,16 @@ export const dnsRequestSchema = z
       .describe('A truncated UDP answer is asked for again over TCP.'),
     assertions: assertionsOf(ASSERTION_SOURCES.DNS),
   })
-  .refine(({ query }) => query === '.' || HOST_NAME.test(query.replace(/^\*\./, '')), {
-    path: ['query'],
-    message: 'must be a domain name, for example example.com',
-  });
+  .refine(
+    ({ query, recordType }) =>
+      query === '.' ||
+      (recordType === 'PTR' && isIP(query) !== 0) ||
+      HOST_NAME.test(query.replace(/^\*\./, '')),
+    {
+      path: ['query'],
+      message: 'must be a domain name, for example example.com; for PTR also an IP address',
+    },
+  );
 export type DnsRequest = z.infer<typeof dnsRequestSchema>;
 
 export const icmpRequestSchema = z.strictObject({

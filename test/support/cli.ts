@@ -2,6 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { runProgram } from '../../src/cli/program.ts';
+import { memoryTerminal } from './memory-terminal.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/cli/main.js');
 
@@ -19,19 +21,24 @@ export interface RunningCli {
   seen(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<string>;
 }
 
-/** Starts the compiled program with its own small environment. It is killed with the test. */
+/**
+ * Starts the compiled program with its own small environment. It is killed with the test.
+ *
+ * @param stdout an open file to write to; a pipe to this process unless given
+ */
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
+  stdout: 'pipe' | number = 'pipe',
 ): RunningCli {
   const child = spawn(process.execPath, [MAIN, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (chunk: string) => {
+    child[name]?.setEncoding('utf8').on('data', (chunk: string) => {
       texts[name] += chunk;
     });
   }
@@ -48,7 +55,7 @@ export function startCli(
         const look = (): void => {
           if (pattern.test(texts[name])) resolve(texts[name]);
         };
-        child[name].on('data', look);
+        child[name]?.on('data', look);
         void ended.then(({ stdout, stderr }) =>
           reject(new Error(`it ended without ${pattern}: ${stdout}${stderr}`)),
         );
@@ -63,4 +70,19 @@ export function runCli(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ended> {
   return startCli(args, env).ended;
+}
+
+/**
+ * Runs a command line in this process: for what needs no process of its own, as starting Node
+ * takes long. No colours unless `env` asks for them.
+ */
+export async function runHere(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Pick<Ended, 'code' | 'stdout' | 'stderr'>> {
+  const { terminal, stdout, stderr } = memoryTerminal();
+  const code = await runProgram(args, { ...terminal, env }, (exitCode) => {
+    throw new Error(`exit ${exitCode}`);
+  });
+  return { code, stdout: stdout(), stderr: stderr() };
 }

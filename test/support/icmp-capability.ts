@@ -8,7 +8,12 @@ const CAP_NET_RAW = 13n;
 export async function icmpCapability(): Promise<IcmpCapability> {
   if (process.platform !== 'linux') return 'none';
   if (inPingGroupRange()) return 'ping socket';
-  return hasNetRaw() && (await netPingLoads()) ? 'raw socket' : 'none';
+  return (await canOpenRawSocket()) ? 'raw socket' : 'none';
+}
+
+/** The second way, whether or not the first is there. */
+export async function canOpenRawSocket(): Promise<boolean> {
+  return hasNetRaw() && (await netPingLoads());
 }
 
 /** icmp(7): the group, or a supplementary one, lies within net.ipv4.ping_group_range. */

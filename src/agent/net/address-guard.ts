@@ -15,18 +15,25 @@ export interface Network {
   readonly prefixBits: number;
 }
 
-/** IPv4 networks also shut out the same addresses written as IPv4-mapped IPv6. */
+/** In ::ffff:0:0/96 IPv6 writes the addresses of IPv4 (RFC 4291 2.5.5.2). */
+const MAPPED_PREFIX_BITS = 96;
+
+/** IPv4 networks also shut out the same addresses written as IPv4-mapped IPv6, and vice versa. */
 export function denyNetworks(networks: readonly Network[]): AddressGuard {
   const lists = networks.map(({ text, address, prefixBits }) => {
     const list = new BlockList();
-    list.addSubnet(address, prefixBits, isIPv6(address) ? 'ipv6' : 'ipv4');
-    return { text, list };
+    const isV6 = isIPv6(address);
+    list.addSubnet(address, prefixBits, isV6 ? 'ipv6' : 'ipv4');
+    // A BlockList takes every IPv4 address for a mapped one: ::/0 would shut out all of IPv4.
+    return { text, list, holdsIpv4: !isV6 || prefixBits >= MAPPED_PREFIX_BITS };
   });
   return {
     deniedBy(address) {
       const family = isIPv6(address) ? 'ipv6' : 'ipv4';
       const bare = address.replace(/%.*$/, '');
-      return lists.find(({ list }) => list.check(bare, family))?.text ?? null;
+      const holds = ({ list, holdsIpv4 }: (typeof lists)[number]): boolean =>
+        (family === 'ipv6' || holdsIpv4) && list.check(bare, family);
+      return lists.find(holds)?.text ?? null;
     },
   };
 }

@@ -1,24 +1,24 @@
 /** What stands in place of a value that must not leave the agent (SEMANTICS 2). */
 export const MASK = '********';
 
-/** Header names of one word that carry credentials wherever they occur in a name. */
+/** Words that carry credentials wherever they occur in a name. */
 const SENSITIVE_WORDS: ReadonlySet<string> = new Set([
   'authorization',
   'auth',
-  'apikey',
-  'authkey',
+  'authentication',
+  'bearer',
   'cookie',
   'cookie2',
   'credential',
   'credentials',
   'jwt',
   'passwd',
-  'password',
-  'secret',
   'session',
   'sessionid',
-  'token',
 ]);
+
+/** So that names written as one word are known, too: AccessToken, ClientSecret, XApiKey. */
+const SENSITIVE_ENDS = /(token|secret|password|(access|api|auth)key)$/;
 
 /** Words that make a `key` a credential: X-API-Key, Access-Key, Subscription-Key and the like. */
 const KEY_WORDS: ReadonlySet<string> = new Set([
@@ -46,9 +46,7 @@ const KEY_WORDS: ReadonlySet<string> = new Set([
  */
 export function isSensitiveHeader(name: string): boolean {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
-  if (words.some((word) => SENSITIVE_WORDS.has(word) || /^x?(api|auth)(key|token)$/.test(word))) {
-    return true;
-  }
+  if (words.some((word) => SENSITIVE_WORDS.has(word) || SENSITIVE_ENDS.test(word))) return true;
   return words.includes('key') && words.some((word) => KEY_WORDS.has(word));
 }
 

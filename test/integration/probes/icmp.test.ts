@@ -1,11 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
+import koffi from 'koffi';
 import { afterEach, describe, expect, it } from 'vitest';
+import { EchoExchange } from '../../../src/agent/probes/icmp/echo-exchange.ts';
+import { LINUX, type Libc, loadLibc } from '../../../src/agent/probes/icmp/libc.ts';
+import { PingSocket } from '../../../src/agent/probes/icmp/ping-socket.ts';
 import { createIcmpProbe, type IcmpProbe } from '../../../src/agent/probes/icmp.ts';
 import type { ProbeContext } from '../../../src/agent/probes/probe.ts';
 import { icmpRequestSchema } from '../../../src/model/request.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { icmpCapability } from '../../support/icmp-capability.ts';
+import { canOpenRawSocket, icmpCapability } from '../../support/icmp-capability.ts';
 import { logText, makeContext, staticResolver } from '../../support/probe-context.ts';
 
 /**
@@ -169,6 +173,55 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     expect(failure?.code).toBe('CANCELLED');
     expect(response).toBeNull();
   });
+
+  it.runIf(process.platform === 'linux')(
+    'goes by a raw socket, or says why it cannot, where koffi cannot watch a socket, and only then',
+    async () => {
+      const { poll } = koffi.node;
+      const probe = makeProbe();
+      const request = { hostname: '127.0.0.1', pingCount: 1 };
+      const context = makeContext();
+      Reflect.set(koffi.node, 'poll', undefined);
+      try {
+        const { failure, response } = await ping(request, context, probe);
+        if (await canOpenRawSocket()) {
+          expect(response?.packetsReceived).toBe(1);
+          expect(logText(context)).toContain('through a raw socket');
+        } else {
+          expect(failure).toMatchObject(NOT_PERMITTED);
+          expect(failure?.message).toContain('cannot watch a socket');
+        }
+      } finally {
+        koffi.node.poll = poll;
+      }
+      const { failure } = await ping(request, makeContext(), probe);
+      if (mayPing) expect(failure).toBeNull();
+      else expect(failure?.message).not.toContain('cannot watch a socket');
+    },
+  );
+
+  it.runIf(process.platform === 'linux')(
+    'leaves no descriptor where a socket was opened and cannot be watched',
+    async () => {
+      const loaded = await loadLibc();
+      if (!loaded.ok) throw new Error(loaded.reason);
+      const { libc } = loaded;
+      const { AF_INET, SOCK_DGRAM } = LINUX;
+      const unwatched: Libc = {
+        ...libc,
+        // Any process may open this kind, whatever its right to ping is.
+        socket: () => libc.socket(AF_INET, SOCK_DGRAM, 0),
+        poll: () => {
+          throw new Error('no poll today');
+        },
+      };
+      const before = readdirSync('/proc/self/fd').length;
+      const exchange = new EchoExchange(systemClock);
+      const opened = PingSocket.open(4, unwatched, systemClock, exchange);
+      expect(opened).toEqual({ ok: false, reason: 'no poll today' });
+      expect(readdirSync('/proc/self/fd').length).toBe(before);
+    },
+  );
 
   it('refuses runs after it was closed, as a fault of ours', async () => {
     const probe = makeProbe();

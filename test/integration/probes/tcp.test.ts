@@ -307,6 +307,21 @@ describe('a TCP check that asserts what comes', () => {
     expectPhasesToAddUp(outcome);
   });
 
+  it('tells a reset that comes along with the last data from a close', async () => {
+    const server = await opened(
+      listenTcp((socket) =>
+        socket.once('data', () => {
+          socket.write('half an ans');
+          socket.resetAndDestroy();
+        }),
+      ),
+    );
+    const request = requestTo(server, { data: 'x', contains: 'answer' });
+    const outcome = await probeTcp(request, makeContext(), never);
+    expect(outcome.failure?.code).toBe('CONNECTION_RESET');
+    expect(outcome.response?.data).toBe('half an ans');
+  });
+
   it('passes on an answer that a reset follows', async () => {
     let reset = (): void => {};
     const server = await opened(

@@ -10,7 +10,7 @@ export interface HostsFile {
 export function parseHosts(text: string): HostsFile {
   const byFamily = { 4: new Map<string, Set<string>>(), 6: new Map<string, Set<string>>() };
   for (const line of text.split('\n')) {
-    const [address = '', ...names] = line.replace(/#.*$/, '').trim().split(/\s+/);
+    const [address = '', ...names] = line.replace(/#.*$/s, '').trim().split(/\s+/);
     const family = isIP(address);
     if (family !== 4 && family !== 6) continue;
     for (const name of names) add(byFamily[family], keyOf(name), address);

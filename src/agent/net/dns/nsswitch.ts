@@ -17,7 +17,7 @@ const DEFAULT_LINE = 'files dns';
 export function parseNsswitch(text: string): readonly NameSource[] {
   const line = text
     .split('\n')
-    .map((raw) => raw.replace(/#.*$/, '').trim())
+    .map((raw) => raw.replace(/#.*$/s, '').trim())
     .find((candidate) => /^hosts\s*:/i.test(candidate));
   const entries = line === undefined ? DEFAULT_LINE : line.slice(line.indexOf(':') + 1);
   const sources: { name: string; returnOn: Set<SourceStatus> }[] = [];

@@ -31,7 +31,7 @@ export function parseResolvConf(text: string, hostname: string): ResolvConf {
   const options = new Map<string, number>();
   for (const line of text.split('\n')) {
     const [keyword, ...words] = line
-      .replace(/[#;].*$/, '')
+      .replace(/[#;].*$/s, '')
       .trim()
       .split(/\s+/);
     if (keyword === 'nameserver' && isIP(words[0] ?? '') !== 0) nameServers.push(words[0] ?? '');

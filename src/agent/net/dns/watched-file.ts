@@ -32,6 +32,8 @@ export function watchFile<T>(
     // Only a plain file: a pipe or device would hold up the whole agent.
     const sizeBytes = stat?.isFile() === true ? stat.size : null;
     const seen = sizeBytes === null ? 'none' : `${stat?.mtimeMs} ${sizeBytes} ${stat?.ino}`;
+    // It may just be being written anew, and would count as empty until the next look.
+    if (sizeBytes === null || sizeBytes === 0) checkedMs = Number.NEGATIVE_INFINITY;
     if (seen === version) return;
     const text = sizeBytes === null ? '' : readBeginning(path, Math.min(sizeBytes, maxBytes));
     const problem =

@@ -72,9 +72,14 @@ export function handshakeFailure(target: string, end: NoHandshake, tookMs: numbe
   }
 }
 
-/** Whether older versions or weaker ciphers might have got further. */
-export function isNegotiationTrouble(end: NoHandshake): boolean {
-  return end.ended === 'error' && meaningOf(end.error).negotiation === true;
+/**
+ * Whether one more handshake, without a client certificate and with old versions and weak ciphers
+ * allowed, may show what this one did not: what the server speaks, or its certificate.
+ */
+export function isWorthALook(end: NoHandshake): boolean {
+  if (end.ended !== 'error') return false;
+  const { code, negotiation } = meaningOf(end.error);
+  return negotiation === true || code === 'TLS_CLIENT_CERT_REJECTED';
 }
 
 function meaningOf(error: unknown): AlertMeaning {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:tls';
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
 import type { CertificateFacts } from '../../../model/result.ts';
@@ -54,9 +55,12 @@ export function judgeCertificate(
   const more =
     subjectAltNames.length > MAX_NAMED ? ` and ${subjectAltNames.length - MAX_NAMED} more` : '';
   const of = subjectAltNames.length === 0 ? `no host but ${subject}` : `${names}${more}`;
+  // RFC 9110 4.3.5: an address must stand in a field of its own.
+  const asAddress =
+    isIP(hostname) === 0 ? hostname : `the address ${hostname} (an IP entry among its names)`;
   return {
     code: 'TLS_HOSTNAME_MISMATCH',
-    message: `${target} showed a certificate that is for ${of}, not for ${hostname} (${identityCode})`,
+    message: `${target} showed a certificate that is for ${of}, not for ${asAddress} (${identityCode})`,
   };
 }
 
@@ -84,7 +88,10 @@ function chainErrorCode(socket: TLSSocket): string | null {
   return typeof error === 'string' ? error : (systemCodeOf(error) ?? 'UNSPECIFIED');
 }
 
-/** RFC 9525, by Node's own check, which throws for an alternative name that it cannot read. */
+/**
+ * RFC 9525 by Node's own check, which still takes the common name where there are no alternative
+ * names, and throws for an alternative name that it cannot read.
+ */
 function identityErrorCode(hostname: string, leaf: PeerCertificate): string | null {
   try {
     const error = checkServerIdentity(hostname, leaf);

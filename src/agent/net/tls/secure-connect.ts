@@ -9,7 +9,7 @@ import { targetText } from '../connect-failures.ts';
 import { durationText, withoutBrackets } from '../words.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { shakeHands } from './handshake.ts';
-import { handshakeFailure, isNegotiationTrouble } from './handshake-failures.ts';
+import { handshakeFailure, isWorthALook } from './handshake-failures.ts';
 import { judgeCertificate } from './judge-certificate.ts';
 import { type Look, lookPermissively } from './permissive-look.ts';
 import { secureContextFor } from './secure-contexts.ts';
@@ -43,8 +43,9 @@ export type SecureOutcome =
 /**
  * Shakes hands over the connection and judges the server's certificate before anything is sent.
  * On a failure the connection is closed. Where a server speaks no safe version of TLS or no safe
- * cipher, one more, permissive handshake on a connection of its own finds out what it does speak;
- * the time of that is not in `tlsMs`, so a caller's total is best the sum of its phases.
+ * cipher, or rejects the client certificate, one more, permissive handshake on a connection of its
+ * own finds out what it does speak and shows; the time of that is not in `tlsMs`, so a caller's
+ * total is best the sum of its phases.
  */
 export async function secureConnect(
   connected: Connected,
@@ -73,7 +74,7 @@ export async function secureConnect(
   if (!end.ok) {
     const tlsMs = clock.monotonicMs() - startMs;
     const failure = handshakeFailure(target, end, tlsMs);
-    if (!isNegotiationTrouble(end)) return { ok: false, failure, facts: null, tlsMs };
+    if (!isWorthALook(end)) return { ok: false, failure, facts: null, tlsMs };
     const look = await lookPermissively(connected.address, options.port, servername, context);
     if (look === null) return { ok: false, failure, facts: null, tlsMs };
     return { ok: false, failure: informed(failure, target, look), facts: look.facts, tlsMs };
@@ -102,6 +103,7 @@ function serverNameOf(hostname: string): string | null {
 
 /** The same failure, told with what the second look has shown. */
 function informed(failure: Failure, target: string, look: Look): Failure {
+  if (failure.code === 'TLS_CLIENT_CERT_REJECTED') return failure;
   const { protocol, cipher } = look.facts;
   if (look.oldProtocol) {
     const message = `${target} speaks neither TLS 1.2 nor 1.3, only ${protocol} or older`;

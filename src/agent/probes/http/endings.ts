@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../../model/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
+import { endedByReset } from '../../net/unseen-reset.ts';
 import type { Ending } from './transport.ts';
 
 /** What the socket itself showed, whatever a parser makes of it afterwards. */
@@ -20,9 +21,7 @@ export function watchSocket(socket: Socket): SocketEvidence {
     evidence.error ??= error;
   });
   socket.once('end', () => {
-    // libuv takes a reset that comes along with data for a normal end. The peer's address is not
-    // cached yet, so it is asked for now, and only a connection that was reset has none.
-    if (!socket.destroyed && socket.remoteAddress === undefined) evidence.error ??= UNSEEN_RESET;
+    if (endedByReset(socket)) evidence.error ??= UNSEEN_RESET;
     else evidence.ended = true;
   });
   return evidence;
@@ -41,7 +40,16 @@ const lost = (what: string): Row => row('CONNECTION_RESET', 'CONNECTION_RESET', 
 const broken = (what: string): Row => row('PROTOCOL_ERROR', 'PROTOCOL_ERROR', what);
 const ours = (what: string): Row => row('INTERNAL_ERROR', 'INTERNAL_ERROR', what);
 
+/** What undici's WRONG_LENGTH hides where the head is not whole yet. */
+const MUDDLED_HEAD = broken(
+  'the response breaks the rules of HTTP in its head, at or behind its Content-Length',
+);
 const CLOSED = row('CONNECTION_CLOSED', 'BODY_TRUNCATED', 'the connection was closed');
+const WRONG_LENGTH = row(
+  'PROTOCOL_ERROR',
+  'BODY_TRUNCATED',
+  'the response is not as long as its Content-Length says',
+);
 
 /** From the operating system: the truth about the connection, over all that a parser says. */
 const SYSTEM_ROWS: Readonly<Record<string, Row>> = {
@@ -62,11 +70,7 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
     'HEADERS_TOO_LARGE',
     'the response headers are larger than 64 KiB',
   ),
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: row(
-    'PROTOCOL_ERROR',
-    'BODY_TRUNCATED',
-    'the response is not as long as its Content-Length says',
-  ),
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: WRONG_LENGTH,
   HPE_INVALID_EOF_STATE: CLOSED,
   UND_ERR_INVALID_ARG: ours('the request could not be formed'),
   UND_ERR_NOT_SUPPORTED: ours('the request could not be formed'),
@@ -82,7 +86,8 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
  * @param responded whether the response's head was complete
  */
 export function endingOf(error: unknown, evidence: SocketEvidence, responded: boolean): Ending {
-  const row = systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence);
+  const row =
+    systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence, responded);
   const where = responded ? 'before the whole body came' : 'before a response came';
   const code = responded ? row.within : row.before;
   const isCut = row === CLOSED || code === 'CONNECTION_RESET';
@@ -111,13 +116,23 @@ function systemRowOf(error: unknown): Row | null {
   return broken(`the TLS connection broke (${code})`);
 }
 
-function rowOf(error: unknown, evidence: SocketEvidence): Row {
+function rowOf(error: unknown, evidence: SocketEvidence, responded: boolean): Row {
   const code = systemCodeOf(error);
   const known = code === null ? undefined : PROTOCOL_ROWS[code];
+  if (known === WRONG_LENGTH && !responded) return evidence.ended ? CLOSED : MUDDLED_HEAD;
   if (known !== undefined) return known;
-  if (code?.startsWith('HPE_'))
-    return broken(`the response breaks the rules of HTTP/1.1 (${code})`);
-  // undici says UND_ERR_SOCKET both for a close and for bytes that it will not have.
-  if (evidence.ended) return CLOSED;
-  return broken(`the response breaks the rules of HTTP (${code ?? 'no code'})`);
+  // undici says the same for a close inside the response and for bytes that it will not have.
+  if (evidence.ended && !code?.startsWith('HPE_')) return CLOSED;
+  return broken(`the response breaks the rules of HTTP (${reasonOf(error) ?? code ?? 'no code'})`);
+}
+
+const MAX_REASON_CHARS = 100;
+
+/** The HTTP library's own words, on one line; null where it has none. */
+function reasonOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  const line = error.message.split('\n', 1)[0] ?? '';
+  const reason = /^Response does not match the HTTP\/1\.1 protocol \((.+)\)$/.exec(line)?.[1];
+  const text = (reason ?? line).slice(0, MAX_REASON_CHARS);
+  return text === '' ? null : text;
 }

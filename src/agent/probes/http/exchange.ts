@@ -9,9 +9,8 @@ import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } fro
 
 /** What is to be done with a response's body, decided when its head is there. */
 export type BodyPlan =
+  /** Not waited for. */
   | { readonly kind: 'none' }
-  /** Not looked at; more than `maxBytes` of it are not waited for. */
-  | { readonly kind: 'discard'; readonly maxBytes: number }
   | { readonly kind: 'read'; readonly maxBytes: number; readonly keepBytes: number };
 
 export interface ExchangeResult {
@@ -29,6 +28,8 @@ export interface ExchangeResult {
 const MAX_QUEUED_BYTES = 256 * 1024;
 /** Over this a response is HEADERS_TOO_LARGE. */
 const MAX_HEADER_BYTES = 64 * 1024;
+/** RFC 9110 15: lower ones are interim, which the transports drop, or no status codes at all. */
+const MIN_FINAL_STATUS = 200;
 
 const NO_BODY: ReadBody = {
   bytes: Buffer.alloc(0),
@@ -78,7 +79,6 @@ class Exchange {
   #endMs = 0;
   #ending: Ending | null = null;
   #reader: BodyReader | null = null;
-  #discardBytes = 0;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #working: boolean = false;
@@ -137,6 +137,10 @@ class Exchange {
 
   #onHead(head: ResponseHead): void {
     if (this.#state !== 'head') return;
+    if (head.status < MIN_FINAL_STATUS) {
+      this.#end(NO_STATUS);
+      return;
+    }
     this.#state = 'body';
     this.#head = head;
     this.#firstByteMs ??= this.#context.clock.monotonicMs();
@@ -148,7 +152,6 @@ class Exchange {
       return;
     }
     if (plan.kind === 'none') this.#end(null);
-    else if (plan.kind === 'discard') this.#discardBytes = plan.maxBytes;
     else {
       const coding = head.headers['content-encoding'];
       const contentEncoding = typeof coding === 'string' ? coding : null;
@@ -158,12 +161,7 @@ class Exchange {
   }
 
   #onData(chunk: Buffer): void {
-    if (this.#state !== 'body') return;
-    if (this.#reader === null) {
-      this.#discardBytes -= chunk.length;
-      if (this.#discardBytes < 0) this.#end(null);
-      return;
-    }
+    if (this.#state !== 'body' || this.#reader === null) return;
     this.#queue.push(chunk);
     this.#queuedBytes += chunk.length;
     if (this.#queuedBytes > MAX_QUEUED_BYTES && !this.#paused) {
@@ -230,6 +228,10 @@ class Exchange {
 }
 
 const CANCELLED: Ending = { code: 'CANCELLED', what: 'the run was cut short: the agent stops' };
+const NO_STATUS: Ending = {
+  code: 'PROTOCOL_ERROR',
+  what: 'the response has a status below 200, which no final response may have',
+};
 const RESPONSE_TIMEOUT: Ending = {
   code: 'RESPONSE_TIMEOUT',
   what: 'no complete response headers came in time',

@@ -4,6 +4,7 @@ import { endingOf, isCutOff, watchSocket } from './endings.ts';
 import { ResponseStart } from './response-start.ts';
 import {
   boundedStatusText,
+  type Ending,
   type HopRequest,
   resultHeaders,
   type Transport,
@@ -37,12 +38,17 @@ export function startHttp1(
   let over = false;
 
   const start = new ResponseStart(() => events.firstByte(), maxHeaderBytes);
-  const fail = (error: unknown): void => {
+  const end = (ending: Ending): void => {
     if (over) return;
     over = true;
-    events.failed(endingOf(error, evidence, responded));
+    events.failed(ending);
   };
-  readThrough(socket, start, fail);
+  const fail = (error: unknown): void => end(endingOf(error, evidence, responded));
+  readThrough(socket, start, () => {
+    const what = `the answer is not HTTP: it begins with ${start.foreign}`;
+    if (start.foreign !== null) end({ code: 'PROTOCOL_ERROR', what });
+    else fail({ code: 'UND_ERR_HEADERS_OVERFLOW' });
+  });
 
   const client = new Client(request.url.origin, {
     ...CLIENT_OPTIONS,
@@ -117,7 +123,7 @@ function handOver(socket: Socket): NonNullable<Client.Options['connect']> {
 }
 
 /** Leads what is read through the response's start, as long as that has something to look for. */
-function readThrough(socket: Socket, start: ResponseStart, fail: (error: unknown) => void): void {
+function readThrough(socket: Socket, start: ResponseStart, refuse: () => void): void {
   const read = socket.read;
   socket.read = (size?: number): Buffer | null => {
     for (;;) {
@@ -125,8 +131,8 @@ function readThrough(socket: Socket, start: ResponseStart, fail: (error: unknown
       if (chunk === null) return null;
       const bytes = start.take(chunk);
       if (start.passing) socket.read = read;
-      if (start.overflowed) {
-        fail({ code: 'UND_ERR_HEADERS_OVERFLOW' });
+      if (start.overflowed || start.foreign !== null) {
+        refuse();
         socket.destroy();
         return null;
       }

@@ -36,8 +36,6 @@ export interface HttpProbeOptions {
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /** One byte more than a result stores of a binary body, so that a longer one is known as such. */
 const STORED_BODY_BYTES = 50 * 1024 + 1;
-/** What a redirect has to say is in its Location. */
-const MAX_REDIRECT_BODY_BYTES = 64 * 1024;
 
 type RedirectInfo = HttpResponse['redirects'][number];
 
@@ -76,7 +74,7 @@ export async function probeHttp(
       http1Only = true;
       continue;
     }
-    if (head !== null && redirect.kind === 'follow' && !isOverForGood(hop.failure)) {
+    if (head !== null && redirect.kind === 'follow' && hop.failure === null) {
       redirects.push({ status: head.status, url: shownUrl(current.url) });
       request = redirect.request;
       continue;
@@ -84,11 +82,6 @@ export async function probeHttp(
     const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs);
     return outcomeOf({ prepared, url: current.url, hops, hop, redirects, failure, startMs });
   }
-}
-
-/** Time is up or the run is over. Anything else that befalls a redirect's body is of no account. */
-function isOverForGood(failure: Failure | null): boolean {
-  return failure?.code === 'BODY_TIMEOUT' || failure?.code === 'CANCELLED';
 }
 
 function bodyPlanOf(
@@ -99,7 +92,8 @@ function bodyPlanOf(
 ): BodyPlan {
   // RFC 9112 6.3: these end with their head, whatever length they announce.
   if (method === 'HEAD' || head.status === 204 || head.status === 304) return { kind: 'none' };
-  if (redirect.kind === 'follow') return { kind: 'discard', maxBytes: MAX_REDIRECT_BODY_BYTES };
+  // What a redirect has to say is in its Location; its body might never end.
+  if (redirect.kind === 'follow') return { kind: 'none' };
   const keepBytes = keepBody ? MAX_BODY_BYTES : STORED_BODY_BYTES;
   return { kind: 'read', maxBytes: MAX_BODY_BYTES, keepBytes };
 }

@@ -36,7 +36,8 @@ export const STAYS: Redirect = { kind: 'stays' };
  */
 export function redirectOf(request: HopRequest, head: ResponseHead, followed: number): Redirect {
   const location = head.headers.location;
-  if (!REDIRECT_STATUSES.has(head.status) || typeof location !== 'string') return STAYS;
+  if (!REDIRECT_STATUSES.has(head.status) || location === undefined) return STAYS;
+  if (typeof location !== 'string') return invalid('several different Locations');
   const text = asUtf8(location.trim());
   if (text === '') return invalid('an empty Location');
   if (!URL.canParse(text, request.url.href))

@@ -4,6 +4,10 @@ const VERSION_AT = PROTOCOL.length;
 const STATUS_AT = VERSION_AT + 2;
 const STATUS_END = STATUS_AT + 3;
 const DIGIT_ONE = 0x31;
+/** `HTTP/`: what does not begin so is another protocol. */
+const NAME_CHARS = 5;
+/** How much of another protocol is told. */
+const MAX_FOREIGN_BYTES = 40;
 
 /**
  * | state   | meaning                                          | leaves when                       |
@@ -11,12 +15,13 @@ const DIGIT_ONE = 0x31;
  * | status  | too few bytes to tell interim from final         | the status is there               |
  * | interim | inside a 1xx response, which is dropped          | its blank line: status            |
  * | passing | the final response has begun: all bytes go on    | never                             |
+ * | foreign | it is not HTTP at all: no byte goes on           | never                             |
  */
-type State = 'status' | 'interim' | 'passing';
+type State = 'status' | 'interim' | 'passing' | 'foreign';
 
 /**
  * Stands before an HTTP/1 parser that neither tells the version nor bears a 100 it did not ask
- * for. Interim responses (RFC 9110 15.2) are dropped, except 101, which no request here asks for
+ * for, and takes RTSP for HTTP. Interim responses (RFC 9110 15.2) are dropped, except 101, which no request here asks for
  * and the parser refuses. Knows nothing of header fields; what it cannot read goes to the parser.
  */
 export class ResponseStart {
@@ -26,6 +31,7 @@ export class ResponseStart {
   #held: Buffer = NOTHING;
   #interimBytes = 0;
   #version: '1.0' | '1.1' = '1.1';
+  #foreign: Buffer = NOTHING;
 
   /**
    * @param onFirstByte called at the first byte of each response, interim ones included: the last
@@ -46,6 +52,12 @@ export class ResponseStart {
     return this.#version;
   }
 
+  /** How an answer that is not HTTP begins, for people; null where it is, or may yet be. */
+  get foreign(): string | null {
+    if (this.#state !== 'foreign') return null;
+    return JSON.stringify(this.#foreign.toString('latin1').replace(/[\x7f-\xff]/g, '?'));
+  }
+
   /** More interim bytes came than are borne; nothing is let through any more. */
   get overflowed(): boolean {
     return this.#interimBytes > this.#maxInterimBytes;
@@ -54,6 +66,7 @@ export class ResponseStart {
   /** The bytes that are the parser's; null where none of these are (yet). */
   take(chunk: Buffer): Buffer | null {
     if (this.#state === 'passing') return chunk;
+    if (this.#state === 'foreign') return null;
     if (this.#state === 'status' && this.#held.length === 0) this.#onFirstByte();
     let bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     this.#held = NOTHING;
@@ -69,6 +82,11 @@ export class ResponseStart {
       const kind = kindOf(bytes);
       if (kind === 'incomplete') {
         this.#held = bytes;
+        return null;
+      }
+      if (kind === 'foreign') {
+        this.#foreign = Buffer.from(bytes.subarray(0, MAX_FOREIGN_BYTES));
+        this.#state = 'foreign';
         return null;
       }
       if (kind === 'final') {
@@ -91,10 +109,12 @@ export class ResponseStart {
   }
 }
 
-function kindOf(bytes: Buffer): 'incomplete' | 'interim' | 'final' {
+function kindOf(bytes: Buffer): 'incomplete' | 'interim' | 'final' | 'foreign' {
+  // Parsers bear line breaks before the status line (RFC 9112 2.2).
+  if (bytes[0] === 0x0d || bytes[0] === 0x0a) return 'final';
   for (let at = 0; at < PROTOCOL.length; at += 1) {
     if (at >= bytes.length) return 'incomplete';
-    if (bytes[at] !== PROTOCOL.charCodeAt(at)) return 'final';
+    if (bytes[at] !== PROTOCOL.charCodeAt(at)) return at < NAME_CHARS ? 'foreign' : 'final';
   }
   if (bytes.length <= STATUS_AT) return 'incomplete';
   if (bytes[STATUS_AT] !== DIGIT_ONE) return 'final';

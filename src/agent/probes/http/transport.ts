@@ -50,7 +50,8 @@ export function boundedStatusText(text: string): string {
 
 /**
  * Header fields as results have them: lower-case names, repeated fields joined with ', ' (RFC
- * 9110 5.3), Set-Cookie, which cannot be joined, always an array.
+ * 9110 5.3), Set-Cookie, which cannot be joined, always an array, and Location one where there are
+ * several different ones: joined they would name a place that nobody meant.
  */
 export function resultHeaders(
   fields: Readonly<Record<string, string | readonly string[] | undefined>>,
@@ -59,8 +60,14 @@ export function resultHeaders(
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined) continue;
     if (name === 'set-cookie') entries.push([name, typeof value === 'string' ? [value] : value]);
-    else entries.push([name, typeof value === 'string' ? value : value.join(', ')]);
+    else if (typeof value === 'string') entries.push([name, value]);
+    else entries.push([name, name === 'location' ? oneOrAll(value) : value.join(', ')]);
   }
   // fromEntries defines own properties, so that a header named __proto__ is one like any other.
   return Object.fromEntries(entries);
+}
+
+function oneOrAll(values: readonly string[]): string | readonly string[] {
+  const [first = '', ...others] = new Set(values);
+  return others.length === 0 ? first : values;
 }

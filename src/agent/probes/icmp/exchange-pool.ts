@@ -1,8 +1,9 @@
 import type { Failure } from '../../../model/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
 import { EchoExchange } from './echo-exchange.ts';
-import { openTransport } from './open-transport.ts';
+import { type OpenedTransport, openTransport } from './open-transport.ts';
 
 /** A share of one family's socket. Hand it back once, whatever happened. */
 interface Lease {
@@ -20,6 +21,12 @@ interface Entry {
   users: number;
   readonly exchange: EchoExchange;
   readonly opened: ReturnType<typeof openTransport>;
+}
+
+/** A rejection kept in the entry would be every later run's, too. */
+function couldNotOpen(error: unknown): OpenedTransport {
+  const message = `No ICMP socket could be opened: ${messageOf(error)}.`;
+  return { ok: false, failure: { code: 'INTERNAL_ERROR', message } };
 }
 
 /**
@@ -66,7 +73,7 @@ export class ExchangePool {
     const opened = openTransport(family, this.#clock, exchange).then((result) => {
       if (result.ok) exchange.attach(result.transport);
       return result;
-    });
+    }, couldNotOpen);
     const entry: Entry = { users: 0, exchange, opened };
     this.#entries.set(family, entry);
     return entry;

@@ -66,6 +66,11 @@ export async function loadLibc(): Promise<LoadedLibc> {
     if (koffi.type('void *').size !== 8) {
       return { ok: false, reason: `${process.arch} is no 64-bit architecture` };
     }
+    // Optional, since koffi has it only where it is built against libuv, and older versions never.
+    const node: { readonly poll?: unknown } | undefined = koffi.node;
+    if (typeof node?.poll !== 'function') {
+      return { ok: false, reason: `koffi ${koffi.version} cannot watch a socket (node.poll)` };
+    }
     return { ok: true, libc: bind(koffi) };
   } catch (error) {
     return { ok: false, reason: `koffi cannot be used: ${messageOf(error)}` };

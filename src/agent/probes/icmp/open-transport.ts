@@ -58,7 +58,7 @@ async function openPingSocket(
   const loaded = await loadLibc();
   if (!loaded.ok) return { reason: loaded.reason };
   const opened = PingSocket.open(family, loaded.libc, clock, receiver);
-  return opened.ok ? { transport: opened.socket } : { reason: opened.errorName };
+  return opened.ok ? { transport: opened.socket } : opened;
 }
 
 async function openRawSocket(

@@ -30,7 +30,8 @@ const PROTOCOL = { 4: LINUX.IPPROTO_ICMP, 6: LINUX.IPPROTO_ICMPV6 } as const;
 
 export type OpenedPingSocket =
   | { readonly ok: true; readonly socket: PingSocket }
-  | { readonly ok: false; readonly errorName: string };
+  /** The name of a system call's error, or else what went wrong. */
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Linux's unprivileged ICMP socket, icmp(7): open to the groups in net.ipv4.ping_group_range. The
@@ -57,8 +58,13 @@ export class PingSocket implements PingTransport {
   static open(family: Family, libc: Libc, clock: Clock, receiver: EchoReceiver): OpenedPingSocket {
     const type = LINUX.SOCK_DGRAM | LINUX.SOCK_NONBLOCK | LINUX.SOCK_CLOEXEC;
     const fd = libc.socket(FAMILY[family], type, PROTOCOL[family]);
-    if (fd < 0) return { ok: false, errorName: libc.errorName() };
-    return { ok: true, socket: new PingSocket(family, fd, libc, clock, receiver) };
+    if (fd < 0) return { ok: false, reason: libc.errorName() };
+    try {
+      return { ok: true, socket: new PingSocket(family, fd, libc, clock, receiver) };
+    } catch (error) {
+      libc.close(fd);
+      return { ok: false, reason: messageOf(error) };
+    }
   }
 
   private constructor(
@@ -106,6 +112,7 @@ export class PingSocket implements PingTransport {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     for (const cancel of this.#retries) cancel();
+    this.#retries.clear();
     this.#poll.close();
     this.#libc.close(this.#fd);
   }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
+import { endedByReset } from '../../net/unseen-reset.ts';
 
 /** How reading ended: the peer closed, there is no more room, or the connection broke. */
 export interface ReadingEnd {
@@ -31,7 +32,7 @@ export class Inbox {
     this.#clock = clock;
     this.#maxBytes = maxBytes;
     socket.on('data', this.#take);
-    socket.on('end', this.#closed);
+    socket.on('end', this.#ended);
     socket.on('error', this.#broken);
     socket.on('close', this.#closed);
     if (socket.destroyed || socket.readableEnded) this.#closed();
@@ -71,7 +72,7 @@ export class Inbox {
   close(): void {
     const socket = this.#socket;
     socket.off('data', this.#take);
-    socket.off('end', this.#closed);
+    socket.off('end', this.#ended);
     socket.off('error', this.#broken);
     socket.off('close', this.#closed);
     socket.destroy();
@@ -90,6 +91,11 @@ export class Inbox {
     }
     this.#socket.pause();
     this.#finish('full', null);
+  };
+
+  readonly #ended = (): void => {
+    if (endedByReset(this.#socket)) this.#finish('broken', 'ECONNRESET');
+    else this.#closed();
   };
 
   readonly #closed = (): void => this.#finish('closed', null);

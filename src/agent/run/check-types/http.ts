@@ -3,6 +3,7 @@ import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
+import { shownUrl } from '../../probes/http/shown-url.ts';
 import { decodeText } from '../../probes/http/stored-body.ts';
 import { isNetworkError } from '../../probes/probe.ts';
 import { maskHeaders } from '../../secrets/sensitive-headers.ts';
@@ -39,7 +40,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
           ...commonDetail(failure, extras),
           request: {
             method: check.request.method,
-            url: check.request.url,
+            url: shownUrl(new URL(check.request.url)),
             data: '',
             headers: {},
             params: {},

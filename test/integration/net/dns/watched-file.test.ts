@@ -27,6 +27,14 @@ it('reads the file again when it changes, but looks once a second at most', asyn
   expect(view().value).toBe('<longer>');
 });
 
+it('looks again at once where it came upon a file that was just being written', () => {
+  writeFileSync(path, '');
+  expect(view().value).toBe('<>');
+  expect(view().value).toBe('<>');
+  writeFileSync(path, 'whole');
+  expect(view().value).toBe('<whole>');
+});
+
 it('sees a file of the same size that was put in its place', async () => {
   writeFileSync(path, 'one');
   utimesSync(path, 1000, 1000);

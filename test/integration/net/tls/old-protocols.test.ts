@@ -121,4 +121,22 @@ describe('a TLS 1.2 server that wants a client certificate', () => {
       certificate: { subject: 'CN=old-timer.test, O=Vedette Tests' },
     });
   });
+
+  it('shows its certificate also where it rejects the one it got', async () => {
+    const UNKNOWN_CA = Buffer.from([21, 3, 3, 0, 2, 2, 48]);
+    const inner = createServer({ ...leaf, maxVersion: 'TLSv1.2' });
+    let connections = 0;
+    const server = await opened(
+      listenTcp((socket) => {
+        connections += 1;
+        if (connections > 1) inner.emit('connection', socket);
+        else socket.once('data', () => socket.end(UNKNOWN_CA));
+      }),
+    );
+    const { failure, facts } = refused(await secureTo(server.port));
+    expect(failure.code).toBe('TLS_CLIENT_CERT_REJECTED');
+    expect(failure.message).toContain('does not trust the issuer of the client certificate');
+    expect(facts?.certificate?.subject).toBe('CN=old-timer.test, O=Vedette Tests');
+    await server.allClosed();
+  });
 });

@@ -192,6 +192,16 @@ describe('a certificate that is no good', () => {
     },
   ];
 
+  it('for the same address written as a name is told apart from one for the address', async () => {
+    const server = await opened(listenTls(await authority.issue({ names: ['127.0.0.1'] })));
+    const options = { hostname: '127.0.0.1', clientCertificate: trust };
+    const { failure } = refused(await secureTo(server.port, options));
+    expect(failure.code).toBe('TLS_HOSTNAME_MISMATCH');
+    expect(failure.message).toMatch(
+      /for 127\.0\.0\.1, not for the address 127\.0\.0\.1 \(an IP entry/,
+    );
+  });
+
   it.each(cases)('$what fails before anything is sent, and is told', async (one) => {
     const server = await opened(listenTls(await one.make()));
     const outcome = refused(await secureTo(server.port, { clientCertificate: trust }));

@@ -19,6 +19,11 @@ describe('no response', () => {
     ['closed in good order', 'CONNECTION_CLOSED', answering()],
     ['closed inside the status line', 'CONNECTION_CLOSED', answering('HTTP/1')],
     ['closed inside the headers', 'CONNECTION_CLOSED', answering('HTTP/1.1 200 OK\r\nX: 1\r\n')],
+    [
+      'closed inside the headers, behind the length',
+      'CONNECTION_CLOSED',
+      answering('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nX: 1\r\n'),
+    ],
     ['closed after an interim response', 'CONNECTION_CLOSED', answering('HTTP/1.1 103 E\r\n\r\n')],
     ['reset', 'CONNECTION_RESET', resetAfter()],
     ['another protocol', 'PROTOCOL_ERROR', answering('SSH-2.0-OpenSSH_9.6\r\n')],
@@ -34,6 +39,8 @@ describe('no response', () => {
       'PROTOCOL_ERROR',
       answering('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ],
+    ['a status that is none', 'PROTOCOL_ERROR', answering(response('099 Odd', 'body'))],
+    ['status 000', 'PROTOCOL_ERROR', answering(response('000 Odd', 'body'))],
   ])('%s is %s', async (_name, code, script) => {
     const server = await rawServer(script);
     const outcome = await probe(server.url('/x?token=1'));
@@ -47,6 +54,21 @@ describe('no response', () => {
     });
     expect(server.requests).toHaveLength(1);
     await server.idle();
+  });
+
+  test.each([
+    ['SSH-2.0-OpenSSH_9.6\r\n', 'not HTTP: it begins with "SSH-2.0-OpenSSH_9.6\\r\\n"'],
+    ['HTTP/9.9 200 OK\r\n\r\n', '(Invalid HTTP version)'],
+    ['RTSP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n', 'begins with "RTSP/1.0 200 OK'],
+    ['HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n', '(Invalid header token)'],
+    [
+      'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
+      'in its head, at or behind its Content-Length',
+    ],
+    ['HTTP/1.1 099 Odd\r\n\r\n', 'a status below 200'],
+  ])('the message about %j tells what is wrong', async (text, words) => {
+    const server = await rawServer(answering(text));
+    expect((await probe(server.url())).failure?.message).toContain(words);
   });
 
   test('a server that speaks first, before the request, breaks the protocol', async () => {

@@ -56,6 +56,7 @@ describe('what goes wrong', () => {
     ['GOAWAY that leaves the request out', 'CONNECTION_CLOSED', sending(goaway(0, 0))],
     ['a close', 'CONNECTION_CLOSED', closingAfter()],
     ['a header that HTTP/2 forbids', 'PROTOCOL_ERROR', sending(forbidden())],
+    ['a status that is none', 'PROTOCOL_ERROR', sending(oddStatus())],
     ['headers over 64 KiB', 'HEADERS_TOO_LARGE', sending(...hugeHeaders())],
     ['the same, settings in force', 'HEADERS_TOO_LARGE', sending(ACK, ...hugeHeaders())],
   ])('%s before a response is %s', async (_name, code, script) => {
@@ -126,6 +127,12 @@ describe('what goes wrong', () => {
 
   function forbidden(): Buffer {
     return frame(FRAME.headers, END_HEADERS, headerBlock({ connection: 'close' }));
+  }
+
+  function oddStatus(): Buffer {
+    // Without the block's first byte, which says 200.
+    const block = headerBlock({ ':status': '099' }).subarray(1);
+    return frame(FRAME.headers, END_HEADERS | END_STREAM, block);
   }
 
   function hugeHeaders(): Buffer[] {

@@ -75,10 +75,13 @@ describe('following', () => {
     expect(/^content-type:/im.test(second)).toBe(second.includes('{"a":1}'));
   });
 
-  test('an endless or a broken redirect body does not hold the chain up', async () => {
+  test('a redirect body that is endless, broken or never comes does not hold the chain up', async () => {
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
-      if (path === '/endless') {
+      if (path === '/silent') {
+        await peer.send('HTTP/1.1 302 Found\r\nLocation: /endless\r\nContent-Length: 9\r\n\r\n');
+        await peer.closed;
+      } else if (path === '/endless') {
         await peer.send('HTTP/1.1 302 Found\r\nLocation: /broken\r\n\r\n');
         while (!peer.socket.destroyed) await peer.send('x'.repeat(10_000));
       } else if (path === '/broken') {
@@ -86,7 +89,7 @@ describe('following', () => {
         peer.close();
       } else await peer.send(response('200 OK', 'end'));
     });
-    const { response: got, failure } = await probe(server.url('/endless'));
+    const { response: got, failure } = await probe(server.url('/silent'));
     expect(failure).toBeNull();
     expect(got?.body).toBe('end');
     await server.idle();
@@ -103,6 +106,22 @@ describe('following', () => {
 });
 
 describe('not following', () => {
+  test('several Locations are REDIRECT_INVALID, unless they are the same', async () => {
+    const server = await rawServer(async (peer) => {
+      const [, path] = (await peer.request()).split(' ');
+      const second = path === '/same' ? '/end' : '/other';
+      const locations = ['Location: /end', `Location: ${second}`];
+      await peer.send(path === '/end' ? response('200 OK') : response('302 F', '', ...locations));
+    });
+    expect((await probe(server.url('/same'))).response).toMatchObject({ status: 200 });
+    const { failure, response: got } = await probe(server.url('/different'));
+    expect(failure).toMatchObject({
+      code: 'REDIRECT_INVALID',
+      message: expect.stringContaining('several different Locations'),
+    });
+    expect(got?.headers).toMatchObject({ location: ['/end', '/other'] });
+  });
+
   test('ten redirects are followed, the eleventh is TOO_MANY_REDIRECTS', async () => {
     const server = await rawServer(async (peer) => {
       const left = Number((await peer.request()).split(' ')[1]?.slice(1));

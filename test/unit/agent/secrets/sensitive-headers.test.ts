@@ -22,6 +22,9 @@ describe('sensitive', () => {
     'X-Shared-Access-Key-Name',
     'X-XApiKey',
     'Password',
+    'AccessToken',
+    'X-ClientSecret',
+    'X-Authentication',
   ])('%s', (name) => {
     expect(isSensitiveHeader(name)).toBe(true);
   });

@@ -42,6 +42,13 @@ describe('resolv.conf', () => {
     });
   });
 
+  it('takes nothing from a comment, also on lines that end as those of Windows do', () => {
+    const text = 'search a.example # old b.example\r\noptions timeout:2 ; rotate\r\n';
+    const { search, rotate } = parseResolvConf(text, 'host');
+    expect(search).toEqual(['a.example']);
+    expect(rotate).toBe(false);
+  });
+
   it('keeps its numbers within their limits', () => {
     const { ndots, timeoutMs, attempts } = parseResolvConf(
       'options ndots:99 timeout:0 attempts:99',
@@ -137,6 +144,13 @@ describe('the hosts file', () => {
     expect(hosts.addresses('constructor', 4)).toEqual([]);
   });
 
+  it('takes no name from a comment on a line that ends as those of Windows do', () => {
+    const windows = parseHosts('192.0.2.1 web # once db\r\n192.0.2.2 mail\r\n');
+    expect(windows.addresses('web', 4)).toEqual(['192.0.2.1']);
+    expect(windows.addresses('mail', 4)).toEqual(['192.0.2.2']);
+    expect(windows.addresses('db', 4)).toEqual([]);
+  });
+
   it('reads a name with fifty thousand addresses as fast as any', () => {
     const lines = Array.from(
       { length: 50_000 },
@@ -172,6 +186,13 @@ describe('nsswitch.conf', () => {
     ).toEqual([
       ['resolve', ['NOTFOUND', 'TRYAGAIN']],
       ['files', ['TRYAGAIN']],
+      ['dns', []],
+    ]);
+  });
+
+  it('names no source in a comment, also on lines that end as those of Windows do', () => {
+    expect(read('hosts: files dns # not resolve\r\n')).toEqual([
+      ['files', []],
       ['dns', []],
     ]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NoHandshake } from '../../../../../src/agent/net/tls/handshake.ts';
 import {
   handshakeFailure,
-  isNegotiationTrouble,
+  isWorthALook,
 } from '../../../../../src/agent/net/tls/handshake-failures.ts';
 
 const error = (code: string): NoHandshake => ({ ok: false, ended: 'error', error: { code } });
@@ -20,13 +20,13 @@ describe('handshakeFailure', () => {
     ['ECONNRESET', 'TLS_RESET', false],
     ['EPIPE', 'TLS_RESET', false],
     ['ETIMEDOUT', 'TLS_TIMEOUT', false],
-    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'TLS_CLIENT_CERT_REJECTED', false],
-  ])('takes %s for %s', (systemCode, code, negotiation) => {
+    ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'TLS_CLIENT_CERT_REJECTED', true],
+  ])('takes %s for %s', (systemCode, code, look) => {
     const failure = handshakeFailure('a.test:443', error(systemCode), 5);
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(/^a\.test:443 /);
     expect(failure.message).toContain(systemCode);
-    expect(isNegotiationTrouble(error(systemCode))).toBe(negotiation);
+    expect(isWorthALook(error(systemCode))).toBe(look);
   });
 
   it('tells time and cancellation apart', () => {
@@ -37,6 +37,6 @@ describe('handshakeFailure', () => {
     });
     const cancelled: NoHandshake = { ok: false, ended: 'cancelled' };
     expect(handshakeFailure('a.test:443', cancelled, 1).code).toBe('CANCELLED');
-    expect(isNegotiationTrouble(timeUp) || isNegotiationTrouble(cancelled)).toBe(false);
+    expect(isWorthALook(timeUp) || isWorthALook(cancelled)).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { questionOf } from '../../../../../src/agent/probes/dns/question.ts';
 import { type DnsRequest, dnsRequestSchema } from '../../../../../src/model/request.ts';
 
 function question(query: string, recordType: DnsRequest['recordType']) {
-  return questionOf({ ...dnsRequestSchema.parse({ query: 'x' }), query, recordType });
+  return questionOf(dnsRequestSchema.parse({ query, recordType }));
 }
 
 it.each([
@@ -33,6 +33,11 @@ it.each([
   expect(question(query, recordType)).toEqual({ name, type });
 });
 
+it('asks for an IPv6 address only as PTR', () => {
+  expect(() => question('2001:db8::1', 'AAAA')).toThrow('must be a domain name');
+});
+
 it('refuses what no question can hold', () => {
-  expect(question(`${'a'.repeat(64)}.example`, 'A')).toBeNull();
+  // Shorter than 64 characters for the user, and longer in ASCII.
+  expect(question(`${'ü'.repeat(62)}.example`, 'A')).toBeNull();
 });

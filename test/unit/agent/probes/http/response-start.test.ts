@@ -58,11 +58,23 @@ test.each([
   expect(feed([...text]).start.version).toBe(version);
 });
 
-test.each(['SSH-2.0-x\r\n', 'HTTP/2 200\r\n', '\r\n', 'HTTP/1.1 101 Switching Protocols\r\n'])(
+test.each([
+  ['SSH-2.0-x\r\n', '"SSH-2.0-x\\r\\n"'],
+  ['RTSP/1.0 200 OK\r\n', '"RTSP/1.0 200 OK\\r\\n"'],
+  ['\x15\x03\x01\xff', '"\\u0015\\u0003\\u0001?"'],
+  ['HTTQ'.padEnd(100, '.'), `"${'HTTQ'.padEnd(40, '.')}"`],
+])('%j is not HTTP: nothing of it passes, and its start is told', (text, told) => {
+  const { passed, start } = feed([text, 'more']);
+  expect(passed).toBe('');
+  expect(start).toMatchObject({ foreign: told, passing: false });
+});
+
+test.each(['HTTP/2 200\r\n', '\r\n', 'HTTP/1.1 101 Switching Protocols\r\n'])(
   '%j is for the parser to judge',
   (text) => {
     expect(feed([text]).passed).toBe(text);
     expect(feed([...text]).passed).toBe(text);
+    expect(feed([text]).start.foreign).toBeNull();
   },
 );
 
