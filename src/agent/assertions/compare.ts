@@ -1,5 +1,5 @@
 import type { Comparison } from '../../model/assertion.ts';
-import { compareNumeric } from './numeric.ts';
+import { type NumericOrder, numericOrder } from './numeric.ts';
 
 /** Whether a value out of a response meets one assertion. */
 export type Predicate = (actual: unknown) => boolean;
@@ -31,9 +31,9 @@ export function comparisonWith(comparison: Comparison, target: string): Predicat
     case 'NOT_EMPTY':
       return not(isEmpty);
     case 'GREATER_THAN':
-      return (actual) => (order(actual, target) ?? 0) > 0;
+      return ordered(target, (order) => order > 0);
     case 'LESS_THAN':
-      return (actual) => (order(actual, target) ?? 0) < 0;
+      return ordered(target, (order) => order < 0);
     case 'CONTAINS':
       return containing(target);
     case 'NOT_CONTAINS':
@@ -65,13 +65,14 @@ function isEmpty(actual: unknown): boolean {
  * target is JSON for one, all else as text.
  */
 function equalTo(target: string): Predicate {
-  let structure: unknown;
+  const order = numericOrder(target);
+  let structure: Structure | null = null;
   return (actual) => {
     if (isObject(actual)) {
       structure ??= structureOf(target);
-      return isObject(structure) && deepEqual(actual, structure);
+      return structure.value !== null && deepEqual(actual, structure.value, structure.sizes);
     }
-    return scalarText(actual) === target || compareNumeric(actual, target) === 0;
+    return scalarText(actual) === target || order(actual) === 0;
   };
 }
 
@@ -111,11 +112,17 @@ function includes(text: string, target: string): boolean {
   return false;
 }
 
-/** Above, below or at 0; null where the value has no order: null, lists and objects. */
-function order(actual: unknown, target: string): number | null {
-  if (actual === null || isObject(actual)) return null;
-  const numeric = compareNumeric(actual, target);
-  if (numeric !== null) return numeric;
+/** null, lists and objects have no order: they are neither greater nor less. */
+function ordered(target: string, holds: (order: number) => boolean): Predicate {
+  const numeric = numericOrder(target);
+  return (actual) =>
+    actual !== null && !isObject(actual) && holds(orderOf(actual, target, numeric));
+}
+
+/** Above, below or at 0. */
+function orderOf(actual: unknown, target: string, numeric: NumericOrder): number {
+  const asNumbers = numeric(actual);
+  if (asNumbers !== null) return asNumbers;
   const text = scalarText(actual);
   if (text === target) return 0;
   return text > target ? 1 : -1;
@@ -129,28 +136,47 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** The list or object that the target is JSON for; false where it is something else. */
-function structureOf(target: string): unknown {
-  try {
-    const value: unknown = JSON.parse(target);
-    return isObject(value) ? value : false;
-  } catch {
-    return false;
-  }
+interface Structure {
+  /** The list or object that a target is JSON for; null where it is something else. */
+  readonly value: object | null;
+  /** How many members each list and object in it has: counted once, however often compared. */
+  readonly sizes: ReadonlyMap<object, number>;
 }
 
-/** Without recursion: a target of 10,000 characters can be nested deeper than the stack is. */
-function deepEqual(left: unknown, right: unknown): boolean {
-  const pairs: (readonly [unknown, unknown])[] = [[left, right]];
+function structureOf(target: string): Structure {
+  const sizes = new Map<object, number>();
+  let value: unknown;
+  try {
+    value = JSON.parse(target);
+  } catch {
+    return { value: null, sizes };
+  }
+  const left = [value];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    if (!isObject(next)) continue;
+    const members: unknown[] = Object.values(next);
+    sizes.set(next, members.length);
+    for (const member of members) left.push(member);
+  }
+  return { value: isObject(value) ? value : null, sizes };
+}
+
+/**
+ * Whether a value of a response equals the target's structure. Takes time by the value's size
+ * alone, so that a list of many values costs no more than reading it; without recursion, since a
+ * target of 10,000 characters can be nested deeper than the stack is.
+ */
+function deepEqual(value: object, target: object, sizes: Structure['sizes']): boolean {
+  const pairs: (readonly [unknown, unknown])[] = [[value, target]];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const [one, other] = pair;
     if (!isObject(one) || !isObject(other)) {
       if (one !== other) return false;
       continue;
     }
-    const keys = Object.keys(one);
     if (Array.isArray(one) !== Array.isArray(other)) return false;
-    if (keys.length !== Object.keys(other).length) return false;
+    const keys = Object.keys(one);
+    if (keys.length !== sizes.get(other)) return false;
     for (const key of keys) {
       if (!Object.hasOwn(other, key)) return false;
       pairs.push([memberOf(one, key), memberOf(other, key)]);

@@ -70,20 +70,24 @@ function planOf(assertion: Assertion, sources: SourceValues, inline: InlineWork)
   if (source === undefined) return { assertion, outcome: withoutResponse(assertion), step: null };
   const input = inputOf(assertion, source);
   if (input.kind !== 'value' && !inline.takes(assertion, input)) {
-    return { assertion, outcome: null, step: poolStepOf(assertion, input) };
+    return { assertion, outcome: null, step: poolStepOf(assertion, input, inline) };
   }
   const outcome = judge(assertion, input, (text) => inline.parse(text));
   return { assertion, outcome, step: null };
 }
 
-function poolStepOf(assertion: Assertion, input: Exclude<Input, { kind: 'value' }>): PoolStep {
+function poolStepOf(
+  assertion: Assertion,
+  input: Exclude<Input, { kind: 'value' }>,
+  inline: InlineWork,
+): PoolStep {
   switch (input.kind) {
     case 'text':
       return { assertion, kind: 'text', text: input.text, expression: input.pattern };
     case 'json-text':
       return { assertion, kind: 'json-text', text: input.text, expression: input.path };
     case 'json': {
-      const text = JSON.stringify(input.value);
+      const text = inline.textOf(input.value);
       return { assertion, kind: 'json-text', text, expression: input.path };
     }
   }
@@ -99,9 +103,7 @@ function outcomeOf(assertion: Assertion, reply: PoolReply, limitMs: number): Out
     case 'too-slow':
       return failed(`it took longer than the ${limitMs} ms that are allowed`);
     case 'crowded':
-      return failed(
-        `it took longer than the ${limitMs} ms that are allowed the last time, and too many such expressions are waiting`,
-      );
+      return failed('too many expressions that take long are waiting');
     case 'too-large':
       return failed('it needs more memory than is allowed');
     case 'cancelled':

@@ -21,6 +21,7 @@ const WALK_STEPS_PER_CHAR = 8;
 export class InlineWork {
   #spentSteps = 0;
   #parsed: { readonly text: string; readonly outcome: Parsed } | null = null;
+  #written: { readonly value: unknown; readonly text: string } | null = null;
 
   /** Whether to evaluate this one here; its cost is then counted as spent. */
   takes(assertion: Assertion, input: Input): boolean {
@@ -36,17 +37,27 @@ export class InlineWork {
     return this.#parsed.outcome;
   }
 
+  /** The JSON text of an answer that is an object already, written once for all its assertions. */
+  textOf(value: unknown): string {
+    if (this.#written === null || this.#written.value !== value) {
+      this.#written = { value, text: JSON.stringify(value) };
+    }
+    return this.#written.text;
+  }
+
   #stepsOf(assertion: Assertion, input: Input): number {
     switch (input.kind) {
       case 'value':
         return 0;
       case 'text': {
         const { pattern, text } = input;
-        return searchSteps(pattern, text) + textSteps(assertion, text);
+        if (text.length > MAX_DOCUMENT_CHARS) return Number.POSITIVE_INFINITY;
+        return searchSteps(pattern, text) + comparisonSteps(assertion, text.length);
       }
-      case 'json':
-        // Our own answers: small, and already read.
-        return pathSteps(input.path, 0);
+      case 'json': {
+        const { length } = this.textOf(input.value);
+        return pathSteps(input.path, length) + comparisonSteps(assertion, length);
+      }
       case 'json-text': {
         const { length } = input.text;
         if (length > MAX_DOCUMENT_CHARS) return Number.POSITIVE_INFINITY;
@@ -61,11 +72,6 @@ function searchSteps(pattern: string | null, text: string): number {
   // An invalid pattern costs nothing but its error.
   if (pattern === null || patternProblem(pattern) !== null) return 0;
   return patternSteps(pattern, text);
-}
-
-function textSteps(assertion: Assertion, text: string): number {
-  if (text.length > MAX_DOCUMENT_CHARS) return Number.POSITIVE_INFINITY;
-  return comparisonSteps(assertion, text.length);
 }
 
 /** A search for a text in a text can take the product of their lengths, at some 0.2 ns each. */

@@ -12,19 +12,25 @@ export function numberOf(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** Above, below or at 0 as the value is larger than the number, smaller or the same. */
+export type NumericOrder = (actual: unknown) => number | null;
+
 /**
- * Above, below or at 0 as the value is larger than the target, smaller or the same number; null
- * where either is no number. Whole numbers given as text are compared to their last digit, beyond
- * what a double can hold.
+ * How values stand to the number that `target` is; null where either is no number. Whole numbers
+ * given as text are compared to their last digit, beyond what a double can hold. The target is
+ * read once for all the values of a document.
  */
-export function compareNumeric(actual: unknown, target: string): number | null {
-  const left = typeof actual === 'string' ? numberOf(actual) : actual;
+export function numericOrder(target: string): NumericOrder {
   const right = numberOf(target);
-  if (typeof left !== 'number' || right === null) return null;
-  if (left !== right || typeof actual !== 'string') return left - right;
-  const [exactLeft, exactRight] = [integerOf(actual), integerOf(target)];
-  if (exactLeft === null || exactRight === null || exactLeft === exactRight) return 0;
-  return exactLeft > exactRight ? 1 : -1;
+  if (right === null) return () => null;
+  return (actual) => {
+    const left = typeof actual === 'string' ? numberOf(actual) : actual;
+    if (typeof left !== 'number') return null;
+    if (left !== right || typeof actual !== 'string') return left - right;
+    const [exactLeft, exactRight] = [integerOf(actual), integerOf(target)];
+    if (exactLeft === null || exactRight === null || exactLeft === exactRight) return 0;
+    return exactLeft > exactRight ? 1 : -1;
+  };
 }
 
 function integerOf(text: string): bigint | null {

@@ -37,9 +37,12 @@ export function patternSteps(pattern: string, text: string): number {
 
 /** More starts than this count as one at every character, which ends the search for them. */
 const MAX_COUNTED_STARTS = 1000;
+/** Looking for a longer text could itself take the product of both lengths. */
+const MAX_PREFIX_CHARS = 16;
 
-function startsIn(text: string, { anchored, prefix }: PatternShape, everywhere: number): number {
-  if (anchored) return 1;
+function startsIn(text: string, shape: PatternShape, everywhere: number): number {
+  if (shape.anchored) return 1;
+  const prefix = shape.prefix.slice(0, MAX_PREFIX_CHARS);
   if (prefix === '') return everywhere;
   let starts = 0;
   for (let at = text.indexOf(prefix); at !== -1; at = text.indexOf(prefix, at + 1)) {

@@ -16,11 +16,18 @@ export interface PoolStep {
   readonly text: string;
 }
 
-/** `cancelled`: the signal aborted, or the pool was closed. `crowded`: known to be slow, and too many such are waiting. */
+/** `cancelled`: the signal aborted, or the pool was closed. `crowded`: turned away, as too much waits. */
 export type PoolReply = ThreadReply | { readonly kind: 'cancelled' } | { readonly kind: 'crowded' };
+
+/** The expressions of one response. */
+interface Evaluation {
+  /** What they have taken of the workers so far. */
+  usedMs: number;
+}
 
 interface Task {
   readonly step: PoolStep;
+  readonly evaluation: Evaluation;
   readonly key: string;
   readonly queuedMs: number;
   readonly settle: (reply: PoolReply) => void;
@@ -32,13 +39,19 @@ interface Lane {
   readonly name: 'quick' | 'slow';
   readonly thread: PatternThread;
   readonly limitMs: number;
-  readonly queue: Task[];
+  /** In the order in which they came. */
+  readonly queue: Set<Task>;
   active: boolean;
 }
 
 /** What the quick lane gives an expression before it has to move over. */
 const TRIAL_SHARE = 0.2;
-const MAX_CROWDED_MS = 2000;
+/** How long an expression waits that was over the full limit the last time. */
+const MAX_KNOWN_WAIT_MS = 2000;
+/** And any other of a response that had its share: a run that waits holds a place others need. */
+const MAX_WAIT_MS = 10_000;
+/** What a response may take of the workers before its expressions are turned away, in limits. */
+const SHARE_LIMITS = 2;
 const MAX_KNOWN_SLOW = 1000;
 /** Reading a larger document takes so long by itself that it goes to the slow lane at once. */
 const MAX_QUICK_CHARS = 1024 * 1024;
@@ -46,8 +59,10 @@ const MAX_QUICK_CHARS = 1024 * 1024;
 /**
  * Two workers, so that expressions which blow up hold up only each other. Each expression gets a
  * short trial in the quick lane; what does not finish there moves to the slow lane, where it has
- * its full limit, and goes there at once the next time. In the slow lane those that were never
- * over the full limit come first, and those that were may be turned away when it is crowded.
+ * its full limit, and goes there at once the next time. Those that were never over the full limit
+ * come first, and of these the ones of the response that has taken least of the workers: however
+ * many expressions blow up at once, an honest one waits for one of each response at most. What
+ * waits too long is turned away.
  */
 export class PatternPool {
   readonly #options: PoolOptions;
@@ -60,7 +75,7 @@ export class PatternPool {
   constructor(options: PoolOptions) {
     this.#options = options;
     const lane = (name: Lane['name'], limitMs: number): Lane => {
-      return { name, thread: new PatternThread(options), limitMs, queue: [], active: false };
+      return { name, thread: new PatternThread(options), limitMs, queue: new Set(), active: false };
     };
     this.#quick = lane('quick', Math.max(1, Math.round(options.limitMs * TRIAL_SHARE)));
     this.#slow = lane('slow', options.limitMs);
@@ -77,8 +92,9 @@ export class PatternPool {
     const replies = new Map<PoolStep, PoolReply>();
     if (signal.aborted || this.#closed) return replies;
     await new Promise<void>((resolve) => {
+      const evaluation: Evaluation = { usedMs: 0 };
       const tasks = steps.map((step) =>
-        this.#taskOf(step, (reply) => {
+        this.#taskOf(step, evaluation, (reply) => {
           replies.set(step, reply);
           if (replies.size === steps.length) finish();
         }),
@@ -99,21 +115,23 @@ export class PatternPool {
   /** Ends the workers; whatever still waits is cancelled. */
   async close(): Promise<void> {
     this.#closed = true;
-    const waiting = [this.#quick, this.#slow].flatMap(({ queue }) => queue.splice(0));
+    const waiting = [this.#quick, this.#slow].flatMap(({ queue }) => [...queue]);
     for (const task of waiting) task.settle({ kind: 'cancelled' });
     await Promise.all([this.#quick.thread.close(), this.#slow.thread.close()]);
   }
 
-  #taskOf(step: PoolStep, onReply: (reply: PoolReply) => void): Task {
+  #taskOf(step: PoolStep, evaluation: Evaluation, onReply: (reply: PoolReply) => void): Task {
     const task: Task = {
       step,
+      evaluation,
       key: keyOf(step),
       queuedMs: this.#options.clock.monotonicMs(),
       settled: false,
       settle: (reply) => {
         if (task.settled) return;
         task.settled = true;
-        this.#drop(task);
+        this.#quick.queue.delete(task);
+        this.#slow.queue.delete(task);
         onReply(reply);
       },
     };
@@ -121,26 +139,21 @@ export class PatternPool {
   }
 
   #laneFor({ step, key }: Task): Lane {
-    const isSlow = step.text.length > MAX_QUICK_CHARS || this.#strikes.get(key) !== undefined;
+    const isSlow = isLarge(step) || this.#strikes.get(key) !== undefined;
     return isSlow ? this.#slow : this.#quick;
   }
 
   #add(lane: Lane, task: Task): void {
-    lane.queue.push(task);
+    lane.queue.add(task);
     if (!lane.active) void this.#work(lane);
-  }
-
-  #drop(task: Task): void {
-    for (const { queue } of [this.#quick, this.#slow]) {
-      const at = queue.indexOf(task);
-      if (at !== -1) queue.splice(at, 1);
-    }
   }
 
   async #work(lane: Lane): Promise<void> {
     lane.active = true;
     for (let task = this.#next(lane); task !== null; task = this.#next(lane)) {
+      const startMs = this.#options.clock.monotonicMs();
       const reply = await lane.thread.run({ ...task.step, limitMs: lane.limitMs });
+      task.evaluation.usedMs += this.#options.clock.monotonicMs() - startMs;
       if (lane === this.#slow) this.#remember(task, reply);
       if (task.settled) continue;
       if (this.#closed) task.settle({ kind: 'cancelled' });
@@ -162,24 +175,36 @@ export class PatternPool {
     else this.#strikes.delete(task.key);
   }
 
-  /** The task with the fewest strikes, the oldest of them; in the quick lane that is the first. */
+  /** Whose turn it is, the oldest where several are equal; whoever waited too long has none. */
   #next(lane: Lane): Task | null {
-    for (;;) {
-      let best: Task | null = null;
-      for (const task of lane.queue) {
-        if (best === null || this.#strikesOf(task) < this.#strikesOf(best)) best = task;
-      }
-      if (best === null) return null;
-      lane.queue.splice(lane.queue.indexOf(best), 1);
-      const waitedMs = this.#options.clock.monotonicMs() - best.queuedMs;
-      if (this.#strikesOf(best) === 0 || waitedMs <= MAX_CROWDED_MS) return best;
-      best.settle({ kind: 'crowded' });
+    const nowMs = this.#options.clock.monotonicMs();
+    let best: Task | null = null;
+    for (const task of lane.queue) {
+      if (nowMs - task.queuedMs > this.#patienceMs(task)) task.settle({ kind: 'crowded' });
+      else if (best === null || this.#goesBefore(task, best)) best = task;
     }
+    if (best !== null) lane.queue.delete(best);
+    return best;
+  }
+
+  #goesBefore(task: Task, other: Task): boolean {
+    const strikes = this.#strikesOf(task) - this.#strikesOf(other);
+    return strikes < 0 || (strikes === 0 && task.evaluation.usedMs < other.evaluation.usedMs);
+  }
+
+  #patienceMs(task: Task): number {
+    if (this.#strikesOf(task) > 0) return MAX_KNOWN_WAIT_MS;
+    const hadItsShare = task.evaluation.usedMs >= this.#options.limitMs * SHARE_LIMITS;
+    return hadItsShare && !isLarge(task.step) ? MAX_WAIT_MS : Number.POSITIVE_INFINITY;
   }
 
   #strikesOf(task: Task): number {
     return this.#strikes.get(task.key) ?? 0;
   }
+}
+
+function isLarge({ text }: PoolStep): boolean {
+  return text.length > MAX_QUICK_CHARS;
 }
 
 /**

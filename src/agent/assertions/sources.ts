@@ -36,8 +36,7 @@ export function inputOf(assertion: Assertion, source: SourceValue): Input {
     case 'number':
       return withPattern(String(source.value), regex) ?? { kind: 'value', value: source.value };
     case 'text':
-      // The `regex` is the more explicit of the two; a response code has no property.
-      return { kind: 'text', text: source.text, pattern: given(regex) ?? given(property) };
+      return { kind: 'text', text: source.text, pattern: patternOf(assertion) };
     case 'headers': {
       const text = headerText(source.headers, property);
       return text === null ? NULL_INPUT : { kind: 'text', text, pattern: given(regex) };
@@ -52,7 +51,7 @@ export function inputOf(assertion: Assertion, source: SourceValue): Input {
 
 /** What an assertion looks at, in words, to begin a sentence's object with. */
 export function subjectOf({ source, property, regex }: Assertion): string {
-  const pattern = given(regex) ?? given(property);
+  const pattern = patternOf({ source, property, regex });
   switch (source) {
     case 'STATUS_CODE':
       return 'the status code';
@@ -107,6 +106,15 @@ function shortened(text: string): string {
 
 function given(text: string | null): string | null {
   return text === '' ? null : text;
+}
+
+/** The `regex` is the more explicit of the two; a response code has no property. */
+function patternOf({
+  source,
+  property,
+  regex,
+}: Pick<Assertion, 'source' | 'property' | 'regex'>): string | null {
+  return given(regex) ?? (source === 'RESPONSE_CODE' ? null : given(property));
 }
 
 function withPattern(text: string, regex: string | null): Input | null {

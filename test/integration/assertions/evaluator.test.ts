@@ -144,10 +144,24 @@ describe('ordinary assertions', () => {
   });
 });
 
+describe('a long search in an answer that is an object already', () => {
+  test('leaves the main thread free', async () => {
+    const data = 'a'.repeat(60_000);
+    const sources: SourceValues = {
+      JSON_ANSWER: { kind: 'json', value: { Answer: [{ type: 'TXT', data }] } },
+    };
+    const target = `${'a'.repeat(5000)}b${'a'.repeat(4999)}`;
+    const given = assertions({ source: 'JSON_ANSWER', comparison: 'CONTAINS', target });
+    const evaluating = evaluator({ limitMs: 10_000 }).evaluate(given, sources, NEVER);
+    expect(await turnsDuring(evaluating)).toBeGreaterThan(50);
+    expect(errors(await evaluating)[0]).toContain('expected the answer to contain');
+  });
+});
+
 describe('expressions that never end', () => {
   let shared: Evaluator;
   beforeAll(() => {
-    shared = createEvaluator({ clock: systemClock, workerUrl: WORKER });
+    shared = createEvaluator({ clock: systemClock, workerUrl: WORKER, limitMs: 50 });
   });
   afterAll(() => shared.close());
 
@@ -178,7 +192,7 @@ describe('expressions that never end', () => {
     const evaluating = shared.evaluate(assertions(one), body(text), NEVER);
     expect(await turnsDuring(evaluating)).toBeGreaterThan(50);
     const [result] = await evaluating;
-    expect(result?.error).toContain('longer than the 100 ms that are allowed');
+    expect(result?.error).toContain('longer than the 50 ms that are allowed');
     expect(result?.actual).toBeNull();
     expect(errors(await shared.evaluate(assertions(POOLED), body('ab!'), NEVER))).toEqual([null]);
   });
@@ -191,14 +205,12 @@ describe('expressions that never end', () => {
   });
 
   test('others go on meanwhile, on the spot and in a worker', async () => {
-    const subject = evaluator();
+    const subject = evaluator({ limitMs: 50 });
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
     const bombs = Array.from({ length: 4 }, (_, at) => {
       return { source: 'TEXT_BODY', property: `^(a+)+${at}$` } as const;
     });
-    // Known to be slow from here on: the first time costs others a short trial.
-    await subject.evaluate(assertions(...bombs), body(BOMB_TEXT), NEVER);
     const slow = subject.evaluate(assertions(...bombs), body(BOMB_TEXT), NEVER).then(note('slow'));
     const plain = { source: 'TEXT_BODY', property: 'a(a)' } as const;
     await subject.evaluate(assertions(plain), body(BOMB_TEXT), NEVER).then(note('plain'));
@@ -209,6 +221,34 @@ describe('expressions that never end', () => {
     }
     await slow;
     expect(order).toEqual(['plain', 'pooled', 'pooled', 'pooled', 'slow']);
+  });
+
+  test('one among hundreds that blow up for the first time waits its turn only', async () => {
+    const subject = evaluator({ limitMs: 10 });
+    let responsesDone = 0;
+    for (let response = 0; response < 30; response += 1) {
+      const bombs = Array.from({ length: 10 }, (_, at) => {
+        return { source: 'TEXT_BODY', property: `^(a+)+${response}_${at}$` } as const;
+      });
+      const { signal } = new AbortController();
+      void subject.evaluate(assertions(...bombs), body(BOMB_TEXT), signal).then(() => {
+        responsesDone += 1;
+      });
+    }
+    await subject.evaluate(assertions(POOLED), body('ab!'), NEVER);
+    expect(responsesDone).toBe(0);
+  });
+
+  test('those that wait for very long are turned away, so that their runs end', async () => {
+    const clock = new FakeClock();
+    const bombs = Array.from({ length: 3 }, (_, at) => {
+      return { source: 'TEXT_BODY', property: `^(a+)+${at}$` } as const;
+    });
+    const evaluating = evaluator({ clock }).evaluate(assertions(...bombs), body(BOMB_TEXT), NEVER);
+    await clock.stall(11_000);
+    for (const error of errors(await evaluating)) {
+      expect(error).toContain('too many expressions that take long are waiting');
+    }
   });
 
   test('an expression that was slow on one body is judged on another', async () => {
@@ -225,7 +265,7 @@ describe('expressions that never end', () => {
       { source: 'JSON_BODY', property: '$[?@ == $]' },
       { source: 'JSON_BODY', property: '$.a.a', comparison: 'NOT_EMPTY' },
     );
-    const [whole, filtered, plain] = errors(await shared.evaluate(given, body(deep), NEVER));
+    const [whole, filtered, plain] = errors(await evaluator().evaluate(given, body(deep), NEVER));
     expect(whole).toContain('could not be evaluated');
     expect(filtered).toContain('could not be evaluated');
     expect(plain).toBeNull();
@@ -240,7 +280,7 @@ describe('expressions that never end', () => {
     const second = subject.evaluate(bomb, body(BOMB_TEXT), NEVER);
     await clock.stall(3000);
     expect(errors(await first)[0]).toContain('longer than');
-    expect(errors(await second)[0]).toContain('too many such expressions are waiting');
+    expect(errors(await second)[0]).toContain('too many expressions that take long are waiting');
     expect(clock.pendingTimers).toBe(0);
   });
 

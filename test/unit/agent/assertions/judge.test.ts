@@ -36,6 +36,14 @@ describe('what each source gives', () => {
     );
   });
 
+  test('a response code, whatever its property is, or a part of it by `regex`', () => {
+    const code = text('NOERROR');
+    const named = { source: 'RESPONSE_CODE', property: 'status', target: 'NOERROR' } as const;
+    expect(outcome(named, code)).toEqual({ actual: 'NOERROR', error: null });
+    const part = { source: 'RESPONSE_CODE', regex: '^NO(.*)', target: 'ERROR' } as const;
+    expect(outcome(part, code)).toEqual({ actual: 'ERROR', error: null });
+  });
+
   test('headers by name in any case, whole or by a regular expression', () => {
     const headers: SourceValue = {
       kind: 'headers',
