@@ -85,20 +85,18 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     lastTurnMs: scheduler.lastTurnMs,
   });
   const take = (next: CheckSet): void => {
+    if (state === 'draining') return;
     set = next;
-    metrics.setChecks(next.checks);
-    scheduler.setChecks(next.checks);
+    const active = next.checks.filter(({ activated }) => activated);
+    // The last value of a check that is switched off would look like one that still holds.
+    metrics.setChecks(active);
+    scheduler.setChecks(active);
     log.info({ checks: next.checks.length, scheduled: scheduler.checks }, 'the checks are in');
     if (state !== 'starting') return;
     state = 'running';
     scheduler.start();
     if (!parts.runAtStart) return;
-    for (const check of next.checks) if (check.activated) scheduler.runNow(check);
-  };
-
-  // Readiness turns as soon as the agent is told to stop, whatever the source is still busy with.
-  const startDraining = (): void => {
-    state = 'draining';
+    for (const check of active) scheduler.runNow(check);
   };
 
   try {
@@ -113,10 +111,13 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     try {
       log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
       parts.onListening(server.port);
-      stop.stopping.addEventListener('abort', startDraining, { once: true });
-      await parts.source.watch(take, stop.stopping);
-      startDraining();
-      await scheduler.drain(stop.now);
+      // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
+      await endOrAbort(parts.source.watch(take, stop.stopping), stop.stopping);
+      state = 'draining';
+      const drained = scheduler.drain(stop.now);
+      const runs = scheduler.unfinished;
+      if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
+      await drained;
       await flush(sink, log);
     } finally {
       await server.close();
@@ -124,6 +125,15 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   } finally {
     await tools.close();
   }
+}
+
+/** Settles as the promise does, and resolves as soon as the signal aborts. */
+function endOrAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    promise.then(resolve, reject);
+  });
 }
 
 /** Everything that the sink takes over is counted first. */

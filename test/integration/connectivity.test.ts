@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Resolver } from '../../src/agent/net/resolver.ts';
 import { createConnectivityCheck } from '../../src/agent/run/connectivity.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock, settle } from '../support/fake-clock.ts';
 import { loopbackResolver } from '../support/probe-context.ts';
 
 const never = new AbortController().signal;
@@ -56,6 +56,18 @@ function setUp(targets: readonly (readonly [string, number])[], resolver = loopb
 describe('the connectivity check', () => {
   it('is always online without targets', async () => {
     expect(await setUp([]).check.isOnline(never)).toBe(true);
+  });
+
+  it('asks as many targets as there may be without a warning of a leak', async () => {
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    const { port } = await listen();
+    const targets = Array.from({ length: 16 }, () => ['127.0.0.1', port] as const);
+    expect(await setUp(targets).check.isOnline(never)).toBe(true);
+    await settle();
+    process.off('warning', onWarning);
+    expect(warnings).toEqual([]);
   });
 
   it('is online where one of the targets accepts, by name or address', async () => {

@@ -55,7 +55,7 @@ export const METRIC_TABLE = {
     name: 'vedette_running',
     type: 'gauge',
     labels: [],
-    meaning: 'Runs in progress.',
+    meaning: 'Runs at work; those that only wait for their next attempt are left out.',
   },
   queued: {
     name: 'vedette_queued',

@@ -1,3 +1,4 @@
+import type { AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
@@ -42,7 +43,7 @@ export interface Attempt {
   readonly details: DetailFields;
 }
 
-/** Probes once and judges what came. Never rejects: a probe that breaks is an INTERNAL_ERROR. */
+/** Probes once and judges what came. Never rejects: what breaks in it is an INTERNAL_ERROR. */
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
@@ -56,11 +57,11 @@ export async function makeAttempt(
   const startMs = clock.monotonicMs();
   const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
-  const probed = await probe(check, parts, { signal, clock, deadlineMs, resolver, guard, log });
-  const { failure, networkError, responseTimeMs, sources } = probed;
+  const context = { signal, clock, deadlineMs, resolver, guard, log };
+  const { probed, assertions } = await observe(check, parts, context);
+  const { failure, networkError, responseTimeMs } = probed;
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
-  const assertions = await parts.evaluator.evaluate(check.request.assertions, sources, signal);
   const assertionsFailed = assertions.some(({ error }) => error !== null);
   const verdict = verdictOf(check, { ...probed, assertionsFailed });
   const details = probed.detail({ assertions, jobLog: log.entries() });
@@ -77,14 +78,27 @@ export async function makeAttempt(
   };
 }
 
-async function probe(check: Check, parts: AttemptParts, context: ProbeContext): Promise<Probed> {
+interface Observed {
+  readonly probed: Probed;
+  readonly assertions: readonly AssertionResult[];
+}
+
+async function observe(
+  check: Check,
+  { checkTypes, evaluator, log }: AttemptParts,
+  context: ProbeContext,
+): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
-  const runner = parts.checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
+  const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   try {
-    return await runner.probe(check as never, context);
+    const probed = await runner.probe(check as never, context);
+    const { assertions } = check.request;
+    const { signal } = context;
+    return { probed, assertions: await evaluator.evaluate(assertions, probed.sources, signal) };
   } catch (thrown) {
-    parts.log.error({ err: thrown, checkId: check.id }, 'a probe broke; please report this');
+    log.error({ err: thrown, checkId: check.id }, 'an attempt broke; please report this');
     const message = `The agent's own fault: ${messageOf(thrown)}`;
-    return runner.broken(check as never, { code: 'INTERNAL_ERROR', message });
+    const probed = runner.broken(check as never, { code: 'INTERNAL_ERROR', message });
+    return { probed, assertions: [] };
   }
 }

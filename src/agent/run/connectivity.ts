@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { connect } from 'node:net';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Family, Resolver } from '../net/resolver.ts';
@@ -101,6 +102,8 @@ async function reachAny(
   signal: AbortSignal,
 ): Promise<boolean> {
   const done = new AbortController();
+  // One listener for each connection, whose number is bounded: no leak to be warned of.
+  setMaxListeners(0, done.signal);
   const end = (): void => done.abort();
   signal.addEventListener('abort', end, { once: true });
   const cancel = clock.after(TIME_LIMIT_MS, end);

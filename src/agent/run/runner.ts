@@ -64,6 +64,11 @@ function failed({ verdict }: Attempt): boolean {
   return verdict.hasFailures || verdict.hasErrors;
 }
 
+/** A check that should fail also passes without an answer, which our own trouble may have cost it. */
+function passedWithAnswer(attempt: Attempt): boolean {
+  return !failed(attempt) && attempt.failure === null;
+}
+
 /**
  * The starvation guard (SEMANTICS 1, Result): what failed or was slow while our own event loop
  * stood still says nothing of the target. Null where every repeat was starved too.
@@ -78,8 +83,8 @@ async function attemptUnstarved(
   for (let repeats = 0; repeats <= MAX_STARVED_REPEATS; repeats += 1) {
     const again = repeats === 0 ? '' : `, repeated: the agent itself stood still in the one before`;
     const attempt = await makeAttempt(check, parts, `${opening}${again}`, signal);
-    const suspect = failed(attempt) || attempt.verdict.isDegraded;
-    if (signal.aborted || !suspect || !parts.stalls.stalledSince(attempt.startMs)) return attempt;
+    const isSuspect = !passedWithAnswer(attempt) || attempt.verdict.isDegraded;
+    if (signal.aborted || !isSuspect || !parts.stalls.stalledSince(attempt.startMs)) return attempt;
     parts.onStarved();
   }
   return null;
@@ -91,8 +96,7 @@ async function whyNotToCount(
   { signal }: Run,
   { connectivity }: RunnerParts,
 ): Promise<MissedReason | null> {
-  const passed = !failed(attempt) && attempt.failure === null;
-  if (passed) return null;
+  if (passedWithAnswer(attempt)) return null;
   if (signal.aborted) return 'agent_stopped';
   const online = await connectivity.isOnline(signal);
   if (signal.aborted) return 'agent_stopped';

@@ -76,6 +76,11 @@ export class RunQueue {
     return this.#line.size + this.#held + this.#places.queued;
   }
 
+  /** Runs that began and have not ended, at work or waiting for their next attempt. */
+  get unfinished(): number {
+    return this.#runs.size - this.#line.size;
+  }
+
   /** Takes a slot of the plan: it starts, waits, or is reported as missed. */
   submit(due: Due): void {
     if (this.#state === 'closed') {

@@ -99,6 +99,11 @@ export class Scheduler {
     return this.#queue.queued + this.#asked.size;
   }
 
+  /** Runs that began and have not ended, at work or waiting for their next attempt. */
+  get unfinished(): number {
+    return this.#queue.unfinished;
+  }
+
   /** Checks that are scheduled, so without the deactivated ones. */
   get checks(): number {
     return this.#scheduled.size;
@@ -161,7 +166,9 @@ export class Scheduler {
     if (this.#state !== 'stopped') this.#state = 'draining';
     this.#asked.clear();
     const drained = this.#queue.drain(graceSignal);
-    // The queue is closed, so this reports what was due and not yet looked at.
+    // The queue is closed, so this reports what was due and not yet looked at: what is left of a
+    // stretch that a turn had to break off, and then the time that went by meanwhile.
+    if (this.#timeline.stretch !== null) this.#turnUntil(Number.POSITIVE_INFINITY);
     if (wasRunning) this.#turnUntil(Number.POSITIVE_INFINITY);
     this.#wake();
     await drained;

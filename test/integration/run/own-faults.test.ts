@@ -49,6 +49,23 @@ describe('the starvation guard', () => {
     expect(harness.results).toMatchObject([{ isDegraded: false, hasFailures: false }]);
   });
 
+  it('repeats one that passes only because no answer came while the agent stood still', async () => {
+    const clock = new FakeClock();
+    let attempts = 0;
+    // The first attempt is cut short in the stall; the next one gets the answer.
+    const server = await listenTcp((socket) => {
+      attempts += 1;
+      if (attempts === 1) void clock.stall(31_000).then(() => socket.destroy());
+      else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    });
+    onTestFinished(() => server.close());
+    const harness = runHarness({ clock });
+    const request = { url: `http://127.0.0.1:${server.port}/` };
+    await harness.run(checkOf('URL', { request, shouldFail: true, retryStrategy: null }));
+    expect(harness.starved).toBe(1);
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  });
+
   it('takes a target that is slow for slow', async () => {
     const clock = new FakeClock();
     const harness = runHarness({ clock });
@@ -149,6 +166,29 @@ describe('a probe that breaks', () => {
         hasErrors: true,
         hasFailures: false,
         apiCheckResult: { response: null, requestErrorCode: 'INTERNAL_ERROR' },
+      },
+    ]);
+    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+  });
+
+  it('as are assertions that cannot be evaluated', async () => {
+    const harness = runHarness({
+      clock: new FakeClock(),
+      parts: {
+        evaluator: {
+          evaluate: () => Promise.reject(new Error('no thread')),
+          close: async () => {},
+        },
+      },
+    });
+    const request = await httpServer(async () => 200);
+    await harness.run(checkOf('URL', { request, retryStrategy: null }));
+    expect(harness.results).toMatchObject([
+      {
+        resultType: 'FINAL',
+        hasErrors: true,
+        hasFailures: false,
+        apiCheckResult: { requestErrorCode: 'INTERNAL_ERROR' },
       },
     ]);
     expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);

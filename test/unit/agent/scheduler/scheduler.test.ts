@@ -267,6 +267,23 @@ describe('Scheduler', () => {
     expect(rig.missed).toHaveLength(1);
   });
 
+  it('tells how many runs a drain waits for, those that rest before a retry among them', async () => {
+    const wait = gate();
+    rig = new Rig({
+      concurrency: 1,
+      run: ({ id }, _slotMs, _signal, place) =>
+        id === 'failing' ? place.rest(() => wait.opened) : Promise.resolve(),
+    });
+    rig.begin(everyMinute('failing'), everyMinute('fine'));
+    await rig.clock.advance(MINUTE);
+    expect([rig.scheduler.running, rig.scheduler.unfinished]).toEqual([0, 1]);
+    const drained = rig.scheduler.drain(never);
+    expect(rig.scheduler.unfinished).toBe(1);
+    wait.open();
+    await drained;
+    expect(rig.scheduler.unfinished).toBe(0);
+  });
+
   it('aborts the runs when the grace of a drain is over, and not before', async () => {
     const signals: AbortSignal[] = [];
     rig = new Rig({
@@ -304,6 +321,30 @@ describe('Scheduler', () => {
     await rig.scheduler.drain(never);
     expect(rig.missedS).toEqual([['a', 60, 60, 'agent_stopped']]);
     expect(rig.starts).toEqual([]);
+  });
+
+  it('reports them also where it drains in the middle of a turn that takes long', async () => {
+    let drained = Promise.resolve();
+    rig = new Rig({
+      wallMs: T0 + 10 * SECOND,
+      run: () => {
+        // The turn is over by now, and the slot at 66 s is due before the next.
+        rig.clock.spend(10 * SECOND);
+        setImmediate(() => {
+          drained = rig.scheduler.drain(never);
+        });
+        return Promise.resolve();
+      },
+    });
+    rig.begin(everyMinute('a'), everyMinute('b'), checkOf('c', 1, 1));
+    await rig.clock.advance(50 * SECOND);
+    await drained;
+    expect(rig.starts).toHaveLength(1);
+    const other = rig.starts[0]?.id === 'a' ? 'b' : 'a';
+    expect(rig.missedS).toEqual([
+      [other, 60, 60, 'agent_stopped'],
+      ['c', 66, 66, 'agent_stopped'],
+    ]);
   });
 
   it('can be drained without ever having been started', async () => {
