@@ -13,6 +13,8 @@ export interface DaemonParts extends Pick<AgentParts, 'config' | 'log' | 'runAtS
   readonly openSink: (onDropped: OnDropped, requestStop: (cause: string) => void) => ResultSink;
   /** Called once, when health is served and the first checks are in, before any of them runs. */
   readonly onReady: (healthPort: number, set: CheckSet) => void;
+  /** Called once, when the agent is told to stop and waits for the runs in progress. */
+  readonly onStopping: () => void;
 }
 
 /**
@@ -27,6 +29,7 @@ export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise
   const { shutdownGraceMs: graceMs, checksFile: file } = config;
   const stop = new StopSignals({ emitter: signals, clock, graceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
+  stop.stopping.addEventListener('abort', parts.onStopping, { once: true });
   let healthPort = config.healthPort;
   try {
     await runAgent({

@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 import { systemClock } from '../runtime/clock.ts';
 import { runProgram } from './program.ts';
+import { StandardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
 const { stdout, stderr, env } = process;
 const terminal: Terminal = { stdout, stderr, env, signals: process, clock: systemClock };
+const output = new StandardOutput(stdout, stderr);
 
-// Whoever reads our output may go away at any time (`| head`); that is no fault of ours.
-stdout.on('error', () => {});
-stderr.on('error', () => {});
-
-process.exitCode = await runProgram(process.argv.slice(2), terminal, (exitCode) =>
-  process.exit(exitCode),
-);
+const exitCode = await runProgram(process.argv.slice(2), terminal, (code) => process.exit(code));
+process.exitCode = exitCode;
+// Not waited for: where the reader of a pipe neither reads nor closes it, this never comes.
+void output.settle(exitCode).then((settled) => {
+  process.exitCode = settled;
+});

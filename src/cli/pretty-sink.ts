@@ -11,8 +11,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 export interface PrettySinkOptions {
   readonly palette: Palette;
   readonly onDropped: (kind: LineKind, count: number) => void;
-  /** Called when nobody reads stdout any more (`| head`). */
-  readonly onClosed: () => void;
+  /** Called when nobody reads stdout any more (`| head`), or it cannot be written. */
+  readonly onClosed: (error: Error) => void;
 }
 
 /** Results scrolling by on stdout, for `vedette up`. */

@@ -1,17 +1,13 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { VERSION } from '../runtime/version.ts';
+import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
 import type { OutputFormat } from './run-printer.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
-const EXAMPLES = {
-  run: ['vedette run vedette.yaml', 'vedette run checks.yaml --check shop --output json'],
-  validate: ['vedette validate checks.yaml'],
-  agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
-  up: ['vedette up', 'vedette up --file checks.yaml'],
-} as const;
+const FILE = 'the check file (YAML or JSON)';
 
-/** What the process does when it is told for the second time to stop. */
+/** Ends the process, whatever still goes on in it. */
 type ExitNow = (exitCode: number) => void;
 
 /**
@@ -26,7 +22,9 @@ export async function runProgram(
   exitNow: ExitNow,
 ): Promise<number> {
   let exitCode: number = EXIT.ok;
-  const program = createProgram(terminal, exitNow, (code) => {
+  // Its help lists them; where it runs, it reads them anyway.
+  const variables = args.includes('agent') ? (await import('../agent/config.ts')).ENVIRONMENT : [];
+  const program = createProgram(terminal, variables, exitNow, (code) => {
     exitCode = code;
   });
   try {
@@ -45,16 +43,23 @@ export async function runProgram(
  */
 function createProgram(
   terminal: Terminal,
+  variables: readonly VariableRow[],
   exitNow: ExitNow,
   finished: (exitCode: number) => void,
 ): Command {
+  // A daemon has told by then all that it could tell. Without this, lines that nobody reads any more
+  // would keep the process alive for as long as their reader is.
+  const daemonEnded = (exitCode: number): void => {
+    finished(exitCode);
+    exitNow(exitCode);
+  };
   const program = new Command('vedette')
     .description('Runs URL, API, TCP, DNS and ICMP checks from inside your network.')
     .version(VERSION, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand(false)
     .showSuggestionAfterError(true)
-    .addHelpText('after', examples(['vedette run vedette.yaml']))
+    .addHelpText('after', firstSteps())
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),
@@ -67,15 +72,11 @@ function createProgram(
     .command('run')
     .summary('run each check of a file once')
     .description('Runs each check of a file once, with its retries, and prints the results.')
-    .argument('<file>', 'the check file (YAML or JSON)')
+    .argument('<file>', FILE, notEmpty)
     .addOption(checkOption())
     .addOption(outputOption())
     .option('--no-retries', 'make one attempt, whatever the check says')
-    .addHelpText('after', examples(EXAMPLES.run))
-    .addHelpText(
-      'after',
-      '\nExit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file.',
-    )
+    .addHelpText('after', helpAfter('run'))
     .action(async (file: string, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.ts');
       finished(await runCommand(file, options, terminal, exitNow));
@@ -83,10 +84,10 @@ function createProgram(
 
   program
     .command('validate')
-    .summary('check a check file')
+    .summary('look for mistakes in a check file')
     .description('Prints every problem of a check file with its line and column.')
-    .argument('<file>', 'the check file (YAML or JSON)')
-    .addHelpText('after', examples(EXAMPLES.validate))
+    .argument('<file>', FILE, notEmpty)
+    .addHelpText('after', helpAfter('validate'))
     .action(async (file: string) => {
       const { validateCommand } = await import('./commands/validate.ts');
       finished(await validateCommand(file, terminal));
@@ -96,12 +97,13 @@ function createProgram(
     .command('agent')
     .summary('run the daemon, configured by environment variables')
     .description(
-      'Runs the checks of CHECKS_FILE on schedule: results as NDJSON on stdout, the log on stderr. The README lists the environment variables.',
+      'Runs the checks of CHECKS_FILE on schedule: results as NDJSON on stdout, the log on stderr.',
     )
-    .addHelpText('after', examples(EXAMPLES.agent))
+    .addHelpText('after', variableTable(variables))
+    .addHelpText('after', helpAfter('agent'))
     .action(async () => {
       const { agentCommand } = await import('./commands/agent.ts');
-      finished(await agentCommand(terminal));
+      daemonEnded(await agentCommand(terminal));
     });
 
   program
@@ -110,11 +112,23 @@ function createProgram(
     .description(
       'Runs each check of a file at once and then on its schedule, with readable results.',
     )
-    .option('--file <file>', 'the check file (YAML or JSON)', 'vedette.yaml')
-    .addHelpText('after', examples(EXAMPLES.up))
+    .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
+    .addHelpText('after', helpAfter('up'))
     .action(async ({ file }: { file: string }) => {
       const { upCommand } = await import('./commands/up.ts');
-      finished(await upCommand(file, terminal));
+      daemonEnded(await upCommand(file, terminal));
+    });
+
+  program
+    .command('help')
+    .summary('print the help of a command')
+    .description('Prints the help of a command, or of the program.')
+    .argument('[command]')
+    .action((name: string | undefined) => {
+      const command = program.commands.find((each) => each.name() === name);
+      if (name === undefined) program.help();
+      else if (command === undefined) program.error(`error: unknown command '${name}'`);
+      else command.help();
     });
   return program;
 }
@@ -141,7 +155,7 @@ function collect(value: string, previous: readonly string[]): readonly string[] 
   return [...previous, value];
 }
 
-function examples(lines: readonly string[]): string {
-  const heading = lines.length === 1 ? 'Example:' : 'Examples:';
-  return `\n${heading}\n${lines.map((line) => `  $ ${line}`).join('\n')}`;
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must name a file.');
+  return value;
 }

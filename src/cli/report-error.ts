@@ -16,7 +16,9 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
   stderr.write(`vedette: ${harmless(line, MAX_LINE_CHARS)}\n`);
   const level = (env.LOG_LEVEL ?? '').trim().toLowerCase();
   if ((level === 'debug' || level === 'trace') && thrown instanceof Error) {
-    stderr.write(`${thrown.stack ?? ''}\n`);
+    for (const frame of (thrown.stack ?? '').split('\n')) {
+      stderr.write(`${harmless(frame, MAX_LINE_CHARS)}\n`);
+    }
   }
   return isOurFault ? EXIT.internal : EXIT.unusable;
 }

@@ -29,7 +29,7 @@ export class RunPrinter {
   constructor(terminal: Terminal, format: OutputFormat, total: number) {
     this.#terminal = terminal;
     this.#format = format;
-    this.#progress = new Progress(terminal.stderr, total);
+    this.#progress = new Progress(terminal, total);
     this.#startMs = terminal.clock.monotonicMs();
   }
 

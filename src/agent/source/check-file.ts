@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
 import { isMapping, knownDefaults, type RawMapping } from './check-defaults.ts';
@@ -6,7 +5,8 @@ import { readCheck } from './check-entry.ts';
 import type { CheckSet } from './check-source.ts';
 import { readClientCertificate } from './client-certificate-entry.ts';
 import { readDocument, type SourceDocument } from './document.ts';
-import { type DocumentPath, ProblemList } from './file-problem.ts';
+import { type DocumentPath, ProblemList, TOP } from './file-problem.ts';
+import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 
@@ -35,13 +35,12 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
   const document = readDocument(text, problems);
   const read = document === null ? EMPTY : await readRoot(document, file, problems);
   problems.throwIfAny(file, read.pemFiles);
-  return { ...read, fingerprint: fingerprintOf(read) };
-}
-
-function fingerprintOf({ checks, clientCertificates }: CheckSet): string {
-  return createHash('sha256')
-    .update(JSON.stringify([checks, clientCertificates]))
-    .digest('hex');
+  const fingerprint = fingerprintOf(read);
+  if (fingerprint !== null) return { ...read, fingerprint };
+  const limit = `${MAX_SET_CHARS / 1024 / 1024} million characters`;
+  const message = `with their defaults and aliases written out come to more than ${limit}`;
+  problems.add('checks', '', message, () => document?.locateKey(['checks']) ?? TOP);
+  throw problems.toError(file, read.pemFiles);
 }
 
 async function readRoot(

@@ -1,9 +1,9 @@
 import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq } from 'yaml';
+import { keyText } from './file-problem.ts';
 
 /** How many values aliases (`*name`) may add to a document: a small file must stay small. */
 const MAX_ALIASED_VALUES = 1_000_000;
-const MAX_DEPTH = 50;
-const MAX_NAME_CHARS = 60;
+export const MAX_DEPTH = 50;
 
 interface Converted {
   readonly value: unknown;
@@ -77,7 +77,7 @@ export class PlainConverter {
       if (typeof key !== 'string') {
         this.#refused(pair.key, 'a key must be text');
       } else if (entries.has(key)) {
-        this.#refused(pair.key, `the key ${JSON.stringify(shortened(key))} is given twice`);
+        this.#refused(pair.key, `the key ${keyText(key)} is given twice`);
       } else {
         const converted = this.#convert(pair.value, depth + 1);
         size += converted.size;
@@ -89,20 +89,23 @@ export class PlainConverter {
   }
 
   #alias(node: Alias): Converted {
-    const name = shortened(node.source);
     const anchored = this.#anchors.get(node.source);
     if (anchored === undefined) {
-      return this.#refused(node, `*${name} stands for nothing: no &${name} comes before it`);
+      // Its name is not shown: it is a secret where a password that starts with * lacks its quotes.
+      return this.#refused(
+        node,
+        'an alias stands for nothing here: no anchor of its name comes before it; put text that starts with * in quotes',
+      );
     }
     const { converted } = anchored;
     if (converted === null) {
-      return this.#refused(node, `*${name} stands inside the value that it names`);
+      return this.#refused(node, 'an alias stands inside the value that it names');
     }
     this.#targets.set(node, anchored.node);
     this.#aliasedValues += converted.size;
     if (this.#aliasedValues > MAX_ALIASED_VALUES) {
       const limit = `aliases may add ${MAX_ALIASED_VALUES} values`;
-      return this.#refused(node, `*${name} makes the file too large: ${limit}`);
+      return this.#refused(node, `this alias makes the file too large: ${limit}`);
     }
     return converted;
   }
@@ -111,8 +114,4 @@ export class PlainConverter {
     this.#refuse(node, message);
     return { value: null, size: 1 };
   }
-}
-
-function shortened(name: string): string {
-  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
 }

@@ -1,6 +1,8 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
-import { PlainConverter } from './document-values.ts';
-import type { DocumentPath, Position, ProblemList } from './file-problem.ts';
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import { MAX_DEPTH, PlainConverter } from './document-values.ts';
+import { type DocumentPath, type Position, type ProblemList, TOP } from './file-problem.ts';
+import { LineIndex } from './line-index.ts';
+import { parseYaml, type YamlProblem } from './parse-yaml.ts';
 
 /** A parsed YAML or JSON text that still knows where everything stood. */
 export interface SourceDocument {
@@ -12,45 +14,29 @@ export interface SourceDocument {
   locateKey(path: DocumentPath): Position;
 }
 
-const TOP: Position = { line: 1, column: 1 };
-
 /**
  * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
  * to the list; null where the text is no document at all.
  */
 export function readDocument(text: string, problems: ProblemList): SourceDocument | null {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    stringKeys: true,
-    // The parser compares every key with every other; the converter's map does not.
-    uniqueKeys: false,
-    version: '1.2',
-    schema: 'core',
-    merge: false,
-    resolveKnownTags: false,
-  });
-  const positionAt = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
-  for (const { pos, message, code } of [...document.errors, ...document.warnings]) {
-    const text = `not valid YAML: ${plainMessage(code, message)}`;
-    problems.add('', '', text, () => positionAt(pos[0]));
+  const lines = new LineIndex(text);
+  const { contents, problems: found } = parseYaml(text);
+  for (const problem of found) {
+    const text = `not valid YAML: ${plainMessage(problem)}`;
+    problems.add('', '', text, () => lines.positionAt(problem.offset));
   }
   if (!problems.isEmpty) return null;
 
   const startOf = (node: unknown): Position | null =>
-    hasRange(node) ? positionAt(node.range[0]) : null;
+    hasRange(node) ? lines.positionAt(node.range[0]) : null;
   const converter = new PlainConverter((node, message) =>
     problems.add('', '', message, () => startOf(node) ?? TOP),
   );
-  const value = converter.convert(document.contents);
+  const value = converter.convert(contents);
   if (!problems.isEmpty) return null;
 
   const follow = (path: DocumentPath): { value: Position; key: Position } => {
-    let node: unknown = document.contents;
+    let node: unknown = contents;
     let at = startOf(node) ?? TOP;
     let key = at;
     for (const step of path) {
@@ -89,14 +75,17 @@ function isEmptyScalar(node: unknown): boolean {
 }
 
 /** The parser's own words, or plainer ones where its are about its workings. */
-function plainMessage(code: string, message: string): string {
+function plainMessage({ code, message }: YamlProblem): string {
   switch (code) {
     case 'MULTIPLE_DOCS':
       return 'a second document starts here, and a check file holds one';
-    case 'RESOURCE_EXHAUSTION':
-      return 'it is nested too deep';
+    case 'TOO_DEEP':
+      return `the value is nested deeper than ${MAX_DEPTH} levels`;
     case 'TAG_RESOLVE_FAILED':
       return 'tags such as !name are not supported';
+    // These may go on with what was stumbled over, which may be a secret.
+    case 'UNEXPECTED_TOKEN':
+      return message.split(':', 1)[0] ?? message;
     default:
       return message.split('\n', 1)[0] ?? message;
   }

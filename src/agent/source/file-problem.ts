@@ -9,6 +9,9 @@ export interface Position {
   readonly column: number;
 }
 
+/** Where a document starts. */
+export const TOP: Position = { line: 1, column: 1 };
+
 /** One thing that is wrong with a file. `path` and `message` read as one sentence. */
 export interface FileProblem extends Position {
   /** For example `checks[2].request.port of check "shop"`; empty for the file as a whole. */
@@ -32,13 +35,18 @@ export function pathText(path: DocumentPath): string {
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
     else if (/^[A-Za-z_][\w-]{0,59}$/.test(step)) text += text === '' ? step : `.${step}`;
-    else text += `[${JSON.stringify(cut(step))}]`;
+    else text += `[${keyText(step)}]`;
   }
   return text;
 }
 
-function cut(key: string): string {
-  return key.length > MAX_KEY_CHARS ? `${key.slice(0, MAX_KEY_CHARS)}…` : key;
+/**
+ * A key in quotes, cut. In `{ password:abc }`, where the space is missing, the key is all of
+ * `password:abc`, so what follows a colon is never shown.
+ */
+export function keyText(key: string): string {
+  const shown = key.replace(/(?<=:).+$/s, '…');
+  return JSON.stringify(shown.length > MAX_KEY_CHARS ? `${shown.slice(0, MAX_KEY_CHARS)}…` : shown);
 }
 
 /** A file that cannot be used. The message is the first problem; all are in `problems`. */
@@ -110,10 +118,14 @@ export class ProblemList {
     return this.#problems.length === 0;
   }
 
-  /** Throws a FileProblemsError where there is any, sorted as the file is read. */
+  /** Throws a FileProblemsError where there is any. */
   throwIfAny(file: string, pemFiles: readonly string[] = []): void {
-    if (this.isEmpty) return;
+    if (!this.isEmpty) throw this.toError(file, pemFiles);
+  }
+
+  /** All of it as one error, sorted as the file is read. */
+  toError(file: string, pemFiles: readonly string[]): FileProblemsError {
     const problems = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
-    throw new FileProblemsError(file, { problems, omitted: this.#omitted, pemFiles });
+    return new FileProblemsError(file, { problems, omitted: this.#omitted, pemFiles });
   }
 }

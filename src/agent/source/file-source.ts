@@ -6,12 +6,14 @@ import type { CheckFile } from './check-file.ts';
 import type { CheckSet, CheckSource } from './check-source.ts';
 import { FileProblemsError } from './file-problem.ts';
 import { isRegularFile, stampOf } from './file-stamp.ts';
-import { loadCheckFile } from './load-check-file.ts';
+import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
 /** Between two looks at the files. */
 export const POLL_MS = 1000;
 /** A file that could not be read at all (no descriptors, no memory) is tried again after this. */
 const RETRY_MS = 60_000;
+/** Checks are running by then, and parsing a long text beside them would falsify their times. */
+const MAX_INLINE_RELOAD_CHARS = 4 * 1024;
 /** A file that never stands still is taken as it is after so many looks. */
 const MAX_UNSETTLED_POLLS = 10;
 
@@ -64,14 +66,10 @@ class FileWatch {
   }
 
   async run(): Promise<void> {
-    const { file, clock } = this.#options;
-    if ((await isRegularFile(file)) === false) {
-      const message = `${file}: is no regular file, so it cannot be watched for changes`;
-      throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
-    }
+    const { clock } = this.#options;
     this.#readStamp = await stampOf(this.#files);
     try {
-      this.#accept(await this.#load());
+      this.#accept(await this.#load({}));
     } catch (thrown) {
       if (!this.#signal.aborted) throw thrown;
     }
@@ -100,17 +98,22 @@ class FileWatch {
   async #reload(): Promise<void> {
     this.#retryAtMs = Number.POSITIVE_INFINITY;
     try {
-      this.#accept(await this.#load());
+      this.#accept(await this.#load({ maxInlineChars: MAX_INLINE_RELOAD_CHARS }));
     } catch (thrown) {
       if (this.#signal.aborted) return;
       this.#refuse(thrown);
     }
   }
 
-  #load(): Promise<CheckFile> {
+  async #load(bounds: Pick<LoadOptions, 'maxInlineChars'>): Promise<CheckFile> {
     const { file, workerUrl } = this.#options;
-    const signal = this.#signal;
-    return loadCheckFile(file, workerUrl === undefined ? { signal } : { signal, workerUrl });
+    // Opening a pipe waits for its writer, maybe for ever, and nothing could end that.
+    if ((await isRegularFile(file)) === false) {
+      const message = `${file}: is no regular file, so it cannot be watched for changes`;
+      throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
+    }
+    const options: LoadOptions = { ...bounds, signal: this.#signal };
+    return loadCheckFile(file, workerUrl === undefined ? options : { ...options, workerUrl });
   }
 
   #accept(checkFile: CheckFile): void {

@@ -5,10 +5,7 @@ import { readCheckFileText } from './check-file-text.ts';
 import type { ParseJob, ParseReply } from './check-file-worker.ts';
 import { FileProblemsError } from './file-problem.ts';
 
-/**
- * Parsing takes about half a millisecond a kilobyte, which up to here is short enough to do beside
- * running checks; a longer text would hold them all up, and gets a thread of its own.
- */
+/** A longer text gets a thread of its own: parsing takes about 5 ms a kilobyte, errors more. */
 const MAX_INLINE_CHARS = 64 * 1024;
 
 const DEFAULT_WORKER_URL = new URL('./check-file-worker.js', import.meta.url);
@@ -16,21 +13,24 @@ const DEFAULT_WORKER_URL = new URL('./check-file-worker.js', import.meta.url);
 export interface LoadOptions {
   /** Ends the work; the promise then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
+  /** The longest text that is parsed without a thread of its own; 64 KiB unless given. */
+  readonly maxInlineChars?: number;
   /** Where the compiled check-file-worker stands; beside this module unless given. */
   readonly workerUrl?: URL;
 }
 
 /**
- * Reads a check file (SEMANTICS 1) without holding the event loop, however long it is.
+ * Reads a check file (SEMANTICS 1). However long it is, the event loop is not held for longer than
+ * `maxInlineChars` take.
  *
  * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the
  *   file cannot be read, or its text needs more memory than there is
  */
 export async function loadCheckFile(file: string, options: LoadOptions = {}): Promise<CheckFile> {
-  const { signal, workerUrl = DEFAULT_WORKER_URL } = options;
+  const { signal, maxInlineChars = MAX_INLINE_CHARS, workerUrl = DEFAULT_WORKER_URL } = options;
   const text = await readCheckFileText(file);
   signal?.throwIfAborted();
-  if (text.length <= MAX_INLINE_CHARS) return parseCheckFile(text, file);
+  if (text.length <= maxInlineChars) return parseCheckFile(text, file);
   const workerData: ParseJob = { text, file };
   const worker = new Worker(workerUrl, { workerData });
   const onAbort = (): void => void worker.terminate();

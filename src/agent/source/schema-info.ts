@@ -80,7 +80,7 @@ function allowedNumber(schema: z.ZodNumber): string {
 
 function allowedText(min: number | null, max: number | null): string {
   if (min !== null && max !== null) return `text of ${min} to ${max} characters`;
-  if (min !== null) return `text of ${min} characters or more`;
+  if (min !== null) return `text of ${min} ${min === 1 ? 'character' : 'characters'} or more`;
   return max === null ? 'text' : `text of at most ${max} characters`;
 }
 

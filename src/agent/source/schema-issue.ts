@@ -30,14 +30,14 @@ export function issueText(
 /** `, not 70000`; nothing where the value is missing or may be a secret. */
 export function shownValue(value: unknown, path: DocumentPath): string {
   if (value === undefined) return '';
-  if (mayHoldSecret(path, value)) return ' (the value is not shown here)';
-  if (typeof value === 'string') {
-    return value.length > MAX_SHOWN_CHARS
-      ? `, not text of ${value.length} characters`
-      : `, not ${JSON.stringify(value)}`;
-  }
+  if (value === null) return ', not null';
   if (Array.isArray(value)) return ', not a list';
-  return typeof value === 'object' && value !== null ? ', not a mapping' : `, not ${String(value)}`;
+  if (typeof value === 'object') return ', not a mapping';
+  if (mayHoldSecret(path, value)) return ' (the value is not shown here)';
+  if (typeof value !== 'string') return `, not ${String(value)}`;
+  return value.length > MAX_SHOWN_CHARS
+    ? `, not text of ${value.length} characters`
+    : `, not ${JSON.stringify(value)}`;
 }
 
 function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): string {
@@ -56,6 +56,7 @@ function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): stri
 
 /** What to say of a key that the schema does not know, to stand after its path. */
 export function unknownKeyText(key: string, known: readonly string[]): string {
+  if (/^\w+:./.test(key)) return 'is not a known key; put a space after the colon';
   const nearest = nearestName(key, known);
   if (nearest !== null) return `is not a known key; did you mean ${nearest}?`;
   return `is not a known key; known here: ${known.join(', ')}`;

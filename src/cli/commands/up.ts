@@ -1,5 +1,6 @@
 import { loadConfig } from '../../agent/config.ts';
 import type { Check } from '../../model/check.ts';
+import { systemCodeOf } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { runDaemon } from '../daemon.ts';
 import { PrettySink } from '../pretty-sink.ts';
@@ -7,6 +8,8 @@ import { type Palette, paletteFor, wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
 import { createTerminalLog, logLevelOr } from '../terminal-log.ts';
+
+const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
 
 /**
  * The agent on one file, for people: every check once at once, then on its schedule, with readable
@@ -27,10 +30,16 @@ export async function upCommand(file: string, terminal: Terminal): Promise<numbe
         new PrettySink(terminal, {
           palette,
           onDropped,
-          onClosed: () => requestStop('nobody reads stdout any more'),
+          onClosed: (error) => {
+            const code = systemCodeOf(error) ?? error.message;
+            if (code !== 'EPIPE') log.error(`stdout cannot be written (${code}): results are lost`);
+            requestStop('nobody reads stdout any more');
+          },
         }),
       runAtStart: true,
       onReady: (port, { checks }) => void stdout.write(greeting(file, checks, port, palette)),
+      // Without a word, a run that waits for its retry would look like a program that hangs.
+      onStopping: () => void stdout.write(STOPPING),
     },
     terminal,
   );
@@ -46,7 +55,7 @@ function greeting(file: string, checks: readonly Check[], port: number, palette:
     palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(file)}${rest}.`),
     row('Health', `http://127.0.0.1:${port}/health`),
     row('Metrics', `http://127.0.0.1:${port}/metrics`),
-    row('Other checks', 'edit the file, which is read again; or start with --file FILE'),
+    row('Other checks', 'edit the file, which is read again; or: vedette up --file FILE'),
     row('Stop', 'Ctrl-C'),
     '',
     '',

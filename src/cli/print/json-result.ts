@@ -1,11 +1,25 @@
 import type { CheckResult, MissedSlots } from '../../model/result.ts';
 
-/** The specification's result object on one line, which JSON keeps free of control characters. */
+/**
+ * What could steer a terminal and JSON leaves as it is: DEL, the C1 controls (U+009B does what
+ * ESC [ does), and the marks that turn the direction of writing.
+ */
+const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** The specification's result object on one line that can be printed on a terminal. */
 export function jsonResult(result: CheckResult): string {
-  return `${JSON.stringify(result)}\n`;
+  return lineOf(result);
 }
 
 /** What stands in place of a result where a run could not be made. */
 export function jsonMissed(missed: MissedSlots): string {
-  return `${JSON.stringify({ missed })}\n`;
+  return lineOf({ missed });
+}
+
+function lineOf(value: unknown): string {
+  const json = JSON.stringify(value).replace(
+    UNESCAPED,
+    (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`,
+  );
+  return `${json}\n`;
 }

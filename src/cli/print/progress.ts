@@ -1,4 +1,4 @@
-import type { TerminalStream } from '../terminal.ts';
+import type { Terminal, TerminalStream } from '../terminal.ts';
 import { harmless } from './harmless.ts';
 
 /** Back to the first column, and clear to the end of the line (ECMA-48 8.3.41). */
@@ -8,12 +8,15 @@ const DEFAULT_COLUMNS = 80;
 /** One line at the foot of a terminal that says how far a command is; nothing anywhere else. */
 export class Progress {
   readonly #stream: TerminalStream;
+  readonly #isShown: boolean;
   readonly #total: number;
   readonly #running = new Map<string, string>();
   #done = 0;
 
-  constructor(stream: TerminalStream, total: number) {
-    this.#stream = stream;
+  constructor({ stderr, env }: Pick<Terminal, 'stderr' | 'env'>, total: number) {
+    this.#stream = stderr;
+    // A dumb terminal cannot clear a line.
+    this.#isShown = stderr.isTTY === true && env.TERM !== 'dumb';
     this.#total = total;
   }
 
@@ -29,16 +32,34 @@ export class Progress {
 
   /** Makes room for a line of output; `show` brings the progress back under it. */
   clear(): void {
-    if (this.#stream.isTTY !== true) return;
+    if (!this.#isShown) return;
     this.#stream.write(CLEAR_LINE);
   }
 
   show(): void {
-    if (this.#stream.isTTY !== true) return;
-    const names = [...this.#running.values()].map((name) => harmless(name, 40)).join(', ');
-    const line = `${this.#done} of ${this.#total} checks done; running: ${names}`;
-    // A line that wraps could not be cleared again.
-    const room = (this.#stream.columns ?? DEFAULT_COLUMNS) - 1;
-    this.#stream.write(CLEAR_LINE + [...line].slice(0, room).join(''));
+    if (!this.#isShown) return;
+    const { columns = 0 } = this.#stream;
+    // A line that wraps could not be cleared again; a terminal that tells no width says 0.
+    const room = (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
+    let line = `${this.#done} of ${this.#total} checks done`;
+    let separator = '; running: ';
+    for (const name of this.#running.values()) {
+      if (line.length >= room) break;
+      line += separator + harmless(name, 40);
+      separator = ', ';
+    }
+    this.#stream.write(CLEAR_LINE + fitting(line, room));
   }
+}
+
+/** As much of the text as fits; what is not plain Latin may be two columns wide. */
+function fitting(text: string, columns: number): string {
+  let used = 0;
+  let fit = '';
+  for (const char of text) {
+    used += (char.codePointAt(0) ?? 0) < 0x300 ? 1 : 2;
+    if (used > columns) return fit;
+    fit += char;
+  }
+  return fit;
 }

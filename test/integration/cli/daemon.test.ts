@@ -56,7 +56,9 @@ describe('vedette up', () => {
     file.write({ id: 'daily', checkType: 'URRL', request });
     await cli.seen('stderr', /checks\[0\]\.checkType of check .*did you mean URL/);
     cli.child.kill('SIGINT');
-    expect((await cli.ended).code).toBe(0);
+    const { code, stdout } = await cli.ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain('Ctrl-C again stops at once.\n');
   });
 
   it('ends when nobody reads its results any more', async () => {

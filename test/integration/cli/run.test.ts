@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Ended, runCli, startCli } from '../../support/cli.ts';
+import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 /** A web server on a free port; closed with the test. */
@@ -56,7 +56,7 @@ describe('vedette run', () => {
   it('exits with 0 where all checks pass, slow ones among them', async () => {
     const base = await serve(answering);
     const file = fileOf(url('one', base), url('slow', base, { degradedResponseTime: 0 }));
-    const { code, stdout, stderr } = await runCli(['run', file]);
+    const { code, stdout, stderr } = await runHere(['run', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^PASS {4}one {2}URL {2}status 200 {2}[\d.]+ ms/m);
     expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}slower than its degradedResponseTime$/m);
@@ -76,7 +76,7 @@ describe('vedette run', () => {
         ],
       },
     };
-    const { code, stdout } = await runCli(['run', fileOf(api, url('missing', `${base}/missing`))]);
+    const { code, stdout } = await runHere(['run', fileOf(api, url('missing', `${base}/missing`))]);
     expect(code).toBe(1);
     expect(stdout).toMatch(
       /^FAIL {4}api .*\n {8}expected \$\.state of the body to equal "?down"?, .*up/m,
@@ -90,11 +90,11 @@ describe('vedette run', () => {
     const base = await serve(answering);
     const retryStrategy = { type: 'FIXED', baseBackoffSeconds: 0, maxRetries: 2 };
     const file = fileOf(url('missing', `${base}/missing`, { retryStrategy }));
-    const { code, stdout, stderr } = await runCli(['run', file]);
+    const { code, stdout, stderr } = await runHere(['run', file]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout.match(/^RETRY /gm)).toHaveLength(2);
     expect(stdout).toMatch(/^FAIL .*after 2 retries/m);
-    const single = await runCli(['run', file, '--no-retries']);
+    const single = await runHere(['run', file, '--no-retries']);
     expect(single.code).toBe(1);
     expect(single.stdout).not.toContain('RETRY');
   });
@@ -129,9 +129,9 @@ describe('vedette run', () => {
   it('runs the checks that are named, activated or not', async () => {
     const base = await serve(answering);
     const file = fileOf(url('one', base), url('off', base, { activated: false }), url('two', base));
-    const all = await runCli(['run', file]);
+    const all = await runHere(['run', file]);
     expect(all.stdout).toContain('SKIPPED not activated: off');
-    const named = await runCli(['run', file, '--check', 'two', '--check', 'off', '--output=json']);
+    const named = await runHere(['run', file, '--check', 'two', '--check', 'off', '--output=json']);
     expect(named.code).toBe(0);
     expect(objects(named.stdout).map(({ checkId }) => checkId)).toEqual(
       expect.arrayContaining(['off', 'two']),
@@ -141,8 +141,8 @@ describe('vedette run', () => {
 
   it('colours only where it is told to, as it is no terminal', async () => {
     const file = fileOf(url('one', await serve(answering)));
-    expect((await runCli(['run', file])).stdout).not.toContain('\u001b[');
-    expect((await runCli(['run', file], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
+    expect((await runHere(['run', file])).stdout).not.toContain('\u001b[');
+    expect((await runHere(['run', file], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
   });
 
   it.each([
@@ -179,5 +179,18 @@ describe('vedette run', () => {
     held[0]?.();
     const { code, stderr } = await ended;
     expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
+  });
+});
+
+describe('stdout that cannot be written', () => {
+  it.runIf(process.platform === 'linux')('is told, and success is not claimed', async () => {
+    const file = fileOf(url('one', await serve(answering)));
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const { code, stderr } = await startCli(['validate', file], {}, full).ended;
+    expect(code).toBe(2);
+    expect(stderr).toBe('vedette: stdout cannot be written (ENOSPC): output is lost\n');
+    const up = await startCli(['up', '--file', file], { AGENT_HEALTH_PORT: '0' }, full).ended;
+    expect(up.stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
   });
 });

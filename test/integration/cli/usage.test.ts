@@ -1,20 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runProgram } from '../../../src/cli/program.ts';
-import { runCli } from '../../support/cli.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { runHere as run, runCli } from '../../support/cli.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
-
-/** Runs a command line in this process: many are tried here, and starting Node takes long. */
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  const { terminal, stdout, stderr } = memoryTerminal();
-  const code = await runProgram(args, { ...terminal, env }, (exitCode) => {
-    throw new Error(`exit ${exitCode}`);
-  });
-  return { code, stdout: stdout(), stderr: stderr() };
-}
 
 function fileOf(text: string | Buffer): string {
   const folder = makeTempFolder();
@@ -38,6 +27,15 @@ describe('what is wrong on the command line', () => {
     [['run', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
     [['validate', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
     [['up', '--file', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
+    [
+      ['run', ''],
+      "vedette: command-argument value '' is invalid for argument 'file'. It must name a file; see vedette --help",
+    ],
+    [
+      ['up', '--file='],
+      "vedette: option '--file <file>' argument '' is invalid. It must name a file; see vedette --help",
+    ],
+    [['help', 'rnu'], "vedette: unknown command 'rnu'; see vedette --help"],
     [['run', '/'], 'vedette: /: is a directory, not a check file'],
     [
       ['validate', 'a', 'b'],
@@ -108,6 +106,20 @@ describe('help', () => {
     expect(stdout).toMatch(/Examples?:\n {2}\$ .*vedette/);
   });
 
+  it('of agent lists its variables', async () => {
+    const { stdout } = await run(['help', 'agent']);
+    expect(stdout).toMatch(/^ {2}CHECKS_FILE +\S/m);
+    expect(stdout).toMatch(/^ {2}JOB_CONCURRENCY .* Default 100\.$/m);
+    expect((await run(['agent', '--help'])).stdout).toBe(stdout);
+  });
+
+  it('shows a check file that is valid', async () => {
+    const { stdout } = await run(['--help']);
+    const example = /^ {2}checks:\n(?: {4,}.*\n)+/m.exec(stdout)?.[0] ?? '';
+    const validated = await run(['validate', fileOf(example.replace(/^ {2}/gm, ''))]);
+    expect(validated.stdout).toContain('1 check, no problems');
+  });
+
   it('and version end well', async () => {
     expect(await run(['--help'])).toMatchObject({ code: 0, stderr: '' });
     const { code, stdout } = await run(['--version']);
@@ -145,13 +157,8 @@ describe('vedette validate', () => {
       { length: 1000 },
       (_, n) => `  - ${TCP.replace('id: a', `id: c${n}`)}\n`,
     );
-    const valid = await runCli(['validate', fileOf(`checks:\n${checks.join('')}`)]);
-    expect(valid).toMatchObject({ code: 0, stderr: '' });
-    expect(valid.stdout).toContain('1000 checks, no problems');
-    const invalid = await runCli([
-      'validate',
-      fileOf(`checks:\n${checks.join('')}  - { id: x }\n`),
-    ]);
+    const file = fileOf(`checks:\n${checks.join('')}  - { id: x }\n`);
+    const invalid = await runCli(['validate', file]);
     expect(invalid.code).toBe(2);
     expect(invalid.stdout).toMatch(/:1002:5: checks\[1000\]\.checkType of check "x" is missing/);
   });
@@ -199,5 +206,9 @@ describe('a file with problems', () => {
     const file = fileOf('checks: 1');
     expect((await run(['run', file])).stderr).not.toMatch(/\n\s+at /);
     expect((await run(['run', file], { LOG_LEVEL: 'debug' })).stderr).toMatch(/\n\s+at /);
+    const { stderr } = await run(['run', '/no/\u001b[2J\u009b'], { LOG_LEVEL: 'debug' });
+    expect(stderr).toMatch(/\n\s+at /);
+    expect(stderr).not.toContain('\u001b');
+    expect(stderr).not.toContain('\u009b');
   });
 });

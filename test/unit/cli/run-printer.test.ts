@@ -69,7 +69,37 @@ describe('RunPrinter', () => {
     expect(line).not.toContain('\u001b');
     printer.result(resultOf());
     printer.summary();
-    expect(stderr().endsWith('1 of 2 checks done; running: \r\u001b[K')).toBe(true);
+    expect(stderr().endsWith('1 of 2 checks done\r\u001b[K')).toBe(true);
+  });
+
+  it.each([
+    [0, 80],
+    [30, 30],
+    [7, 7],
+  ])('shows no more progress than fits into a terminal of %i columns', (columns, room) => {
+    const { terminal, stderr } = memoryTerminal({ isTTY: true, columns });
+    const printer = new RunPrinter(terminal, 'pretty', 2);
+    // Each of these takes two columns.
+    for (const id of ['a', 'b', 'c'])
+      printer.started(checkOf('URL', { id, name: '東京'.repeat(9) }));
+    const line = stderr().split('\r\u001b[K').at(-1) ?? '';
+    const wide = [...line].filter((char) => char > '\u2fff').length;
+    expect(line.length + wide).toBeLessThan(room);
+    expect(line.length).toBeGreaterThan(room === 80 ? 50 : 5);
+  });
+
+  it('writes JSON that cannot steer a terminal, and means the same', () => {
+    const { terminal, stdout } = memoryTerminal();
+    const name = 'a\u001b[2J\u009b2J\u007f\u202e\ufeff';
+    new RunPrinter(terminal, 'json', 1).result(resultOf({ name }));
+    expect(stdout()).toContain('"name":"a\\u001b[2J\\u009b2J\\u007f\\u202e\\ufeff"');
+    expect(JSON.parse(stdout())).toEqual(resultOf({ name }));
+  });
+
+  it('shows no progress on a terminal that cannot clear a line', () => {
+    const { terminal, stderr } = memoryTerminal({ isTTY: true });
+    new RunPrinter({ ...terminal, env: { TERM: 'dumb' } }, 'pretty', 1).started(checkOf('URL'));
+    expect(stderr()).toBe('');
   });
 
   it('shows no progress where there is no terminal', () => {

@@ -153,6 +153,23 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
+  it('may become a pipe or a folder without anything waiting for it', async () => {
+    writeFileSync(file, text('a'));
+    const watch = await watching();
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    await watch.poll(3);
+    expect(watch.warnings().at(-1)).toContain('is no regular file');
+    rmSync(file);
+    mkdirSync(file);
+    await watch.poll(3);
+    rmSync(file, { recursive: true });
+    writeFileSync(file, text('b'));
+    await watch.poll(2);
+    expect(watch.sets.map(ids)).toEqual([['a'], ['b']]);
+    await watch.stop();
+  });
+
   it('may be replaced by a rename, or behind swapped links as in a Kubernetes volume', async () => {
     for (const version of ['1', '2']) mkdirSync(join(folder, version));
     writeFileSync(join(folder, '1', 'checks.yaml'), text('a'));

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import type { CheckSet } from './check-source.ts';
+
+/**
+ * Defaults and aliases can make a small file hold checks without end, which would not fit in
+ * memory, nor into one message from thread to thread. 100,000 ordinary checks take half of this.
+ */
+export const MAX_SET_CHARS = 256 * 1024 * 1024;
+
+/**
+ * The same for the same checks and certificates, however a file writes them; null where they come
+ * to more than MAX_SET_CHARS.
+ */
+export function fingerprintOf({ checks, clientCertificates }: CheckSet): string | null {
+  const hash = createHash('sha256');
+  let chars = 0;
+  // One by one, as the JSON of all may be longer than a string can be.
+  for (const [kind, entries] of Object.entries({ checks, clientCertificates })) {
+    hash.update(`${kind}\n`);
+    for (const entry of entries) {
+      const json = JSON.stringify(entry);
+      chars += json.length;
+      if (chars > MAX_SET_CHARS) return null;
+      hash.update(`${json}\n`);
+    }
+  }
+  return hash.digest('hex');
+}

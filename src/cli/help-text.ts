@@ -1,0 +1,57 @@
+/** What the help says beside the flags: enough to go on with, without the README. */
+
+const FIRST_STEPS = `
+A check file says what to look at, for example checks.yaml:
+  checks:
+    - id: homepage
+      checkType: URL
+      request: { url: https://example.com/ }
+
+Examples:
+  $ vedette validate checks.yaml     is the file right?
+  $ vedette run checks.yaml          look once, now
+  $ vedette up --file checks.yaml    look again and again, on schedule
+
+Exit codes: 0 all passed (slow ones too), 1 a check did not, 2 bad arguments or file.`;
+
+const EXAMPLES = {
+  run: ['vedette run checks.yaml', 'vedette run checks.yaml --check shop --output json'],
+  validate: ['vedette validate checks.yaml'],
+  agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
+  up: ['vedette up', 'vedette up --file checks.yaml'],
+} as const;
+
+const AFTER_EXAMPLES = {
+  run: '\nExit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file.',
+  validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
+  agent: '',
+  up: '\nStop it with Ctrl-C; a second Ctrl-C does not wait for running checks.',
+} as const;
+
+/** A variable as the table of them has it. */
+export interface VariableRow {
+  readonly name: string;
+  readonly default: string | null;
+  readonly meaning: string;
+}
+
+export function firstSteps(): string {
+  return FIRST_STEPS;
+}
+
+/** What stands under the flags of a command. */
+export function helpAfter(command: keyof typeof EXAMPLES): string {
+  const lines: readonly string[] = EXAMPLES[command];
+  const heading = lines.length === 1 ? 'Example:' : 'Examples:';
+  const examples = lines.map((line) => `  $ ${line}`).join('\n');
+  return `\n${heading}\n${examples}${AFTER_EXAMPLES[command] === '' ? '' : `\n${AFTER_EXAMPLES[command]}`}`;
+}
+
+/** The variables, each with its default and the first sentence of its meaning. */
+export function variableTable(rows: readonly VariableRow[]): string {
+  const lines = rows.map(({ name, default: value, meaning }) => {
+    const [sentence] = meaning.split(/(?<=\.) /, 1);
+    return `  ${name.padEnd(24)}${sentence}${value === null ? '' : ` Default ${value}.`}`;
+  });
+  return `\nEnvironment variables:\n${lines.join('\n')}`;
+}
