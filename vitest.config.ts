@@ -10,7 +10,15 @@ const shared = {
 export default defineConfig({
   test: {
     projects: [
-      { test: { ...shared, name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          // They share no state, and a process for each file would take most of the time.
+          isolate: false,
+        },
+      },
       { test: { ...shared, name: 'integration', include: ['test/integration/**/*.test.ts'] } },
       {
         test: {
