@@ -10,6 +10,7 @@ import { startHealthServer } from './health/server.ts';
 import type { ResultSink } from './output/result-sink.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
+import { warmUp } from './run/warm-up.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { CheckSet, CheckSource } from './source/check-source.ts';
 
@@ -111,6 +112,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     try {
       log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
       parts.onListening(server.port);
+      await warmUp(tools.parts, stop.stopping);
       // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
       await endOrAbort(parts.source.watch(take, stop.stopping), stop.stopping);
       state = 'draining';

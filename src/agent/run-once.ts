@@ -6,6 +6,7 @@ import type { RunConfig } from './config.ts';
 import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
+import { warmUp } from './run/warm-up.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface RunOnceOptions {
@@ -41,6 +42,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     onStarved: () => log.warn('an attempt was repeated: this process itself stood still in it'),
   };
   try {
+    await warmUp(parts, signal);
     await Promise.all(
       set.checks.map((check) =>
         places.take(async (place) => {

@@ -31,6 +31,8 @@ export type AssertionSource = (typeof ASSERTION_SOURCES)[keyof typeof ASSERTION_
 export const LATENCY_PROPERTIES = ['avg', 'min', 'max', 'stdDev'] as const;
 
 const JSON_SOURCES: readonly string[] = ['JSON_BODY', 'JSON_ANSWER', 'JSON_RESPONSE'];
+const NUMBER_SOURCES: readonly string[] = ['STATUS_CODE', 'RESPONSE_TIME', 'LATENCY'];
+const NUMBER_COMPARISONS: readonly string[] = ['EQUALS', 'NOT_EQUALS', 'GREATER_THAN', 'LESS_THAN'];
 const MAX_ASSERTIONS = 50;
 
 function assertionOf<const Sources extends readonly [string, ...string[]]>(sources: Sources) {
@@ -42,7 +44,20 @@ function assertionOf<const Sources extends readonly [string, ...string[]]>(sourc
       target: z.string().max(10_000).default(''),
       regex: z.string().max(2048).nullable().default(null),
     })
-    .superRefine(({ source, property, regex }, context) => {
+    .superRefine(({ source, property, comparison, target, regex }, context) => {
+      // As text, "800ms" would be more than 1200, and the assertion would pass for ever.
+      if (
+        NUMBER_SOURCES.includes(source) &&
+        NUMBER_COMPARISONS.includes(comparison) &&
+        regex === null &&
+        !/^\s*[+-]?(\d+\.?\d*|\.\d+)\s*$/.test(target)
+      ) {
+        context.addIssue({
+          code: 'custom',
+          path: ['target'],
+          message: `must be a number, as ${source} is one, for example "200"`,
+        });
+      }
       if (JSON_SOURCES.includes(source) && property !== '' && !property.startsWith('$')) {
         context.addIssue({
           code: 'custom',

@@ -111,14 +111,16 @@ export const commonFields = {
   frequency: z
     .literal(FREQUENCIES)
     .default(10)
-    .describe('Minutes between runs. 0 (API and TCP only) means every `frequencyOffset` seconds.'),
+    .describe(
+      'Minutes between runs. 0 (API and TCP only) means every 10, 20 or 30 seconds, as `frequencyOffset` says.',
+    ),
   frequencyOffset: z
     .int()
     .min(1)
     .nullable()
     .default(null)
     .describe(
-      'Shifts the slots: in steps of 6 s up to frequency 60, of 60 min above. Left out, the id decides.',
+      'With frequency 0: 10, 20 or 30, the period in seconds (needed). Else it shifts the slots by steps of 6 s, up to frequency · 10 of them (above frequency 60: steps of 60 min, up to frequency / 60). Left out, the id decides.',
     ),
 };
 

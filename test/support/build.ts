@@ -5,5 +5,5 @@ import { execFileSync } from 'node:child_process';
  * they are shipped, since Node 20 runs no TypeScript.
  */
 export function setup(): void {
-  execFileSync('node_modules/.bin/tsc', ['-p', 'src'], { stdio: 'inherit' });
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
 }

@@ -12,6 +12,7 @@ import { captureLog } from './log-capture.ts';
 export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
 
 export interface RunHarness {
+  readonly parts: RunnerParts;
   readonly results: readonly CheckResult[];
   readonly missed: readonly MissedSlots[];
   /** Attempts that were repeated because the agent itself stood still. */
@@ -64,6 +65,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
   };
   const places = new Places(concurrency);
   return {
+    parts,
     results,
     missed,
     get starved() {

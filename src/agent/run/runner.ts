@@ -47,7 +47,8 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
     if (missed !== null) return reportMissed(run, missed, parts);
 
     const elapsedMs = clock.monotonicMs() - startMs;
-    const delayMs = failed(attempt)
+    // A fault of our own is not the target's to repeat: a socket that we may not open stays shut.
+    const delayMs = attempt.verdict.hasFailures
       ? nextRetryDelayMs(plan, retriesMade, elapsedMs, attempt.networkError)
       : null;
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';

@@ -13,8 +13,10 @@ import { listenTcp } from '../../support/tcp-servers.ts';
 /** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */
 class StuckSource implements CheckSource {
   give: (...checks: Check[]) => void = () => {};
+  readonly events = new EventEmitter();
 
   watch(onCheckSet: (set: CheckSet) => void): Promise<void> {
+    this.events.emit('watched');
     this.give = (...checks) => onCheckSet({ checks, clientCertificates: [] });
     return new Promise(() => {});
   }
@@ -46,7 +48,9 @@ async function startAgent() {
     await ended;
     stop.dispose();
   });
+  const watched = once(source.events, 'watched');
   const [port] = (await once(listening, 'port')) as [number];
+  await watched;
   const metrics = async (): Promise<string> =>
     (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: { connection: 'close' } })).text();
   return { signals, source, lines, ended, metrics };

@@ -150,6 +150,18 @@ describe('rules between fields', () => {
     expect(problemsOf(type, { request: { assertions } })).toEqual(['request.assertions.0.source']);
   });
 
+  it.each([
+    ['STATUS_CODE', 'EQUALS', '2xx'],
+    ['RESPONSE_TIME', 'LESS_THAN', '800ms'],
+    ['RESPONSE_TIME', 'GREATER_THAN', ''],
+  ])('%s %s needs a number and not %j', (source, comparison, target) => {
+    const withTarget = (text: string) => ({
+      request: { assertions: [{ source, comparison, target: text }] },
+    });
+    expect(problemsOf('API', withTarget(target))).toEqual(['request.assertions.0.target']);
+    expect(problemsOf('API', withTarget('800.5'))).toEqual([]);
+  });
+
   it('unknown fields are refused', () => {
     expect(problemsOf('URL', { frequencies: 5 })).toEqual(['']);
   });
