@@ -42,8 +42,17 @@ export interface TcpTimingPhases {
   readonly total: number;
 }
 
+export interface DnsTimings {
+  readonly end: number;
+}
+
 export interface DnsTimingPhases {
   readonly total: number;
+}
+
+export interface IcmpTimings {
+  readonly lookup: number;
+  readonly end: number;
 }
 
 export interface IcmpTimingPhases {
@@ -196,7 +205,7 @@ export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
 export type TcpDetail = CheckDetail<
   { hostname: string; port: number; data: string | null; ipFamily: IpFamily },
   TcpResponse
-> & { readonly timings?: TcpTimings; readonly timingPhases: TcpTimingPhases };
+> & { readonly timings: TcpTimings; readonly timingPhases: TcpTimingPhases };
 
 export type DnsDetail = CheckDetail<
   {
@@ -207,12 +216,12 @@ export type DnsDetail = CheckDetail<
     protocol: DnsProtocol;
   },
   DnsResponse
-> & { readonly timingPhases: DnsTimingPhases };
+> & { readonly timings: DnsTimings; readonly timingPhases: DnsTimingPhases };
 
 export type IcmpDetail = CheckDetail<
   { hostname: string; pingCount: number; ipFamily: IpFamily },
   IcmpResponse
-> & { readonly timingPhases: IcmpTimingPhases };
+> & { readonly timings: IcmpTimings; readonly timingPhases: IcmpTimingPhases };
 
 export type ResultType = 'FINAL' | 'ATTEMPT';
 

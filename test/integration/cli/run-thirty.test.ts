@@ -181,6 +181,7 @@ function expectWellFormed(result: Result): void {
   const detail = result[own] as Json;
   expect(Object.keys(detail)).toEqual(expect.arrayContaining(DETAIL_FIELDS));
   if (own !== 'apiCheckResult') {
+    expect(detail.timings).toMatchObject({ end: expect.any(Number) as number });
     expect(detail.timingPhases).toMatchObject({ total: expect.any(Number) as number });
     return;
   }

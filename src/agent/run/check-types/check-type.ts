@@ -5,7 +5,7 @@ import type { CheckResult, LogEntry } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
-import type { ProbeContext } from '../../probes/probe.ts';
+import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
 /** The one field of a result that holds the details of the check's type. */
 export type DetailFields = Partial<
@@ -36,6 +36,34 @@ export interface CheckTypeRunner<Type extends RunnableCheckType> {
 }
 
 export type CheckTypeRunners = { readonly [Type in RunnableCheckType]: CheckTypeRunner<Type> };
+
+/** A probe's outcome, of any check type. */
+interface Outcome<Response> {
+  readonly response: Response | null;
+  readonly failure: Failure | null;
+  readonly responseTimeMs: number;
+}
+
+/** What differs from type to type; the first two are asked only where there was a response. */
+interface Reading<Response> {
+  readonly criterion: (response: Response) => Observation['criterion'];
+  readonly sources: (response: Response) => SourceValues;
+  readonly detail: Probed['detail'];
+}
+
+export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Response>): Probed {
+  const { response, failure, responseTimeMs } = outcome;
+  return {
+    failure,
+    responseTimeMs,
+    criterion: response === null ? 'unmet' : read.criterion(response),
+    answered: response !== null,
+    packetLossPercent: null,
+    networkError: isNetworkError(outcome),
+    sources: response === null ? {} : read.sources(response),
+    detail: read.detail,
+  };
+}
 
 /** What a probe that broke tells: nothing about the target. */
 export const NOTHING_SEEN = {

@@ -1,45 +1,33 @@
 import { type DnsProbeOptions, probeDns } from '../../probes/dns.ts';
-import { isNetworkError } from '../../probes/probe.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN } from './check-type.ts';
+import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
 
 export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
   return {
     async probe(check, context) {
       const outcome = await probeDns(check.request, context, options);
-      const { response, failure } = outcome;
+      const { response, failure, timingPhases } = outcome;
       const decided = check.request.assertions.some(({ source }) => source === 'RESPONSE_CODE');
-      return {
-        failure,
-        responseTimeMs: outcome.responseTimeMs,
-        criterion:
-          response === null
-            ? 'unmet'
-            : decided
-              ? 'decided'
-              : response.responseCode === 'NOERROR'
-                ? 'met'
-                : 'unmet',
-        answered: response !== null,
-        packetLossPercent: null,
-        networkError: isNetworkError(outcome),
-        sources:
-          response === null
-            ? {}
-            : {
-                RESPONSE_CODE: { kind: 'text', text: response.responseCode },
-                RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
-                TEXT_ANSWER: { kind: 'text', text: response.text },
-                JSON_ANSWER: { kind: 'json', value: response.answer },
-              },
+      return probedOf(outcome, {
+        criterion({ responseCode }) {
+          if (decided) return 'decided';
+          return responseCode === 'NOERROR' ? 'met' : 'unmet';
+        },
+        sources: ({ responseCode, text, answer }) => ({
+          RESPONSE_CODE: { kind: 'text', text: responseCode },
+          RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+          TEXT_ANSWER: { kind: 'text', text },
+          JSON_ANSWER: { kind: 'json', value: answer },
+        }),
         detail: (extras) => ({
           dnsCheckResult: {
             ...commonDetail(failure, extras),
             request: outcome.request,
             response,
-            timingPhases: outcome.timingPhases,
+            timings: { end: timingPhases.total },
+            timingPhases,
           },
         }),
-      };
+      });
     },
     broken: ({ request: { query, recordType, nameServer, port, protocol } }, failure) => ({
       ...NOTHING_SEEN,
@@ -49,6 +37,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
           ...commonDetail(failure, extras),
           request: { query, recordType, nameServer, port, protocol },
           response: null,
+          timings: { end: 0 },
           timingPhases: { total: 0 },
         },
       }),

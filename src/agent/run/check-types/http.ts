@@ -1,18 +1,18 @@
 import type { CheckOf } from '../../../model/check.ts';
 import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
+import type { SourceValues } from '../../assertions/evaluator.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
 import { decodeText } from '../../probes/http/stored-body.ts';
-import { isNetworkError } from '../../probes/probe.ts';
 import { maskHeaders } from '../../secrets/sensitive-headers.ts';
 import {
   type CheckTypeRunner,
   commonDetail,
   type DetailExtras,
   NOTHING_SEEN,
-  type Probed,
+  probedOf,
 } from './check-type.ts';
 
 type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
@@ -30,7 +30,11 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         clientCertificates: parts.clientCertificates(),
         keepBody: readsBody(check),
       });
-      return probedOf(outcome);
+      return probedOf(outcome, {
+        criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
+        sources: (response) => sourcesOf(response, outcome),
+        detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
+      });
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,
@@ -58,21 +62,7 @@ function readsBody(check: HttpCheck): boolean {
   );
 }
 
-function probedOf(outcome: HttpOutcome): Probed {
-  const { response, failure } = outcome;
-  return {
-    failure,
-    responseTimeMs: outcome.responseTimeMs,
-    criterion: response !== null && response.status < 400 ? 'met' : 'unmet',
-    answered: response !== null,
-    packetLossPercent: null,
-    networkError: isNetworkError(outcome),
-    sources: response === null ? {} : sourcesOf(response, outcome),
-    detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
-  };
-}
-
-function sourcesOf(response: HttpResponse, outcome: HttpOutcome): Probed['sources'] {
+function sourcesOf(response: HttpResponse, outcome: HttpOutcome): SourceValues {
   const body = outcome.body ?? Buffer.alloc(0);
   const contentType = response.headers['content-type'];
   const text = decodeText(body, typeof contentType === 'string' ? contentType : null);

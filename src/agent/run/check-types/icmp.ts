@@ -1,6 +1,5 @@
 import type { createIcmpProbe } from '../../probes/icmp.ts';
-import { isNetworkError } from '../../probes/probe.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN } from './check-type.ts';
+import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
 
 export interface IcmpParts {
   readonly icmp: ReturnType<typeof createIcmpProbe>;
@@ -10,32 +9,28 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
   return {
     async probe(check, context) {
       const outcome = await icmp.probe(check.request, context);
-      const { response, failure } = outcome;
-      const lossPercent = response?.packetLoss ?? null;
-      const underMax = lossPercent !== null && lossPercent < check.maxPacketLossThreshold;
-      return {
-        failure,
-        responseTimeMs: outcome.responseTimeMs,
-        criterion: underMax ? 'met' : 'unmet',
-        answered: response !== null && response.packetsReceived > 0,
-        packetLossPercent: lossPercent,
-        networkError: isNetworkError(outcome),
-        sources:
-          response === null
-            ? {}
-            : {
-                LATENCY: { kind: 'json', value: response.latency },
-                JSON_RESPONSE: { kind: 'json', value: response },
-              },
+      const { response, failure, timingPhases } = outcome;
+      const { dns, total } = timingPhases;
+      const probed = probedOf(outcome, {
+        criterion: ({ packetLoss }) =>
+          packetLoss < check.maxPacketLossThreshold ? 'met' : 'unmet',
+        sources: (seen) => ({
+          LATENCY: { kind: 'json', value: seen.latency },
+          JSON_RESPONSE: { kind: 'json', value: seen },
+        }),
         detail: (extras) => ({
           icmpCheckResult: {
             ...commonDetail(failure, extras),
             request: outcome.request,
             response,
-            timingPhases: outcome.timingPhases,
+            timings: { lookup: dns, end: total },
+            timingPhases,
           },
         }),
-      };
+      });
+      // There is a response as soon as something was sent; an answer is another thing.
+      const answered = response !== null && response.packetsReceived > 0;
+      return { ...probed, answered, packetLossPercent: response?.packetLoss ?? null };
     },
     broken: ({ request: { hostname, pingCount, ipFamily } }, failure) => ({
       ...NOTHING_SEEN,
@@ -45,6 +40,7 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
           ...commonDetail(failure, extras),
           request: { hostname, pingCount, ipFamily },
           response: null,
+          timings: { lookup: 0, end: 0 },
           timingPhases: { dns: 0, total: 0 },
         },
       }),

@@ -1,7 +1,6 @@
 import type { Evaluator } from '../../assertions/evaluator.ts';
-import { isNetworkError } from '../../probes/probe.ts';
 import { probeTcp } from '../../probes/tcp.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN } from './check-type.ts';
+import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
 
 export interface TcpParts {
   readonly evaluator: Evaluator;
@@ -17,31 +16,23 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
         const results = await evaluator.evaluate(onData, sources, context.signal);
         return results.every(({ error }) => error === null);
       });
-      const { response, failure } = outcome;
-      return {
-        failure,
-        responseTimeMs: outcome.responseTimeMs,
-        criterion: response === null ? 'unmet' : 'met',
-        answered: response !== null,
-        packetLossPercent: null,
-        networkError: isNetworkError(outcome),
-        sources:
-          response === null
-            ? {}
-            : {
-                RESPONSE_DATA: { kind: 'text', text: response.data },
-                RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
-              },
+      const { response, failure, timings, timingPhases } = outcome;
+      return probedOf(outcome, {
+        criterion: () => 'met',
+        sources: ({ data }) => ({
+          RESPONSE_DATA: { kind: 'text', text: data },
+          RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
+        }),
         detail: (extras) => ({
           tcpCheckResult: {
             ...commonDetail(failure, extras),
             request: outcome.request,
             response,
-            timings: outcome.timings,
-            timingPhases: outcome.timingPhases,
+            timings,
+            timingPhases,
           },
         }),
-      };
+      });
     },
     broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({
       ...NOTHING_SEEN,
@@ -51,6 +42,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
           ...commonDetail(failure, extras),
           request: { hostname, port, data, ipFamily },
           response: null,
+          timings: { lookup: null, connect: null, response: null, end: 0 },
           timingPhases: { dns: 0, connection: 0, data: 0, total: 0 },
         },
       }),
