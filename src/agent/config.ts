@@ -29,11 +29,28 @@ export interface AgentConfig extends RunConfig {
   readonly shutdownGraceMs: number;
 }
 
+type VariableRow = Pick<Variable<unknown>, 'name' | 'default' | 'meaning' | 'allowed' | 'secret'>;
+
 /** The README's table of variables is held to these rows by a test. */
-export const ENVIRONMENT: readonly Pick<
-  Variable<unknown>,
-  'name' | 'default' | 'meaning' | 'allowed' | 'secret'
->[] = Object.values(VARIABLES);
+export const ENVIRONMENT: readonly VariableRow[] = Object.values(VARIABLES);
+
+const RUN_ROWS: readonly VariableRow[] = [
+  // What is no result is told from `warn` up there, beside the results.
+  { ...VARIABLES.logLevel, default: 'warn' },
+  VARIABLES.concurrency,
+  VARIABLES.deniedNetworks,
+  VARIABLES.connectivityTargets,
+  VARIABLES.extraCaCerts,
+];
+
+/** The commands that read variables, each with exactly those that it reads. */
+export const ENVIRONMENT_OF = {
+  run: RUN_ROWS,
+  up: [...RUN_ROWS, VARIABLES.healthPort, VARIABLES.shutdownGraceSeconds],
+  agent: ENVIRONMENT,
+} as const satisfies Record<string, readonly VariableRow[]>;
+
+type Command = keyof typeof ENVIRONMENT_OF;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
 const MAX_SHOWN_CHARS = 100;
@@ -54,19 +71,26 @@ export function loadConfig(env: Environment): AgentConfig {
       `${unsupported} is set, but this release has no service to report to: unset it; checks come from CHECKS_FILE only`,
     );
   }
-  const run = loadRunConfig(env);
+  refuseNearMiss(env, 'agent');
   const checksFile = read(env, VARIABLES.checksFile);
   if (checksFile === null) {
     const { name, allowed } = VARIABLES.checksFile;
     throw new VedetteError('config', 'CONFIG_MISSING', `${name} is not set; it must be ${allowed}`);
   }
-  return {
-    ...run,
-    checksFile,
-    healthPort: read(env, VARIABLES.healthPort),
-    externalObservability: read(env, VARIABLES.externalObservability),
-    shutdownGraceMs: read(env, VARIABLES.shutdownGraceSeconds) * 1000,
-  };
+  const externalObservability = read(env, VARIABLES.externalObservability);
+  return { ...readDaemonConfig(env), checksFile, externalObservability };
+}
+
+/**
+ * Reads what the daemon needs on a file that the command line names. Whatever else a shell has set,
+ * for the agent or for other programs, is let be.
+ *
+ * @throws VedetteError like loadConfig
+ */
+export function loadUpConfig(env: Environment, checksFile: string): AgentConfig {
+  refuseNearMiss(env, 'up');
+  const externalObservability = VARIABLES.externalObservability.whenUnset;
+  return { ...readDaemonConfig(env), checksFile, externalObservability };
 }
 
 /**
@@ -75,7 +99,21 @@ export function loadConfig(env: Environment): AgentConfig {
  * @throws VedetteError like loadConfig
  */
 export function loadRunConfig(env: Environment): RunConfig {
-  refuseNearMiss(env);
+  refuseNearMiss(env, 'run');
+  return readRunConfig(env);
+}
+
+function readDaemonConfig(
+  env: Environment,
+): RunConfig & Pick<AgentConfig, 'healthPort' | 'shutdownGraceMs'> {
+  return {
+    ...readRunConfig(env),
+    healthPort: read(env, VARIABLES.healthPort),
+    shutdownGraceMs: read(env, VARIABLES.shutdownGraceSeconds) * 1000,
+  };
+}
+
+function readRunConfig(env: Environment): RunConfig {
   return {
     extraRootsPem: readExtraRoots(env),
     concurrency: read(env, VARIABLES.concurrency),
@@ -101,9 +139,11 @@ function read<Value>(env: Environment, variable: Variable<Value>): Value {
   throw invalid(`${name} ${found}; it must be ${allowed}`);
 }
 
-function refuseNearMiss(env: Environment): void {
+/** A slip matters only where the command would have read what was meant. */
+function refuseNearMiss(env: Environment, command: Command): void {
   const names = Object.keys(env).filter((name) => textOf(env, name) !== null);
-  const slip = findNearMiss(names, OWN_NAMES, UNSUPPORTED_VARIABLES);
+  const read = ENVIRONMENT_OF[command].map(({ name }) => name);
+  const slip = findNearMiss(names, read, [...OWN_NAMES, ...UNSUPPORTED_VARIABLES]);
   if (slip === null) return;
   throw new VedetteError(
     'config',

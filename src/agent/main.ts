@@ -72,7 +72,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       clockStepped: (stepMs) => log.warn({ stepMs }, 'the wall clock was set'),
     },
   });
-  metrics.bind(scheduler);
+  metrics.bind(scheduler, parts.source);
 
   let state: AgentState = 'starting';
   const status = (): HealthStatus => ({
@@ -83,6 +83,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     ...metrics.totals,
     spoolDepth: null,
     lastContact: null,
+    checkFileUsable: parts.source.checkFileUsable,
     lastTurnMs: scheduler.lastTurnMs,
   });
   const take = (next: CheckSet): void => {

@@ -13,6 +13,8 @@ export interface DaemonParts extends Pick<AgentParts, 'config' | 'log' | 'runAtS
   readonly openSink: (onDropped: OnDropped, requestStop: (cause: string) => void) => ResultSink;
   /** Called once, when health is served and the first checks are in, before any of them runs. */
   readonly onReady: (healthPort: number, set: CheckSet) => void;
+  /** Called with every set of checks, the first one included, before any of them runs. */
+  readonly onChecks: (set: CheckSet) => void;
   /** Called once, when the agent is told to stop and waits for the runs in progress. */
   readonly onStopping: () => void;
 }
@@ -41,9 +43,10 @@ export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise
       onListening: (port) => {
         healthPort = port;
       },
-      source: tellingOfFirst(createFileSource({ file, clock, log }), (set) =>
-        parts.onReady(healthPort, set),
-      ),
+      source: toldOf(createFileSource({ file, clock, log }), (set, isFirst) => {
+        if (isFirst) parts.onReady(healthPort, set);
+        parts.onChecks(set);
+      }),
     });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } finally {
@@ -52,14 +55,21 @@ export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise
   }
 }
 
-function tellingOfFirst(source: CheckSource, onFirst: (set: CheckSet) => void): CheckSource {
+/** The source, with a listener that hears of each set before the agent does. */
+function toldOf(
+  source: CheckSource,
+  listener: (set: CheckSet, isFirst: boolean) => void,
+): CheckSource {
   let isFirst = true;
   return {
     watch: (onCheckSet, signal) =>
       source.watch((set) => {
-        if (isFirst) onFirst(set);
+        listener(set, isFirst);
         isFirst = false;
         onCheckSet(set);
       }, signal),
+    get checkFileUsable() {
+      return source.checkFileUsable;
+    },
   };
 }

@@ -1,8 +1,10 @@
 import type { LineKind } from '../agent/output/line-queue.ts';
 import type { ResultSink } from '../agent/output/result-sink.ts';
+import type { Check } from '../model/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result.ts';
 import type { Palette } from './print/colour.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
+import { timeOfDay } from './print/time-of-day.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Results that wait for a reader of stdout; more than that is left out and counted. */
@@ -10,6 +12,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface PrettySinkOptions {
   readonly palette: Palette;
+  /** The check of an id, as far as it is known. */
+  readonly checkOf: (id: string) => Check | undefined;
   readonly onDropped: (kind: LineKind, count: number) => void;
   /** Called when nobody reads stdout any more (`| head`), or it cannot be written. */
   readonly onClosed: (error: Error) => void;
@@ -28,12 +32,14 @@ export class PrettySink implements ResultSink {
   }
 
   result(result: CheckResult): void {
+    const { checkOf, palette } = this.#options;
     const kind = result.resultType === 'ATTEMPT' ? 'attempt' : 'result';
-    this.#print(kind, prettyResult(result, this.#options.palette));
+    this.#print(kind, prettyResult(result, checkOf(result.checkId), palette));
   }
 
   missed(missed: MissedSlots): void {
-    this.#print('missed', prettyMissed(missed, this.#options.palette));
+    const { checkOf, palette } = this.#options;
+    this.#print('missed', prettyMissed(missed, checkOf(missed.checkId), palette));
   }
 
   flush(signal: AbortSignal): Promise<void> {
@@ -63,7 +69,7 @@ export class PrettySink implements ResultSink {
       stdout.write(`${this.#leftOut} results were left out: they were not read in time\n`);
       this.#leftOut = 0;
     }
-    const time = new Date(clock.wallMs()).toTimeString().slice(0, 8);
+    const time = timeOfDay(clock.wallMs());
     stdout.write(`${this.#options.palette.faint(time)} ${text}`);
   }
 }

@@ -22,8 +22,7 @@ export async function runProgram(
   exitNow: ExitNow,
 ): Promise<number> {
   let exitCode: number = EXIT.ok;
-  // Its help lists them; where it runs, it reads them anyway.
-  const variables = args.includes('agent') ? (await import('../agent/config.ts')).ENVIRONMENT : [];
+  const variables = await variablesFor(args);
   const program = createProgram(terminal, variables, exitNow, (code) => {
     exitCode = code;
   });
@@ -35,6 +34,16 @@ export async function runProgram(
   }
 }
 
+type VariablesOf = Readonly<Record<'run' | 'up' | 'agent', readonly VariableRow[]>>;
+
+const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [] };
+
+/** The help of these commands lists them; where such a command runs, it reads them anyway. */
+async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
+  if (!Object.keys(NO_VARIABLES).some((command) => args.includes(command))) return NO_VARIABLES;
+  return (await import('../agent/config.ts')).ENVIRONMENT_OF;
+}
+
 /**
  * The command line. Commands load their modules when they are called, so that help and validation
  * do not wait for what only probes need.
@@ -43,7 +52,7 @@ export async function runProgram(
  */
 function createProgram(
   terminal: Terminal,
-  variables: readonly VariableRow[],
+  variables: VariablesOf,
   exitNow: ExitNow,
   finished: (exitCode: number) => void,
 ): Command {
@@ -76,6 +85,7 @@ function createProgram(
     .addOption(checkOption())
     .addOption(outputOption())
     .option('--no-retries', 'make one attempt, whatever the check says')
+    .addHelpText('after', variableTable(variables.run))
     .addHelpText('after', helpAfter('run'))
     .action(async (file: string, options: RunFlags) => {
       const { runCommand } = await import('./commands/run.ts');
@@ -99,7 +109,7 @@ function createProgram(
     .description(
       'Runs the checks of CHECKS_FILE on schedule: results as NDJSON on stdout, the log on stderr.',
     )
-    .addHelpText('after', variableTable(variables))
+    .addHelpText('after', variableTable(variables.agent))
     .addHelpText('after', helpAfter('agent'))
     .action(async () => {
       const { agentCommand } = await import('./commands/agent.ts');
@@ -113,6 +123,7 @@ function createProgram(
       'Runs each check of a file at once and then on its schedule, with readable results.',
     )
     .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
+    .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
     .action(async ({ file }: { file: string }) => {
       const { upCommand } = await import('./commands/up.ts');

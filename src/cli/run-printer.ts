@@ -17,6 +17,7 @@ export class RunPrinter {
   readonly #format: OutputFormat;
   readonly #progress: Progress;
   readonly #startMs: number;
+  readonly #checks: ReadonlyMap<string, Check>;
   readonly #counts: Record<RunResult | 'missed', number> = {
     passed: 0,
     degraded: 0,
@@ -26,10 +27,11 @@ export class RunPrinter {
     missed: 0,
   };
 
-  constructor(terminal: Terminal, format: OutputFormat, total: number) {
+  constructor(terminal: Terminal, format: OutputFormat, checks: readonly Check[]) {
     this.#terminal = terminal;
     this.#format = format;
-    this.#progress = new Progress(terminal, total);
+    this.#progress = new Progress(terminal, checks.length);
+    this.#checks = new Map(checks.map((check) => [check.id, check]));
     this.#startMs = terminal.clock.monotonicMs();
   }
 
@@ -46,7 +48,9 @@ export class RunPrinter {
   result(result: CheckResult): void {
     this.#progress.clear();
     this.#terminal.stdout.write(
-      this.#format === 'json' ? jsonResult(result) : prettyResult(result, this.#palette('stdout')),
+      this.#format === 'json'
+        ? jsonResult(result)
+        : prettyResult(result, this.#checks.get(result.checkId), this.#palette('stdout')),
     );
     if (result.resultType === 'FINAL') {
       this.#counts[runResultOf(result)] += 1;
@@ -59,7 +63,9 @@ export class RunPrinter {
     this.#progress.clear();
     this.#counts.missed += 1;
     this.#terminal.stdout.write(
-      this.#format === 'json' ? jsonMissed(missed) : prettyMissed(missed, this.#palette('stdout')),
+      this.#format === 'json'
+        ? jsonMissed(missed)
+        : prettyMissed(missed, this.#checks.get(missed.checkId), this.#palette('stdout')),
     );
     this.#progress.finished(missed.checkId);
     this.#progress.show();

@@ -124,15 +124,26 @@ export const commonFields = {
     ),
 };
 
+/** What a run is degraded over where nothing is said: milliseconds, for ICMP percent of loss. */
+const DEGRADED_DEFAULTS = {
+  URL: 3000,
+  API: 5000,
+  TCP: 3000,
+  DNS: 500,
+  ICMP: 10,
+} as const;
+
+const DEGRADED_BY_TYPE: ReadonlyMap<string, number> = new Map(Object.entries(DEGRADED_DEFAULTS));
+
 /** Milliseconds; null switches the threshold off (SEMANTICS 1). */
-function thresholds(degradedMs: number, maxMs: number, limitMs: number) {
+function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, limitMs: number) {
   return {
     degradedResponseTime: z
       .number()
       .min(0)
       .max(limitMs)
       .nullable()
-      .default(degradedMs)
+      .default(DEGRADED_DEFAULTS[checkType])
       .describe('Milliseconds; over it the run is degraded. null switches it off.'),
     maxResponseTime: z
       .number()
@@ -149,32 +160,32 @@ const percent = z.number().min(0).max(100);
 const urlCheck = z.strictObject({
   checkType: z.literal('URL'),
   ...commonFields,
-  ...thresholds(3000, 5000, 30_000),
+  ...thresholds('URL', 5000, 30_000),
   request: urlRequestSchema,
 });
 const apiCheck = z.strictObject({
   checkType: z.literal('API'),
   ...commonFields,
-  ...thresholds(5000, 20_000, 30_000),
+  ...thresholds('API', 20_000, 30_000),
   request: apiRequestSchema,
 });
 const tcpCheck = z.strictObject({
   checkType: z.literal('TCP'),
   ...commonFields,
-  ...thresholds(3000, 5000, 5000),
+  ...thresholds('TCP', 5000, 5000),
   request: tcpRequestSchema,
 });
 const dnsCheck = z.strictObject({
   checkType: z.literal('DNS'),
   ...commonFields,
-  ...thresholds(500, 1000, 5000),
+  ...thresholds('DNS', 1000, 5000),
   request: dnsRequestSchema,
 });
 const icmpCheck = z.strictObject({
   checkType: z.literal('ICMP'),
   ...commonFields,
   degradedPacketLossThreshold: percent
-    .default(10)
+    .default(DEGRADED_DEFAULTS.ICMP)
     .describe('Percent; the run is degraded from here on.'),
   maxPacketLossThreshold: percent.default(20).describe('Percent; the run fails from here on.'),
   request: icmpRequestSchema,
@@ -232,10 +243,30 @@ type CheckBody =
   | z.infer<typeof dnsCheck>
   | z.infer<typeof icmpCheck>;
 
+/**
+ * A maximum under the default of its degraded threshold lowers that default to itself: whoever
+ * gives one number must not have to give the other.
+ */
+function withFittingDefault(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const given = body as Readonly<Record<string, unknown>>;
+  const isIcmp = given.checkType === 'ICMP';
+  const degraded = isIcmp ? 'degradedPacketLossThreshold' : 'degradedResponseTime';
+  const max = given[isIcmp ? 'maxPacketLossThreshold' : 'maxResponseTime'];
+  const standard = DEGRADED_BY_TYPE.get(String(given.checkType));
+  if (given[degraded] !== undefined || typeof max !== 'number' || standard === undefined) {
+    return body;
+  }
+  return max >= 0 && max < standard ? { ...given, [degraded]: max } : body;
+}
+
 /** Any check that an agent can run, as the API and the check file take it, without its id. */
-export const checkBodySchema = z
-  .discriminatedUnion('checkType', [urlCheck, apiCheck, tcpCheck, dnsCheck, icmpCheck])
-  .superRefine(crossFieldRules);
+export const checkBodySchema = z.preprocess(
+  withFittingDefault,
+  z
+    .discriminatedUnion('checkType', [urlCheck, apiCheck, tcpCheck, dnsCheck, icmpCheck])
+    .superRefine(crossFieldRules),
+);
 
 /** A check with its id and every default filled in: what is scheduled and run. */
 export type Check = CheckBody & { readonly id: string };

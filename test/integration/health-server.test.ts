@@ -28,6 +28,7 @@ async function start(options: Partial<HealthServerOptions> = {}): Promise<Health
     droppedLines: 0,
     spoolDepth: null,
     lastContact: null,
+    checkFileUsable: false,
     lastTurnMs: null,
   };
   server = await startHealthServer({
@@ -115,6 +116,7 @@ describe('the endpoints', () => {
       droppedLines: 0,
       spoolDepth: null,
       lastContact: null,
+      checkFileUsable: false,
     });
   });
 

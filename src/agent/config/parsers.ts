@@ -1,63 +1,9 @@
 import { isIP, isIPv6 } from 'node:net';
 import { tcpRequestSchema } from '../../model/request.ts';
-import type { Network } from '../net/address-guard.ts';
+import type { Parsed } from '../../runtime/config/parsers.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 
-/**
- * What came of reading one value. `culprit` is the part of the text that is off, which in a list
- * is the one entry.
- */
-export type Parsed<Value> =
-  | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly culprit: string };
-
-export type Parser<Value> = (text: string) => Parsed<Value>;
-
 const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
-
-/** A whole decimal number; no signs, exponents, hexadecimals or fractions. Both ends included. */
-export function wholeNumber(min: number, max: number): Parser<number> {
-  return (text) => {
-    const value = Number(text);
-    const fits = /^\d{1,15}$/.test(text) && value >= min && value <= max;
-    return fits ? { ok: true, value } : { ok: false, culprit: text };
-  };
-}
-
-/** One of the words, in any case. */
-export function oneOf<Word extends string>(words: readonly Word[]): Parser<Word> {
-  return (text) => {
-    const value = words.find((word) => word === text.toLowerCase());
-    return value === undefined ? { ok: false, culprit: text } : { ok: true, value };
-  };
-}
-
-/** `on` or `off`, in any case. */
-export function onOrOff(text: string): Parsed<boolean> {
-  const word = oneOf(['on', 'off'])(text);
-  return word.ok ? { ok: true, value: word.value === 'on' } : word;
-}
-
-/** Any path; whether there is a file is for its reader to say. NUL never is in a path. */
-export function filePath(text: string): Parsed<string> {
-  return text.includes('\0') ? { ok: false, culprit: text } : { ok: true, value: text };
-}
-
-/** Entries apart by commas, white space or both. */
-export function listOf<Value>(entry: Parser<Value>, maxEntries: number): Parser<readonly Value[]> {
-  return (text) => {
-    const entries = text.split(/[\s,]+/).filter((part) => part !== '');
-    const values: Value[] = [];
-    for (const part of entries) {
-      const parsed = entry(part);
-      if (!parsed.ok) return parsed;
-      values.push(parsed.value);
-    }
-    return values.length > maxEntries || values.length === 0
-      ? { ok: false, culprit: text }
-      : { ok: true, value: values };
-  };
-}
 
 /** `host:port`, where an IPv6 address stands in brackets (RFC 3986 3.2.2). */
 export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
@@ -76,16 +22,4 @@ export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
   return isMistyped || !hostnameSchema.safeParse(hostname).success
     ? refused
     : { ok: true, value: { hostname, port } };
-}
-
-/** A CIDR network (RFC 4632, RFC 4291 2.3), or one bare address. */
-export function network(text: string): Parsed<Network> {
-  const refused = { ok: false, culprit: text } as const;
-  const [address = '', prefix, ...rest] = text.split('/');
-  const family = isIP(address);
-  if (family === 0 || address.includes('%') || rest.length > 0) return refused;
-  const maxBits = family === 4 ? 32 : 128;
-  if (prefix === undefined) return { ok: true, value: { text, address, prefixBits: maxBits } };
-  const bits = wholeNumber(0, maxBits)(prefix);
-  return bits.ok ? { ok: true, value: { text, address, prefixBits: bits.value } } : refused;
 }

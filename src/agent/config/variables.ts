@@ -1,30 +1,18 @@
-import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
-import type { Network } from '../net/address-guard.ts';
-import type { ConnectivityTarget } from '../run/connectivity.ts';
 import {
   filePath,
-  hostAndPort,
   listOf,
   network,
   oneOf,
   onOrOff,
-  type Parser,
   wholeNumber,
-} from './parsers.ts';
+} from '../../runtime/config/parsers.ts';
+import type { Variable } from '../../runtime/config/variable.ts';
+import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
+import type { Network } from '../net/address-guard.ts';
+import type { ConnectivityTarget } from '../run/connectivity.ts';
+import { hostAndPort } from './parsers.ts';
 
-/** One environment variable: what the README's table tells, and how its text is read. */
-export interface Variable<Value> {
-  readonly name: string;
-  /** As it would be written; null where there is none. */
-  readonly default: string | null;
-  readonly whenUnset: Value;
-  readonly meaning: string;
-  /** Completes "it must be …". */
-  readonly allowed: string;
-  /** Its value is never shown. */
-  readonly secret: boolean;
-  readonly parse: Parser<Value>;
-}
+export type { Variable };
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;

@@ -18,6 +18,8 @@ export interface HealthStatus {
   readonly spoolDepth: number | null;
   /** ISO 8601, of the last answer of the service; null where there is none. */
   readonly lastContact: string | null;
+  /** Whether the check file could be used when it was last read; null where there is none. */
+  readonly checkFileUsable: boolean | null;
   /** Monotonic instant of the scheduler's last turn; null before its first. */
   readonly lastTurnMs: number | null;
 }

@@ -69,6 +69,13 @@ export const METRIC_TABLE = {
     labels: [],
     meaning: 'Checks that the agent has to run.',
   },
+  checkFileUsable: {
+    name: 'vedette_check_file_usable',
+    type: 'gauge',
+    labels: [],
+    meaning:
+      '1 where the check file could be used when it was last read, 0 where it could not and the checks read before go on.',
+  },
   buildInfo: {
     name: 'vedette_build_info',
     type: 'gauge',

@@ -14,6 +14,12 @@ interface Load {
   readonly queued: number;
 }
 
+/** How its check file stands at the moment of a scrape; a CheckSource fits. */
+interface CheckFileState {
+  /** null tells nothing, and then there is no such series. */
+  readonly checkFileUsable: boolean | null;
+}
+
 export interface AgentMetrics {
   /** A run began `lateMs` after its slot. */
   startLate(lateMs: number): void;
@@ -23,8 +29,8 @@ export interface AgentMetrics {
   starved(): void;
   dropped(kind: LineKind, count: number): void;
   setChecks(checks: readonly GaugedCheck[]): void;
-  /** Reads the load from here at each scrape. */
-  bind(load: Load): void;
+  /** Reads the load, and how the check file stands, from here at each scrape. */
+  bind(load: Load, checkFile: CheckFileState): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
   /** The exposition of everything (Prometheus text format 0.0.4). Calls at once share one. */
@@ -61,8 +67,13 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const checkCount = new Gauge(options(METRIC_TABLE.checks));
   new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
   let load: Load = { running: 0, queued: 0 };
-  loadGauge(registry, METRIC_TABLE.running, () => load.running);
-  loadGauge(registry, METRIC_TABLE.queued, () => load.queued);
+  let checkFile: CheckFileState = { checkFileUsable: null };
+  readGauge(registry, METRIC_TABLE.running, () => load.running);
+  readGauge(registry, METRIC_TABLE.queued, () => load.queued);
+  readGauge(registry, METRIC_TABLE.checkFileUsable, () => {
+    const { checkFileUsable } = checkFile;
+    return checkFileUsable === null ? null : Number(checkFileUsable);
+  });
   const gauges = createCheckGauges(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
 
@@ -100,8 +111,9 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       checkCount.set(checks.length);
       gauges.setChecks(checks);
     },
-    bind(from) {
-      load = from;
+    bind(loadFrom, checkFileFrom) {
+      load = loadFrom;
+      checkFile = checkFileFrom;
     },
     text() {
       rendering ??= render(registry).finally(() => {
@@ -112,13 +124,20 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   };
 }
 
-function loadGauge(registry: Registry, { name, meaning }: MetricRow, value: () => number): void {
+/** A gauge that is read at each scrape; null shows no value. */
+function readGauge(
+  registry: Registry,
+  { name, meaning }: MetricRow,
+  read: () => number | null,
+): void {
   new Gauge({
     name,
     help: meaning,
     registers: [registry],
     collect() {
-      this.set(value());
+      const value = read();
+      if (value === null) this.remove();
+      else this.set(value);
     },
   });
 }

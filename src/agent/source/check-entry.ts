@@ -1,20 +1,21 @@
 import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../model/check.ts';
-import {
-  CHECK_TYPES,
-  RUNNABLE_CHECK_TYPES,
-  type RunnableCheckType,
-} from '../../model/vocabulary.ts';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { patternProblems } from './assertion-patterns.ts';
 import { isFromDefaults, isMapping, type RawMapping, withDefaults } from './check-defaults.ts';
+import { readCheckType } from './check-type-entry.ts';
 import type { DocumentPath } from './file-problem.ts';
-import { nearestName } from './nearest-name.ts';
 import type { Reporter } from './reporter.ts';
 import { keysAt } from './schema-info.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 
 const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
-const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
+/** Fields of a check of which each bounds the other. */
+const RULED_PAIRS: readonly (readonly string[])[] = [
+  ['frequency', 'frequencyOffset'],
+  ['degradedResponseTime', 'maxResponseTime'],
+  ['degradedPacketLossThreshold', 'maxPacketLossThreshold'],
+];
 
 /** What all checks of a file share while they are read. */
 export interface EntryContext {
@@ -35,7 +36,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   }
   const id = readId(raw, index, context);
   const of = id === null ? '' : ` of check ${JSON.stringify(id)}`;
-  const checkType = readType(raw, [...place, 'checkType'], of, report);
+  const checkType = readCheckType(raw, place, of, report);
   if (checkType === null) return null;
 
   const { id: _, ...own } = raw;
@@ -45,7 +46,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   const pathOf = (path: DocumentPath): DocumentPath =>
     isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...place, ...path];
   if (!parsed.success) {
-    for (const issue of parsed.error.issues) {
+    for (const issue of withoutFalseOnes(parsed.error.issues)) {
       reportIssue(issue, checkType, named, pathOf, of, report);
     }
     return null;
@@ -79,33 +80,15 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   return id;
 }
 
-function readType(
-  raw: RawMapping,
-  path: DocumentPath,
-  of: string,
-  report: Reporter,
-): RunnableCheckType | null {
-  const { checkType } = raw;
-  const runnable = RUNNABLE_CHECK_TYPES.find((type) => type === checkType);
-  if (runnable !== undefined) return runnable;
-  if (checkType === undefined) {
-    report.value(path, of, `is missing; it must be ${TYPES_TEXT}`);
-  } else if (checkType === 'HEARTBEAT') {
-    const why = 'is HEARTBEAT, which is passive: it waits for pings and there is nothing to run';
-    report.value(path, of, `${why}; it must be ${TYPES_TEXT}`);
-  } else if (CHECK_TYPES.some((type) => type === checkType)) {
-    report.value(
-      path,
-      of,
-      `is ${String(checkType)}, which this agent does not run; it must be ${TYPES_TEXT}`,
-    );
-  } else {
-    const nearest =
-      typeof checkType === 'string' ? nearestName(checkType, RUNNABLE_CHECK_TYPES) : null;
-    const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
-    report.value(path, of, `must be ${TYPES_TEXT}${shownValue(checkType, path)}${hint}`);
-  }
-  return null;
+/** A rule between two fields tells nothing true where one of them is wrong by itself. */
+function withoutFalseOnes(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
+  const fieldOf = ({ path }: z.core.$ZodIssue): unknown => (path.length === 1 ? path[0] : null);
+  const wrong = issues.filter(({ code }) => code !== 'custom').map(fieldOf);
+  return issues.filter((issue) => {
+    const field = fieldOf(issue);
+    const pair = RULED_PAIRS.find((names) => names.some((name) => name === field)) ?? [];
+    return issue.code !== 'custom' || !pair.some((name) => wrong.includes(name));
+  });
 }
 
 function reportIssue(

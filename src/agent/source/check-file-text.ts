@@ -15,7 +15,7 @@ export async function readCheckFileText(file: string): Promise<string> {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw unusable(file, 'is not UTF-8 text');
+    throw unusable(`${file} is not UTF-8 text`);
   }
 }
 
@@ -30,10 +30,10 @@ async function readBytes(file: string): Promise<Buffer> {
   } catch (thrown) {
     if (thrown instanceof VedetteError) throw thrown;
     const code = systemCodeOf(thrown);
-    if (code === 'ENOENT') throw unusable(file, 'there is no such file');
-    if (code === 'EACCES' || code === 'EPERM') throw unusable(file, 'this user may not read it');
-    if (code === 'EISDIR') throw unusable(file, 'is a directory, not a check file');
-    throw unusable(file, `cannot be read (${code ?? messageOf(thrown)})`);
+    if (code === 'ENOENT') throw unusable(`${file}: there is no such file`);
+    if (code === 'EACCES' || code === 'EPERM') throw unusable(`${file}: this user may not read it`);
+    if (code === 'EISDIR') throw unusable(`${file} is a directory, not a check file`);
+    throw unusable(`${file} cannot be read (${code ?? messageOf(thrown)})`);
   }
 }
 
@@ -46,12 +46,12 @@ async function readBounded(handle: FileHandle, file: string): Promise<Buffer> {
     if (bytesRead === 0) return Buffer.concat(chunks);
     totalBytes += bytesRead;
     if (totalBytes > MAX_FILE_BYTES) {
-      throw unusable(file, `is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+      throw unusable(`${file} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
     }
     chunks.push(chunk.subarray(0, bytesRead));
   }
 }
 
-function unusable(file: string, what: string): VedetteError {
-  return new VedetteError('input', 'CHECK_FILE_UNREADABLE', `${file}: ${what}`);
+function unusable(message: string): VedetteError {
+  return new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
 }

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
 import { isMapping, knownDefaults, type RawMapping } from './check-defaults.ts';
@@ -32,7 +33,8 @@ type Content = Omit<CheckFile, 'fingerprint'>;
  */
 export async function parseCheckFile(text: string, file: string): Promise<CheckFile> {
   const problems = new ProblemList();
-  const document = readDocument(text, problems);
+  const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';
+  const document = readDocument(text, language, problems);
   const read = document === null ? EMPTY : await readRoot(document, file, problems);
   problems.throwIfAny(file, read.pemFiles);
   const fingerprint = fingerprintOf(read);

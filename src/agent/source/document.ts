@@ -1,8 +1,9 @@
 import { isMap, isScalar, isSeq, type Node } from 'yaml';
-import { MAX_DEPTH, PlainConverter } from './document-values.ts';
+import { PlainConverter } from './document-values.ts';
 import { type DocumentPath, type Position, type ProblemList, TOP } from './file-problem.ts';
 import { LineIndex } from './line-index.ts';
-import { parseYaml, type YamlProblem } from './parse-yaml.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { plainWords } from './yaml-words.ts';
 
 /** A parsed YAML or JSON text that still knows where everything stood. */
 export interface SourceDocument {
@@ -17,13 +18,23 @@ export interface SourceDocument {
 /**
  * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
  * to the list; null where the text is no document at all.
+ *
+ * @param language what the text is called in messages
  */
-export function readDocument(text: string, problems: ProblemList): SourceDocument | null {
+export function readDocument(
+  text: string,
+  language: 'YAML' | 'JSON',
+  problems: ProblemList,
+): SourceDocument | null {
   const lines = new LineIndex(text);
   const { contents, problems: found } = parseYaml(text);
-  for (const problem of found) {
-    const text = `not valid YAML: ${plainMessage(problem)}`;
-    problems.add('', '', text, () => lines.positionAt(problem.offset));
+  let lastLine = 0;
+  for (const problem of found.toSorted((a, b) => a.offset - b.offset)) {
+    const position = lines.positionAt(problem.offset);
+    // The parser tells of one slip what it breaks at every level, all on the same line.
+    if (position.line === lastLine) continue;
+    lastLine = position.line;
+    problems.add('', '', `not valid ${language}: ${plainWords(problem)}`, () => position);
   }
   if (!problems.isEmpty) return null;
 
@@ -72,21 +83,4 @@ function hasRange(node: unknown): node is Node & { range: [number, number, numbe
 
 function isEmptyScalar(node: unknown): boolean {
   return isScalar(node) && node.value === null && (node.source ?? '') === '';
-}
-
-/** The parser's own words, or plainer ones where its are about its workings. */
-function plainMessage({ code, message }: YamlProblem): string {
-  switch (code) {
-    case 'MULTIPLE_DOCS':
-      return 'a second document starts here, and a check file holds one';
-    case 'TOO_DEEP':
-      return `the value is nested deeper than ${MAX_DEPTH} levels`;
-    case 'TAG_RESOLVE_FAILED':
-      return 'tags such as !name are not supported';
-    // These may go on with what was stumbled over, which may be a secret.
-    case 'UNEXPECTED_TOKEN':
-      return message.split(':', 1)[0] ?? message;
-    default:
-      return message.split('\n', 1)[0] ?? message;
-  }
 }

@@ -5,7 +5,7 @@ import { sleep } from '../../runtime/wait.ts';
 import type { CheckFile } from './check-file.ts';
 import type { CheckSet, CheckSource } from './check-source.ts';
 import { FileProblemsError } from './file-problem.ts';
-import { isRegularFile, stampOf } from './file-stamp.ts';
+import { fileKindOf, stampOf } from './file-stamp.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
 /** Between two looks at the files. */
@@ -33,15 +33,31 @@ export interface FileSourceOptions {
  * half-written file is taken for one with fewer checks.
  *
  * `watch` throws what loadCheckFile throws for the first load. Afterwards a file that is invalid or
- * gone leaves the last valid set in place, and each of its problems is logged once.
+ * gone leaves the last valid set in place, each of its problems is logged once, and so is that it
+ * can be used again.
  */
 export function createFileSource(options: FileSourceOptions): CheckSource {
-  return { watch: (onCheckSet, signal) => new FileWatch(options, onCheckSet, signal).run() };
+  let checkFileUsable: boolean | null = null;
+  const onUsable = (isUsable: boolean): void => {
+    checkFileUsable = isUsable;
+  };
+  return {
+    watch: (onCheckSet, signal) => new FileWatch(options, { onCheckSet, onUsable }, signal).run(),
+    get checkFileUsable() {
+      return checkFileUsable;
+    },
+  };
+}
+
+interface FileWatchObserver {
+  readonly onCheckSet: (set: CheckSet) => void;
+  /** Called after each reading. */
+  readonly onUsable: (isUsable: boolean) => void;
 }
 
 class FileWatch {
   readonly #options: FileSourceOptions;
-  readonly #onCheckSet: (set: CheckSet) => void;
+  readonly #observer: FileWatchObserver;
   readonly #signal: AbortSignal;
   #files: readonly string[];
   #checkFile: CheckFile | null = null;
@@ -54,13 +70,9 @@ class FileWatch {
   /** What the log was last told to be wrong; null since the last valid file. */
   #told: string | null = null;
 
-  constructor(
-    options: FileSourceOptions,
-    onCheckSet: (set: CheckSet) => void,
-    signal: AbortSignal,
-  ) {
+  constructor(options: FileSourceOptions, observer: FileWatchObserver, signal: AbortSignal) {
     this.#options = options;
-    this.#onCheckSet = onCheckSet;
+    this.#observer = observer;
     this.#signal = signal;
     this.#files = [options.file];
   }
@@ -108,8 +120,8 @@ class FileWatch {
   async #load(bounds: Pick<LoadOptions, 'maxInlineChars'>): Promise<CheckFile> {
     const { file, workerUrl } = this.#options;
     // Opening a pipe waits for its writer, maybe for ever, and nothing could end that.
-    if ((await isRegularFile(file)) === false) {
-      const message = `${file}: is no regular file, so it cannot be watched for changes`;
+    if ((await fileKindOf(file)) === 'other') {
+      const message = `${file} is no regular file, so it cannot be watched for changes`;
       throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
     }
     const options: LoadOptions = { ...bounds, signal: this.#signal };
@@ -120,14 +132,17 @@ class FileWatch {
     const { log, file } = this.#options;
     const before = this.#checkFile;
     this.#checkFile = checkFile;
-    this.#told = null;
     this.#files = [file, ...checkFile.pemFiles];
+    this.#observer.onUsable(true);
+    // As loud as the problem was: whoever saw that one waits for its end.
+    if (this.#told !== null) log.warn({ file }, 'the check file can be used again');
+    this.#told = null;
     if (this.#signal.aborted || before?.fingerprint === checkFile.fingerprint) return;
     const { checks, clientCertificates } = checkFile;
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
-    this.#onCheckSet({ checks, clientCertificates });
+    this.#observer.onCheckSet({ checks, clientCertificates });
   }
 
   #refuse(thrown: unknown): void {
@@ -135,13 +150,16 @@ class FileWatch {
     const isInvalid = thrown instanceof FileProblemsError;
     if (isInvalid) this.#files = [file, ...thrown.pemFiles];
     else this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
+    this.#observer.onUsable(false);
 
     const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];
     const told = lines.join('\n');
     if (told === this.#told) return;
     this.#told = told;
     const checks = this.#checkFile?.checks.length ?? 0;
-    log.warn({ file, checks }, 'the check file cannot be used; the checks read before it go on');
-    for (const line of lines) log.warn(line);
+    for (const line of lines) {
+      const message = `the check file cannot be used, and the checks read before go on: ${line}`;
+      log.warn({ file, checks }, message);
+    }
   }
 }

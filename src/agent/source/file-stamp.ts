@@ -18,9 +18,11 @@ export async function stampOf(files: readonly string[]): Promise<string> {
 }
 
 /** null where there is nothing to ask. */
-export async function isRegularFile(file: string): Promise<boolean | null> {
+export async function fileKindOf(file: string): Promise<'file' | 'folder' | 'other' | null> {
   try {
-    return (await stat(file)).isFile();
+    const stats = await stat(file);
+    if (stats.isFile()) return 'file';
+    return stats.isDirectory() ? 'folder' : 'other';
   } catch {
     return null;
   }

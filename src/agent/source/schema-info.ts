@@ -55,8 +55,13 @@ function allowedValue(schema: z.core.$ZodType): string {
   if (schema instanceof z.ZodBoolean) return 'true or false';
   if (schema instanceof z.ZodNumber) return allowedNumber(schema);
   if (schema instanceof z.ZodString) return allowedText(schema.minLength, schema.maxLength);
-  if (schema instanceof z.ZodArray) return 'a list';
+  if (schema instanceof z.ZodArray) return allowedList(bare(schema.element));
   return 'a mapping';
+}
+
+function allowedList(element: z.core.$ZodType): string {
+  const isPairs = element instanceof z.ZodObject && Object.hasOwn(element.shape, 'key');
+  return isPairs ? 'a list of {key, value}' : 'a list';
 }
 
 function oneOf(values: readonly unknown[]): string {

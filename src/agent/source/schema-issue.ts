@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { DocumentPath } from './file-problem.ts';
 import { nearestName } from './nearest-name.ts';
-import { allowedBy, schemaAt } from './schema-info.ts';
+import { allowedBy, keysAt, schemaAt } from './schema-info.ts';
 import { mayHoldSecret } from './secret-fields.ts';
 
 const MAX_SHOWN_CHARS = 60;
@@ -17,7 +17,7 @@ export function issueText(
 ): string {
   const path = issue.path.filter((step) => typeof step !== 'symbol');
   const shown = shownValue(value, path);
-  if (issue.code === 'custom') return issue.message + shown;
+  if (issue.code === 'custom') return customText(issue.message, schema, path, value);
   if (issue.code === 'too_big' && issue.origin === 'array') {
     return `must have at most ${issue.maximum} items`;
   }
@@ -25,6 +25,33 @@ export function issueText(
   const allowed = at === null ? issue.message : allowedBy(at);
   if (value === undefined) return `is missing; it must be ${allowed}`;
   return `must be ${allowed}${shown}${hint(issue, value, path)}`;
+}
+
+/** Fields of a text that people like to write as a mapping, as it is one once it is parsed. */
+const PAYLOADS: readonly unknown[] = ['body', 'data', 'target'];
+
+/** What a rule of ours says, and what to do where the slip is a frequent one. */
+function customText(
+  message: string,
+  schema: z.core.$ZodType,
+  path: DocumentPath,
+  value: unknown,
+): string {
+  const shown = shownValue(value, path);
+  if (typeof value !== 'string') return message + shown;
+  if (path.at(-1) === 'url' && isOnlyPortWrong(value)) {
+    return `must have a port from 1 to 65535${shown}`;
+  }
+  const hasPort = /^(\[[^\]]+\]|[^:]+):\d{1,5}$/.test(value);
+  const siblings = keysAt(schema, path.slice(0, -1));
+  const isHost = path.at(-1) === 'hostname' || path.at(-1) === 'nameServer';
+  const hint = hasPort && isHost && siblings.includes('port') ? '; the port goes into port' : '';
+  return message + shown + hint;
+}
+
+function isOnlyPortWrong(url: string): boolean {
+  const parts = /^(https?:\/\/[^/?#]*):[^/?#:@\]]+(?=[/?#]|$)/i.exec(url);
+  return parts !== null && !URL.canParse(url) && URL.canParse(parts[1] ?? '');
 }
 
 /** `, not 70000`; nothing where the value is missing or may be a secret. */
@@ -41,6 +68,8 @@ export function shownValue(value: unknown, path: DocumentPath): string {
 }
 
 function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): string {
+  const isInQuotes = typeof value === 'string' && isScalarText(value, issue);
+  if (isInQuotes) return mayHoldSecret(path, value) ? '' : `; take the quotes off: ${value}`;
   if (issue.code === 'invalid_value' && typeof value === 'string') {
     const nearest = nearestName(value, issue.values.map(String));
     return nearest === null ? '' : `; did you mean ${nearest}?`;
@@ -51,7 +80,21 @@ function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): stri
       ? '; put it in quotes'
       : `; put it in quotes: "${String(value)}"`;
   }
+  const isPayload = PAYLOADS.includes(path.at(-1));
+  if (isPayload && issue.code === 'invalid_type' && typeof value === 'object' && value !== null) {
+    return '; write it as text, in quotes or after |';
+  }
   return '';
+}
+
+/** Whether a text is, but for its quotes, a value of the kind that is asked for. */
+function isScalarText(text: string, issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_value') {
+    return issue.values.some((allowed) => typeof allowed !== 'string' && String(allowed) === text);
+  }
+  if (issue.code !== 'invalid_type') return false;
+  if (issue.expected === 'boolean') return text === 'true' || text === 'false';
+  return /^(number|int)$/.test(issue.expected) && /^-?\d+(\.\d+)?$/.test(text);
 }
 
 /** What to say of a key that the schema does not know, to stand after its path. */

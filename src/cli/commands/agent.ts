@@ -28,6 +28,7 @@ export async function agentCommand(terminal: Terminal): Promise<number> {
       openSink: (onDropped) => new NdjsonSink({ output: stdout, onDropped, log }),
       runAtStart: false,
       onReady: () => {},
+      onChecks: () => {},
       onStopping: () => {},
     },
     terminal,

@@ -32,7 +32,7 @@ export async function runCommand(
   const log = createTerminalLog(terminal, logLevelOr(terminal, config, 'warn'));
   const { checks, clientCertificates } = await loadCheckFile(file);
   const selection = selectChecks(checks, options.check);
-  const printer = new RunPrinter(terminal, options.output, selection.selected.length);
+  const printer = new RunPrinter(terminal, options.output, selection.selected);
   const interruption = watchForInterruption(terminal, log, exitNow);
   try {
     printer.skipped(selection);

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../agent/config.ts';
+import { loadUpConfig } from '../../agent/config.ts';
 import type { Check } from '../../model/check.ts';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -19,9 +19,10 @@ const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stop
  */
 export async function upCommand(file: string, terminal: Terminal): Promise<number> {
   const { stdout, env } = terminal;
-  const config = loadConfig({ ...env, CHECKS_FILE: file });
+  const config = loadUpConfig(env, file);
   const log = createTerminalLog(terminal, logLevelOr(terminal, config, 'warn'));
   const palette = paletteFor(wantsColour(stdout, env));
+  let checks: ReadonlyMap<string, Check> = new Map();
   return runDaemon(
     {
       config,
@@ -29,6 +30,7 @@ export async function upCommand(file: string, terminal: Terminal): Promise<numbe
       openSink: (onDropped, requestStop) =>
         new PrettySink(terminal, {
           palette,
+          checkOf: (id) => checks.get(id),
           onDropped,
           onClosed: (error) => {
             const code = systemCodeOf(error) ?? error.message;
@@ -38,6 +40,9 @@ export async function upCommand(file: string, terminal: Terminal): Promise<numbe
         }),
       runAtStart: true,
       onReady: (port, { checks }) => void stdout.write(greeting(file, checks, port, palette)),
+      onChecks: (set) => {
+        checks = new Map(set.checks.map((check) => [check.id, check]));
+      },
       // Without a word, a run that waits for its retry would look like a program that hangs.
       onStopping: () => void stdout.write(STOPPING),
     },

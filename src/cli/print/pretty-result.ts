@@ -1,9 +1,12 @@
+import type { Check } from '../../model/check.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { type RunResult, runResultOf } from '../../model/run-result.ts';
 import type { Palette } from './colour.ts';
 import { durationText } from './duration.ts';
 import { harmless } from './harmless.ts';
-import { answerOf, assertionErrorsOf, detailOf, phasesOf } from './result-facts.ts';
+import { reasonsOf } from './reasons.ts';
+import { answerOf, phasesOf } from './result-facts.ts';
+import { timeOfDay } from './time-of-day.ts';
 
 const LABELS: Readonly<Record<RunResult, string>> = {
   passed: 'PASS',
@@ -13,25 +16,40 @@ const LABELS: Readonly<Record<RunResult, string>> = {
   cancelled: 'STOPPED',
 };
 const LABEL_WIDTH = 8;
-const MAX_ASSERTIONS = 10;
 const MAX_SKIPPED = 10;
 
 /**
  * A result for people: one line with how it ended, and under it a line for each reason where it
  * did not pass. Nothing that a target sent can steer the terminal. Ends with a line feed.
+ *
+ * @param check what ran, as far as it is known
  */
-export function prettyResult(result: CheckResult, palette: Palette): string {
+export function prettyResult(
+  result: CheckResult,
+  check: Check | undefined,
+  palette: Palette,
+): string {
   const ended = runResultOf(result);
   const lines = [headline(result, ended, palette)];
-  if (ended !== 'passed') lines.push(...reasonsOf(result, ended).map((line) => indented(line)));
+  if (ended !== 'passed') {
+    // Another type under the same id is another check.
+    const same = check?.checkType === result.checkType ? check : null;
+    lines.push(...reasonsOf(result, ended, same).map((line) => indented(line)));
+  }
   return `${lines.join('\n')}\n`;
 }
 
 /** Slots that were not run, and why. Ends with a line feed. */
-export function prettyMissed({ checkId, count, reason }: MissedSlots, palette: Palette): string {
-  const times = count === 1 ? '' : ` ${count} times`;
+export function prettyMissed(
+  missed: MissedSlots,
+  check: Check | undefined,
+  palette: Palette,
+): string {
+  const { checkId, reason } = missed;
   const label = palette.warning('MISSED'.padEnd(LABEL_WIDTH));
-  return `${label}${harmless(checkId)}${times}: ${reason}: ${MISSED_REASONS[reason]}\n`;
+  const who = nameAndId(check?.name ?? checkId, checkId, palette);
+  const why = `${MISSED_REASONS[reason].replace(/\.$/, '')} (${reason})`;
+  return `${label}${who}  ${slotsText(missed)}: ${why}\n`;
 }
 
 /** The checks that were left out, and how to have them. Ends with a line feed. */
@@ -44,7 +62,6 @@ export function prettySkipped(ids: readonly string[], palette: Palette): string 
 
 function headline(result: CheckResult, ended: RunResult, palette: Palette): string {
   const { name, checkId, checkType, responseTime } = result;
-  const id = name === checkId ? '' : palette.faint(` (${harmless(checkId)})`);
   const phases = phasesOf(result).map(([phase, ms]) => `${phase} ${durationText(ms)}`);
   const facts = [
     answerOf(result),
@@ -53,7 +70,26 @@ function headline(result: CheckResult, ended: RunResult, palette: Palette): stri
     phases.length > 1 ? palette.faint(phases.join(' · ')) : null,
   ];
   const text = facts.filter((fact) => fact !== null).join('  ');
-  return `${label(result, ended, palette)}${palette.strong(harmless(name))}${id}  ${checkType}  ${text}`;
+  return `${label(result, ended, palette)}${nameAndId(name, checkId, palette)}  ${checkType}  ${text}`;
+}
+
+function nameAndId(name: string, id: string, palette: Palette): string {
+  const rest = name === id ? '' : palette.faint(` (${harmless(id)})`);
+  return palette.strong(harmless(name)) + rest;
+}
+
+function slotsText({ slot, lastSlot, count }: MissedSlots): string {
+  if (count === 1) return `slot ${timeOfDay(slot)}`;
+  const isOneDay = new Date(slot).toDateString() === new Date(lastSlot).toDateString();
+  const text = (ms: number): string => (isOneDay ? '' : `${dayOf(ms)} `) + timeOfDay(ms);
+  return `${count} slots, ${text(slot)} to ${text(lastSlot)}`;
+}
+
+/** `2026-01-31`, in local time. */
+function dayOf(epochMs: number): string {
+  const day = new Date(epochMs);
+  const twoDigits = (part: number): string => String(part).padStart(2, '0');
+  return `${day.getFullYear()}-${twoDigits(day.getMonth() + 1)}-${twoDigits(day.getDate())}`;
 }
 
 function label(result: CheckResult, ended: RunResult, palette: Palette): string {
@@ -67,39 +103,6 @@ function attemptsText({ resultType, attempts }: CheckResult): string | null {
   if (resultType === 'ATTEMPT') return `attempt ${attempts + 1}, another follows`;
   if (attempts === 0) return null;
   return `after ${attempts} ${attempts === 1 ? 'retry' : 'retries'}`;
-}
-
-function reasonsOf(result: CheckResult, ended: RunResult): readonly string[] {
-  if (ended === 'cancelled') return ['the run was cut short'];
-  const detail = detailOf(result);
-  const reasons: string[] = [];
-  if (detail !== null && detail.requestError !== null) {
-    reasons.push(`${detail.requestErrorCode ?? 'ERROR'}: ${detail.requestError}`);
-  }
-  // Where nothing came, each assertion would only say so once more.
-  const failed = reasons.length > 0 && answerOf(result) === null ? [] : assertionErrorsOf(result);
-  reasons.push(...failed.slice(0, MAX_ASSERTIONS));
-  if (failed.length > MAX_ASSERTIONS) {
-    reasons.push(`and ${failed.length - MAX_ASSERTIONS} more assertions`);
-  }
-  if (result.overMaxResponseTime) reasons.push('slower than its maxResponseTime');
-  if (ended === 'degraded') reasons.push(degradedText(result));
-  return reasons.length > 0 ? reasons : [criterionText(result)];
-}
-
-function degradedText({ icmpCheckResult }: CheckResult): string {
-  const loss = icmpCheckResult?.response?.packetLoss;
-  return loss === undefined
-    ? 'slower than its degradedResponseTime'
-    : `${loss} % of the echoes were lost: its degradedPacketLossThreshold is reached`;
-}
-
-/** Without an error, an assertion or a threshold, it was the criterion of the check's type. */
-function criterionText(result: CheckResult): string {
-  const answer = answerOf(result) ?? 'no answer';
-  const loss = result.icmpCheckResult?.response?.packetLoss;
-  const seen = loss === undefined ? answer : `${answer}, ${loss} % lost`;
-  return `${seen} is not what the check asks for`;
 }
 
 function indented(reason: string): string {

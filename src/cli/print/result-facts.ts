@@ -49,8 +49,3 @@ export function phasesOf(result: CheckResult): readonly (readonly [string, numbe
 function httpPhases(detail: HttpDetail) {
   return detail.response?.timingPhases ?? detail.timingPhases;
 }
-
-/** What each failed assertion expected and what came, as sentences. */
-export function assertionErrorsOf(result: CheckResult): readonly string[] {
-  return (detailOf(result)?.assertions ?? []).flatMap(({ error }) => error ?? []);
-}

@@ -35,7 +35,9 @@ describe('vedette up', () => {
       { id: 'daily', checkType: 'URL', frequency: 1440, request },
       { id: 'off', checkType: 'URL', activated: false, request },
     );
-    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
+    // Of another program: what `up` does not read is not for it to refuse.
+    const env = { API_KEY: 'k', SERVICE_URL: 'u', API_KEY_FILE: '/k', DATA_DIR: '/d' };
+    const cli = startCli(['up', '--file', file.path], { ...env, AGENT_HEALTH_PORT: '0' });
     const text = await cli.seen('stdout', /PASS {4}daily/);
     expect(text).toContain('runs 1 check of ');
     expect(text).toContain('(1 more is not activated).');
@@ -52,9 +54,18 @@ describe('vedette up', () => {
     const request = { url: await target() };
     file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
     const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
-    await cli.seen('stdout', /PASS {4}daily/);
+    const text = await cli.seen('stdout', /PASS {4}daily/);
+    const served = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? '';
+    const health = async () => (await fetch(`${served}/health`)).json();
+    const metrics = async () => (await fetch(`${served}/metrics`)).text();
+    expect(await health()).toMatchObject({ checkFileUsable: true });
     file.write({ id: 'daily', checkType: 'URRL', request });
     await cli.seen('stderr', /checks\[0\]\.checkType of check .*did you mean URL/);
+    expect(await health()).toMatchObject({ checkFileUsable: false, checks: 1 });
+    expect(await metrics()).toMatch(/^vedette_check_file_usable 0$/m);
+    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
+    await cli.seen('stderr', /WARN .*the check file can be used again/);
+    expect(await metrics()).toMatch(/^vedette_check_file_usable 1$/m);
     cli.child.kill('SIGINT');
     const { code, stdout } = await cli.ended;
     expect(code).toBe(0);

@@ -59,7 +59,7 @@ describe('vedette run', () => {
     const { code, stdout, stderr } = await runHere(['run', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^PASS {4}one {2}URL {2}status 200 {2}[\d.]+ ms/m);
-    expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}slower than its degradedResponseTime$/m);
+    expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}[\d.]+ ms, over 0 ms: degraded$/m);
     expect(stdout).toMatch(/\n\n2 checks in [\d.]+ m?s: 1 passed, 1 slow\n$/);
   });
 
@@ -81,7 +81,9 @@ describe('vedette run', () => {
     expect(stdout).toMatch(
       /^FAIL {4}api .*\n {8}expected \$\.state of the body to equal "?down"?, .*up/m,
     );
-    expect(stdout).toMatch(/^FAIL {4}missing .*status 404.*\n {8}status 404 is not what/m);
+    expect(stdout).toMatch(
+      /^FAIL {4}missing .*status 404.*\n {8}status 404; under 400 is needed$/m,
+    );
     expect(stdout).toMatch(/2 checks in .*: 0 passed, 2 failed\n$/);
     expect(stdout).not.toContain('\u001b');
   });
@@ -162,7 +164,7 @@ describe('vedette run', () => {
     const { code, stdout, stderr } = await ended;
     expect({ code, stderr }).toEqual({ code: exitCode, stderr: '' });
     expect(stdout).toMatch(
-      /^MISSED {2}mute: agent_stopped: .*\n\n1 check in .*: 0 passed, 1 missed\n$/,
+      /^MISSED {2}mute {2}slot [\d:]{8}: .* \(agent_stopped\)\n\n1 check in .*: 0 passed, 1 missed\n$/,
     );
   });
 

@@ -36,7 +36,8 @@ describe('what is wrong on the command line', () => {
       "vedette: option '--file <file>' argument '' is invalid. It must name a file; see vedette --help",
     ],
     [['help', 'rnu'], "vedette: unknown command 'rnu'; see vedette --help"],
-    [['run', '/'], 'vedette: /: is a directory, not a check file'],
+    [['run', '/'], 'vedette: / is a directory, not a check file'],
+    [['up', '--file', '/'], 'vedette: / is a directory, not a check file'],
     [
       ['validate', 'a', 'b'],
       "vedette: too many arguments for 'validate'. Expected 1 argument but got 2; see vedette --help",
@@ -80,6 +81,11 @@ describe('what is wrong on the command line', () => {
       { CHECKS_FILE: 'x', LOG_LEVL: 'info' },
       /^vedette: "LOG_LEVL" is no variable of Vedette; did you mean LOG_LEVEL\?.*\n$/,
     ],
+    [
+      'agent',
+      { CHECKS_FILE: 'x', DATA_DIR: '/data' },
+      /^vedette: DATA_DIR is set, but this release has no service to report to: .*\n$/,
+    ],
   ])('%s with %j ends with one line', async (command, env, line) => {
     const { code, stdout, stderr } = await run([command], env);
     expect(code).toBe(2);
@@ -111,6 +117,30 @@ describe('help', () => {
     expect(stdout).toMatch(/^ {2}CHECKS_FILE +\S/m);
     expect(stdout).toMatch(/^ {2}JOB_CONCURRENCY .* Default 100\.$/m);
     expect((await run(['agent', '--help'])).stdout).toBe(stdout);
+  });
+
+  it.each([
+    [
+      'run',
+      ['LOG_LEVEL', 'JOB_CONCURRENCY', 'TARGET_DENY', 'CONNECTIVITY_CHECK', 'NODE_EXTRA_CA_CERTS'],
+    ],
+    [
+      'up',
+      [
+        'LOG_LEVEL',
+        'JOB_CONCURRENCY',
+        'TARGET_DENY',
+        'CONNECTIVITY_CHECK',
+        'NODE_EXTRA_CA_CERTS',
+        'AGENT_HEALTH_PORT',
+        'SHUTDOWN_GRACE_SECONDS',
+      ],
+    ],
+  ])('of %s lists the variables that it reads, and no other', async (command, names) => {
+    const { stdout } = await run(['help', command]);
+    const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
+    expect(listed).toEqual(names);
+    expect(stdout).toMatch(/^ {2}LOG_LEVEL .* Default warn\.$/m);
   });
 
   it('shows a check file that is valid', async () => {
@@ -172,7 +202,7 @@ describe('vedette validate', () => {
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
       stdout: '',
-      stderr: `vedette: ${file}: ${problem}\n`,
+      stderr: `vedette: ${file} ${problem}\n`,
     });
   });
 

@@ -12,6 +12,7 @@ import { listenTcp } from '../../support/tcp-servers.ts';
 
 /** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */
 class StuckSource implements CheckSource {
+  readonly checkFileUsable = null;
   give: (...checks: Check[]) => void = () => {};
   readonly events = new EventEmitter();
 

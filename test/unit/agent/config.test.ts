@@ -5,6 +5,7 @@ import {
   type Environment,
   loadConfig,
   loadRunConfig,
+  loadUpConfig,
 } from '../../../src/agent/config.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 
@@ -155,11 +156,9 @@ describe('a variable that is nearly one of ours', () => {
     ['TARGETS_DENY', 'TARGET_DENY'],
     ['job_concurrency', 'JOB_CONCURRENCY'],
   ])('%s stops the start with the suggestion %s', (name, meant) => {
-    for (const load of [loadConfig, loadRunConfig]) {
-      const { kind, code, message } = refusalOf({ ...NEEDED, [name]: '1' }, load);
-      expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_UNKNOWN' });
-      expect(message).toContain(`"${name}" is no variable of Vedette; did you mean ${meant}?`);
-    }
+    const { kind, code, message } = refusalOf({ ...NEEDED, [name]: '1' });
+    expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_UNKNOWN' });
+    expect(message).toContain(`"${name}" is no variable of Vedette; did you mean ${meant}?`);
   });
 
   it.each([
@@ -174,6 +173,14 @@ describe('a variable that is nearly one of ours', () => {
     'JOB_NAME',
   ])('%s is none of ours and is let be', (name) => {
     expect(loadConfig({ ...NEEDED, [name]: 'x' }).checksFile).toBe('checks.yaml');
+  });
+
+  it('matters only where the command reads the one that was meant', () => {
+    const load = (env: Environment) => loadUpConfig(env, 'checks.yaml');
+    expect(refusalOf({ TARGETS_DENY: '10.0.0.0/8' }, loadRunConfig).code).toBe('CONFIG_UNKNOWN');
+    expect(refusalOf({ AGENT_HEALTHPORT: '1' }, load).code).toBe('CONFIG_UNKNOWN');
+    expect(loadRunConfig({ AGENT_HEALTHPORT: '1' }).concurrency).toBe(100);
+    expect(load({ CHECK_FILE: 'other.yaml' }).checksFile).toBe('checks.yaml');
   });
 
   it('does not matter where it is empty', () => {
@@ -195,6 +202,27 @@ describe('loadRunConfig', () => {
 
   it('refuses what it does read', () => {
     expect(refusalOf({ TARGET_DENY: 'all' }, loadRunConfig).code).toBe('CONFIG_INVALID');
+  });
+});
+
+describe('loadUpConfig', () => {
+  it("lets be what is the agent's alone, and what other programs have set", () => {
+    const env = {
+      API_KEY: 'of another program',
+      SERVICE_URL: 'https://example.com',
+      API_KEY_FILE: '/etc/key',
+      DATA_DIR: '/data',
+      EXTERNAL_OBSERVABILITY: 'perhaps',
+      CHECKS_FILE: 'other.yaml',
+    };
+    expect(loadUpConfig(env, 'checks.yaml')).toEqual(loadConfig(NEEDED));
+  });
+
+  it('reads the port and the grace, and refuses what is wrong in them', () => {
+    const env = { AGENT_HEALTH_PORT: '0', SHUTDOWN_GRACE_SECONDS: '2' };
+    expect(loadUpConfig(env, 'a')).toMatchObject({ healthPort: 0, shutdownGraceMs: 2000 });
+    const refusal = refusalOf({ AGENT_HEALTH_PORT: 'off' }, (bad) => loadUpConfig(bad, 'a'));
+    expect(refusal.code).toBe('CONFIG_INVALID');
   });
 });
 

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { PrettySink } from '../../../src/cli/pretty-sink.ts';
 import { paletteFor } from '../../../src/cli/print/colour.ts';
+import { checkOf } from '../../support/checks.ts';
 import { resultOf } from '../../support/http-results.ts';
 import { memoryTerminal } from '../../support/memory-terminal.ts';
 
@@ -17,6 +18,7 @@ function sinkTo(stdout: PassThrough) {
     { ...terminal, stdout },
     {
       palette: paletteFor(false),
+      checkOf: (id) => (id === 'a' ? checkOf('URL', { id, name: 'Shop A' }) : undefined),
       onDropped: (kind, count) => {
         dropped[kind] += count;
       },
@@ -38,7 +40,7 @@ describe('PrettySink', () => {
     await sink.flush(never);
     stdout.end();
     expect(await reading).toMatch(
-      /^\d\d:\d\d:\d\d PASS {4}Shop .*\n\d\d:\d\d:\d\d MISSED {2}a: .*\n$/,
+      /^\d\d:\d\d:\d\d PASS {4}Shop .*\n\d\d:\d\d:\d\d MISSED {2}Shop A \(a\) {2}slot .*\n$/,
     );
   });
 

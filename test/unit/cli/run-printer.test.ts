@@ -6,10 +6,13 @@ import { memoryTerminal } from '../../support/memory-terminal.ts';
 
 const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_starved' } as const;
 
+const checks = (count: number) =>
+  Array.from({ length: count }, (_, n) => checkOf('URL', { id: `check-${n}` }));
+
 describe('RunPrinter', () => {
   it('says how many passed', () => {
     const { terminal, stdout } = memoryTerminal();
-    const printer = new RunPrinter(terminal, 'pretty', 3);
+    const printer = new RunPrinter(terminal, 'pretty', checks(3));
     printer.result(resultOf());
     printer.result(resultOf({ isDegraded: true }));
     printer.result(resultOf({ resultType: 'ATTEMPT', hasFailures: true }));
@@ -25,7 +28,7 @@ describe('RunPrinter', () => {
     ['stopped', { isCancelled: true }],
   ])('does not take for passed what %s', (words, fields) => {
     const { terminal, stdout } = memoryTerminal();
-    const printer = new RunPrinter(terminal, 'pretty', 1);
+    const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.result(resultOf(fields));
     printer.summary();
     expect(printer.allPassed).toBe(false);
@@ -34,17 +37,27 @@ describe('RunPrinter', () => {
 
   it('does not take for passed what was missed', () => {
     const { terminal, stdout } = memoryTerminal();
-    const printer = new RunPrinter(terminal, 'pretty', 1);
+    const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.missed(MISSED);
     printer.summary();
     expect(printer.allPassed).toBe(false);
-    expect(stdout()).toContain('MISSED  a: agent_starved: ');
+    expect(stdout()).toMatch(/^MISSED {2}a {2}slot \d\d:\d\d:\d\d: .* \(agent_starved\)\n/);
     expect(stdout()).toContain('0 passed, 1 missed\n');
+  });
+
+  it('knows the names and the thresholds of its checks', () => {
+    const { terminal, stdout } = memoryTerminal();
+    const check = checkOf('URL', { id: 'shop', name: 'The shop', degradedResponseTime: 10 });
+    const printer = new RunPrinter(terminal, 'pretty', [check]);
+    printer.result(resultOf({ isDegraded: true }));
+    printer.missed({ ...MISSED, checkId: 'shop' });
+    expect(stdout()).toContain('\n        12 ms, over 10 ms: degraded\n');
+    expect(stdout()).toContain('MISSED  The shop (shop)  slot ');
   });
 
   it('writes nothing but JSON to stdout where JSON is asked for', () => {
     const { terminal, stdout, stderr } = memoryTerminal();
-    const printer = new RunPrinter(terminal, 'json', 1);
+    const printer = new RunPrinter(terminal, 'json', checks(1));
     const check = checkOf('URL', { id: 'off' });
     printer.skipped({ selected: [], skipped: [check] });
     printer.started(check);
@@ -61,7 +74,7 @@ describe('RunPrinter', () => {
 
   it('shows its progress on a terminal, on one line that fits, and clears it in the end', () => {
     const { terminal, stderr } = memoryTerminal({ isTTY: true, columns: 40 });
-    const printer = new RunPrinter(terminal, 'pretty', 2);
+    const printer = new RunPrinter(terminal, 'pretty', checks(2));
     printer.started(checkOf('URL', { id: 'shop', name: 'Shop \u001b[2J with a long name' }));
     const line = stderr().split('\r\u001b[K').at(-1) ?? '';
     expect(line).toMatch(/^0 of 2 checks done; running: Shop/);
@@ -78,7 +91,7 @@ describe('RunPrinter', () => {
     [7, 7],
   ])('shows no more progress than fits into a terminal of %i columns', (columns, room) => {
     const { terminal, stderr } = memoryTerminal({ isTTY: true, columns });
-    const printer = new RunPrinter(terminal, 'pretty', 2);
+    const printer = new RunPrinter(terminal, 'pretty', checks(2));
     // Each of these takes two columns.
     for (const id of ['a', 'b', 'c'])
       printer.started(checkOf('URL', { id, name: '東京'.repeat(9) }));
@@ -91,20 +104,22 @@ describe('RunPrinter', () => {
   it('writes JSON that cannot steer a terminal, and means the same', () => {
     const { terminal, stdout } = memoryTerminal();
     const name = 'a\u001b[2J\u009b2J\u007f\u202e\ufeff';
-    new RunPrinter(terminal, 'json', 1).result(resultOf({ name }));
+    new RunPrinter(terminal, 'json', checks(1)).result(resultOf({ name }));
     expect(stdout()).toContain('"name":"a\\u001b[2J\\u009b2J\\u007f\\u202e\\ufeff"');
     expect(JSON.parse(stdout())).toEqual(resultOf({ name }));
   });
 
   it('shows no progress on a terminal that cannot clear a line', () => {
     const { terminal, stderr } = memoryTerminal({ isTTY: true });
-    new RunPrinter({ ...terminal, env: { TERM: 'dumb' } }, 'pretty', 1).started(checkOf('URL'));
+    new RunPrinter({ ...terminal, env: { TERM: 'dumb' } }, 'pretty', checks(1)).started(
+      checkOf('URL'),
+    );
     expect(stderr()).toBe('');
   });
 
   it('shows no progress where there is no terminal', () => {
     const { terminal, stderr } = memoryTerminal();
-    const printer = new RunPrinter(terminal, 'pretty', 1);
+    const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.started(checkOf('URL'));
     printer.result(resultOf());
     printer.summary();

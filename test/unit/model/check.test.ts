@@ -131,6 +131,15 @@ describe('rules between fields', () => {
     ).toEqual(['degradedPacketLossThreshold']);
   });
 
+  it('a low maximum lowers a degraded threshold that is left out, and no other', () => {
+    expect(checkOf('URL', { maxResponseTime: 200 }).degradedResponseTime).toBe(200);
+    expect(checkOf('ICMP', { maxPacketLossThreshold: 5 }).degradedPacketLossThreshold).toBe(5);
+    expect(checkOf('URL', { maxResponseTime: 4000 }).degradedResponseTime).toBe(3000);
+    expect(problemsOf('URL', { maxResponseTime: 200, degradedResponseTime: 3000 })).toEqual([
+      'degradedResponseTime',
+    ]);
+  });
+
   it.each(['URL', 'DNS', 'ICMP'] as const)('%s cannot run every few seconds', (type) => {
     expect(problemsOf(type, { frequency: 0, frequencyOffset: 10 })).toEqual(['frequency']);
   });

@@ -52,6 +52,7 @@ async function watching(path = file) {
   return {
     sets,
     clock,
+    source,
     warnings: () => logged.filter((line) => line.includes('"level":"warn"')),
     /** Looks at the files `times` times. */
     async poll(times = 2): Promise<void> {
@@ -129,12 +130,24 @@ describe('a check file that is watched', () => {
     await watch.poll(5);
     expect(watch.sets).toHaveLength(1);
     const warnings = watch.warnings();
-    expect(warnings).toHaveLength(3);
-    expect(warnings[0]).toContain('the checks read before it go on');
-    expect(warnings[1]).toContain(`${file}:2:5: checks[0].checkType of check`);
-    expect(warnings[2]).toContain(`${file}:3:5: checks[1].checkType of check`);
+    expect(warnings.map((line) => JSON.parse(line) as object)).toEqual([
+      expect.objectContaining({
+        file,
+        checks: 1,
+        msg: expect.stringMatching(
+          /^the check file cannot be used, and .*: checks\[0\]\.checkType/,
+        ),
+      }),
+      expect.objectContaining({
+        file,
+        msg: expect.stringContaining(`${file}:3:5: checks[1].checkType of check`),
+      }),
+    ]);
+    expect(watch.source.checkFileUsable).toBe(false);
     writeFileSync(file, text('b'));
     await watch.poll(2);
+    expect(watch.source.checkFileUsable).toBe(true);
+    expect(watch.warnings().slice(2)).toEqual([expect.stringContaining('can be used again')]);
     expect(watch.sets.map(ids)).toEqual([['a'], ['b']]);
     await watch.stop();
   });
@@ -145,11 +158,29 @@ describe('a check file that is watched', () => {
     rmSync(file);
     await watch.poll(130);
     expect(watch.sets).toHaveLength(1);
-    expect(watch.warnings()).toHaveLength(2);
-    expect(watch.warnings()[1]).toContain('there is no such file');
+    expect(watch.warnings()).toHaveLength(1);
+    expect(watch.warnings()[0]).toContain('there is no such file');
     writeFileSync(file, text('b'));
     await watch.poll(2);
     expect(watch.sets.map(ids)).toEqual([['a'], ['b']]);
+    await watch.stop();
+  });
+
+  it('says once that it can be used again, also where it comes back as it was', async () => {
+    writeFileSync(file, text('a'));
+    const watch = await watching();
+    expect(watch.source.checkFileUsable).toBe(true);
+    renameSync(file, `${file}.away`);
+    await watch.poll(3);
+    expect(watch.source.checkFileUsable).toBe(false);
+    renameSync(`${file}.away`, file);
+    await watch.poll(5);
+    expect(watch.source.checkFileUsable).toBe(true);
+    expect(watch.sets).toHaveLength(1);
+    expect(watch.warnings()).toEqual([
+      expect.stringContaining(': there is no such file'),
+      expect.stringContaining('"msg":"the check file can be used again"'),
+    ]);
     await watch.stop();
   });
 
@@ -163,6 +194,7 @@ describe('a check file that is watched', () => {
     rmSync(file);
     mkdirSync(file);
     await watch.poll(3);
+    expect(watch.warnings().at(-1)).toContain('is a directory, not a check file');
     rmSync(file, { recursive: true });
     writeFileSync(file, text('b'));
     await watch.poll(2);
@@ -220,7 +252,7 @@ describe('a check file that is watched', () => {
     const certificates = 'clientCertificates:\n  - { host: a.test, cert: c.pem, key: c.key }\n';
     writeFileSync(file, text('b') + certificates);
     await watch.poll(5);
-    expect(watch.warnings()).toHaveLength(3);
+    expect(watch.warnings()).toHaveLength(2);
     writeFileSync(join(folder, 'c.pem'), cert);
     writeFileSync(join(folder, 'c.key'), key);
     await watch.poll(3);
@@ -235,7 +267,7 @@ describe('a check file that is watched', () => {
     expect(ids(watch.sets[0])).toEqual(many);
     writeFileSync(file, `${text(...many)}  - { id: x }\n`);
     await watch.poll(2);
-    expect(watch.warnings()[1]).toContain(`${file}:1502:5: checks[1500].checkType of check`);
+    expect(watch.warnings()[0]).toContain(`${file}:1502:5: checks[1500].checkType of check`);
     await watch.stop();
   });
 });
@@ -258,7 +290,7 @@ describe('the first load', () => {
     execFileSync('mkfifo', [pipe]);
     await expect(watching(pipe)).rejects.toMatchObject({
       kind: 'input',
-      message: `${pipe}: is no regular file, so it cannot be watched for changes`,
+      message: `${pipe} is no regular file, so it cannot be watched for changes`,
     });
   });
 });

@@ -10,6 +10,7 @@ const RUNNING: HealthStatus = {
   droppedLines: 0,
   spoolDepth: null,
   lastContact: null,
+  checkFileUsable: null,
   lastTurnMs: 1000,
 };
 

@@ -126,12 +126,27 @@ describe('the load', () => {
   it('is read at each scrape', async () => {
     const metrics = createMetrics({ version: '1' });
     const load = { running: 3, queued: 40 };
-    metrics.bind(load);
+    metrics.bind(load, { checkFileUsable: null });
     expect(await linesOf(metrics)).toContain('vedette_running 3');
     load.running = 2;
     const lines = await linesOf(metrics);
     expect(lines).toContain('vedette_running 2');
     expect(lines).toContain('vedette_queued 40');
+  });
+});
+
+describe('the check file', () => {
+  it('is told to be usable or not, and nothing where there is none', async () => {
+    const metrics = createMetrics({ version: '1' });
+    const value = async () => /^vedette_check_file_usable (.*)$/m.exec(await metrics.text())?.[1];
+    expect(await value()).toBeUndefined();
+    const source: { checkFileUsable: boolean | null } = { checkFileUsable: true };
+    metrics.bind({ running: 0, queued: 0 }, source);
+    expect(await value()).toBe('1');
+    source.checkFileUsable = false;
+    expect(await value()).toBe('0');
+    source.checkFileUsable = null;
+    expect(await value()).toBeUndefined();
   });
 });
 

@@ -4,18 +4,18 @@ import { FileProblemsError, MAX_PROBLEMS } from '../../../../src/agent/source/fi
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
 
-function parse(text: string) {
-  return parseCheckFile(text, 'f.yaml');
+function parse(text: string, file = 'f.yaml') {
+  return parseCheckFile(text, file);
 }
 
 /** Every problem as `line:column: text`. */
-async function problemsOf(text: string): Promise<readonly string[]> {
-  const error = await parse(text).then(
+async function problemsOf(text: string, file?: string): Promise<readonly string[]> {
+  const error = await parse(text, file).then(
     () => null,
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof FileProblemsError)) throw new Error('the file has no problems');
-  return error.lines().map((line) => line.replace(/^f\.yaml:\s?/, ''));
+  return error.lines().map((line) => line.replace(/^f\.(yaml|json):\s?/, ''));
 }
 
 /** The problems of one check, written as one line of YAML at line 2. */
@@ -95,6 +95,30 @@ describe('the text', () => {
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],
   ])('%j is refused', async (text, problem) => {
     expect(await problemsOf(text)).toContainEqual(problem);
+  });
+
+  const notIndented = 'not valid YAML: this line is not indented like the lines that it belongs to';
+  const keyOnValue =
+    'not valid YAML: a key follows on a value here: indent the next line less or, where the text holds a colon, put it in quotes';
+  it.each([
+    ['checks:\n  - id: a\n  checkType: TCP\n', [`3:1: ${notIndented}`]],
+    ['checks:\n  - id: a\n   checkType: TCP\n', [`3:1: ${notIndented}`]],
+    ['checks:\n  - id: a\n - id: b\n', [`3:1: ${notIndented}`]],
+    ['checks:\n  - id: a\n      name: b\n', [`2:9: ${keyOnValue}`]],
+    ['a: b: c\nd: e: f\n', [`1:4: ${keyOnValue}`, `2:4: ${keyOnValue}`]],
+    [
+      'checks:\n  - id: a\n    request: { hostname: h\n  - id: b\n',
+      ['4:3: not valid YAML: a { is not closed by a }, or what it holds is not indented enough'],
+    ],
+    ['a: @b', ['1:4: not valid YAML: text that starts with @ must be in quotes']],
+  ])('%j is told of each slip once, in plain words', async (text, problems) => {
+    expect(await problemsOf(text)).toEqual(problems);
+  });
+
+  it('of a .json file is called JSON', async () => {
+    expect(await problemsOf('{ "checks": [', 'f.json')).toEqual([
+      expect.stringMatching(/^1:14: not valid JSON: a \[ is not closed by a \]/),
+    ]);
   });
 
   it.each([
@@ -209,8 +233,80 @@ describe('the checks', () => {
       'must be a number from 0 to 30000, or null, not NaN',
     ],
     ['{ id: a, id: b }', 'the key "id" is given twice'],
+    ...['HTTP', 'https'].map((type) => [
+      `{ id: a, checkType: ${type} }`,
+      `not "${type}"; did you mean URL or API?`,
+    ]),
+    ['{ id: a, checkType: PING }', 'not "PING"; did you mean ICMP?'],
+    [
+      '{ id: a, checkType: URL, request: { url: "http://h:99999/" } }',
+      'url of check "a" must have a port from 1 to 65535, not "http://h:99999/"',
+    ],
+    [
+      '{ id: a, checkType: API, request: { url: "http://h", body: {a: 1} } }',
+      'not a mapping; write it as text, in quotes or after |',
+    ],
+    [
+      '{ id: a, checkType: API, request: { url: "http://h", headers: {accept: x} } }',
+      'headers of check "a" must be a list of {key, value}, not a mapping',
+    ],
+    [
+      '{ id: a, checkType: TCP, request: { hostname: h, port: "80" } }',
+      'not "80"; take the quotes off: 80',
+    ],
+    [
+      '{ id: a, checkType: URL, activated: "true", request: { url: "http://h" } }',
+      'must be true or false, not "true"; take the quotes off: true',
+    ],
+    [
+      '{ id: a, checkType: URL, frequency: "5", request: { url: "http://h" } }',
+      'not "5"; take the quotes off: 5',
+    ],
+    [
+      '{ id: a, checkType: DNS, request: { query: h, nameServer: "127.0.0.1:53" } }',
+      'not "127.0.0.1:53"; the port goes into port',
+    ],
+    [
+      '{ id: a, checkType: TCP, request: { hostname: "h:80", port: 80 } }',
+      'not "h:80"; the port goes into port',
+    ],
   ])('%s', async (check, problem) => {
     expect((await problemsOfCheck(check)).join('\n')).toContain(problem);
+  });
+
+  it.each([
+    ['{ id: a, checktype: API, request: { url: "http://h" } }', '2:14: checks[0].checktype'],
+    ['{ id: a, type: API, request: { url: "http://h" } }', '2:14: checks[0].type'],
+  ])('with checkType under another key are told of that key alone: %s', async (check, place) => {
+    expect(await problemsOfCheck(check)).toEqual([
+      `${place} of check "a" is not a known key; did you mean checkType?`,
+    ]);
+  });
+
+  it.each([
+    ['{ id: a, checkType: API, request: { url: "http://h", method: FETCH } }'],
+    ['{ id: a, checkType: DNS, request: { query: h, recordType: ANY } }'],
+    ['{ id: a, checkType: SMTP }'],
+  ])('are told of no value that is not truly near: %s', async (check) => {
+    const problems = await problemsOfCheck(check);
+    expect(problems).toEqual([expect.stringContaining(' must be one of ')]);
+    expect(problems[0]).not.toContain('did you mean');
+  });
+
+  it.each([
+    ['degradedResponseTime: 60000'],
+    ['maxResponseTime: -5'],
+    ['frequency: 5.5, frequencyOffset: 5000'],
+  ])('with %s have one problem, not another one that follows from it', async (field) => {
+    const check = `{ id: a, checkType: URL, ${field}, request: { url: "http://h" } }`;
+    const [name = ''] = field.split(':');
+    expect(await problemsOfCheck(check)).toEqual([expect.stringContaining(`].${name} of check`)]);
+  });
+
+  it('still have the rules between fields told beside other problems', async () => {
+    const check =
+      '{ id: a, checkType: URL, degradedResponseTime: 20, maxResponseTime: 10, tags: [""], request: { url: "http://h" } }';
+    expect((await problemsOfCheck(check)).join()).toMatch(/must not be over maxResponseTime.*tags/);
   });
 
   it('with the same id are refused, naming the first', async () => {

@@ -5,13 +5,21 @@ import {
   prettyResult,
   prettySkipped,
 } from '../../../../src/cli/print/pretty-result.ts';
-import type { CheckResult } from '../../../../src/model/result.ts';
+import type {
+  CheckResult,
+  DnsDetail,
+  IcmpDetail,
+  TcpDetail,
+} from '../../../../src/model/result.ts';
+import { type CheckFields, checkOf } from '../../../support/checks.ts';
 import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/http-results.ts';
 
 const PLAIN = paletteFor(false);
 
-function lines(fields: Partial<CheckResult> = {}): readonly string[] {
-  const text = prettyResult(resultOf(fields), PLAIN);
+function lines(fields: Partial<CheckResult> = {}, check?: CheckFields): readonly string[] {
+  const { checkType } = resultOf(fields);
+  const ran = check === undefined ? undefined : checkOf(checkType, check);
+  const text = prettyResult(resultOf(fields), ran, PLAIN);
   expect(text.endsWith('\n')).toBe(true);
   return text.slice(0, -1).split('\n');
 }
@@ -65,7 +73,45 @@ describe('a result', () => {
     ]);
   });
 
-  it('over a threshold says which', () => {
+  it('over a threshold says by how much', () => {
+    const overMax = { hasFailures: true, overMaxResponseTime: true, responseTime: 2100.4 };
+    expect(lines(overMax, { maxResponseTime: 2000, degradedResponseTime: null })[1]).toBe(
+      '        2100 ms, over 2000 ms: failed',
+    );
+    const slow = { isDegraded: true, responseTime: 517.2 };
+    expect(lines(slow, { degradedResponseTime: 300 })).toEqual([
+      expect.stringMatching(/^SLOW {4}Shop/),
+      '        517 ms, over 300 ms: degraded',
+    ]);
+    expect(lines(slow, { degradedResponseTime: 517 })[1]).toBe(
+      '        517.2 ms, over 517 ms: degraded',
+    );
+    // It was changed since.
+    expect(lines(slow, { degradedResponseTime: 600 })[1]).toBe(
+      '        slower than its degradedResponseTime',
+    );
+  });
+
+  it.each([
+    'DNS_TIMEOUT',
+    'CONNECT_TIMEOUT',
+    'TLS_TIMEOUT',
+    'RESPONSE_TIMEOUT',
+    'BODY_TIMEOUT',
+  ] as const)('that ended with %s does not say once more that it took long', (code) => {
+    const detail = { response: null, requestError: 'nothing in 30 s', requestErrorCode: code };
+    const failed = lines(
+      {
+        hasFailures: true,
+        overMaxResponseTime: true,
+        apiCheckResult: { ...HTTP_DETAIL, ...detail },
+      },
+      {},
+    );
+    expect(failed.slice(1)).toEqual([`        ${code}: nothing in 30 s`]);
+  });
+
+  it('over a threshold that is not known any more says which', () => {
     expect(lines({ hasFailures: true, overMaxResponseTime: true })[1]).toBe(
       '        slower than its maxResponseTime',
     );
@@ -75,11 +121,68 @@ describe('a result', () => {
     ]);
   });
 
-  it('that only the criterion failed says what came', () => {
+  it.each([
+    [500, {}, 'status 500; under 400 is needed'],
+    [500, undefined, 'status 500; under 400 is needed'],
+    [200, { shouldFail: true }, 'status 200; 400 or more, or no answer, is needed (shouldFail)'],
+    [200, undefined, 'status 200 is not what the check asks for'],
+  ])('whose status is %i says what is needed (%j)', (status, check, reason) => {
+    const response = { ...HTTP_RESPONSE, status };
+    const apiCheckResult = { ...HTTP_DETAIL, response };
+    expect(lines({ hasFailures: true, apiCheckResult }, check).slice(1)).toEqual([
+      `        ${reason}`,
+    ]);
+  });
+
+  it('says the criterion beside assertions on something else', () => {
     const response = { ...HTTP_RESPONSE, status: 404 };
-    expect(lines({ hasFailures: true, apiCheckResult: { ...HTTP_DETAIL, response } })[1]).toBe(
-      '        status 404 is not what the check asks for',
-    );
+    const body = { ...ASSERTION, source: 'TEXT_BODY', error: 'expected the body' } as const;
+    const isStatus = { ...ASSERTION, target: '404', error: null };
+    const apiCheckResult = { ...HTTP_DETAIL, response, assertions: [isStatus, body] };
+    expect(lines({ hasFailures: true, apiCheckResult }, {}).slice(1)).toEqual([
+      '        status 404; under 400 is needed',
+      '        expected the body',
+    ]);
+  });
+
+  it.each([
+    ['NXDOMAIN', false, 'NXDOMAIN for a.test A from 192.0.2.1:53; NOERROR is needed'],
+    [
+      'NOERROR',
+      true,
+      'NOERROR for a.test A from 192.0.2.1:53; another code, or no answer, is needed (shouldFail)',
+    ],
+  ])('of DNS names the query and the server: %s', (responseCode, shouldFail, reason) => {
+    const { request: _, response: __, ...common } = HTTP_DETAIL;
+    const dnsCheckResult = {
+      ...common,
+      request: { query: 'a.test', recordType: 'A', nameServer: null, port: 53, protocol: 'UDP' },
+      response: {
+        responseCode,
+        answer: {},
+        text: '',
+        nameServer: { host: '192.0.2.1', port: 53, protocol: 'UDP' },
+      },
+      timingPhases: { total: 1 },
+    } as unknown as DnsDetail;
+    const fields = { checkType: 'DNS', apiCheckResult: null, dnsCheckResult } as const;
+    expect(lines({ ...fields, hasFailures: true }, { shouldFail }).slice(1)).toEqual([
+      `        ${reason}`,
+    ]);
+  });
+
+  it('of TCP that should fail says that it connected', () => {
+    const { request: _, response: __, timings: ___, ...common } = HTTP_DETAIL;
+    const tcpCheckResult = {
+      ...common,
+      request: { hostname: 'h', port: 1, data: null, ipFamily: 'IPv4' },
+      response: { data: '', address: '127.0.0.1', port: 1, ipFamily: 'IPv4' },
+      timingPhases: { dns: 0, connection: 1, data: 0, total: 1 },
+    } as unknown as TcpDetail;
+    const fields = { checkType: 'TCP', apiCheckResult: null, tcpCheckResult } as const;
+    expect(lines({ ...fields, hasFailures: true }, { shouldFail: true }).slice(1)).toEqual([
+      '        connected; no connection is needed (shouldFail)',
+    ]);
   });
 
   it('of our own fault is an ERROR, one cut short is STOPPED, an attempt is a RETRY', () => {
@@ -109,6 +212,7 @@ describe('a result', () => {
           requestErrorCode: 'PROTOCOL_ERROR',
         },
       }),
+      undefined,
       PLAIN,
     );
     expect(text.split('\n')).toHaveLength(4);
@@ -129,11 +233,12 @@ describe('a result', () => {
     const request = { hostname: 'h', port: 1, data: null, ipFamily: 'IPv4' } as const;
     const tcp = { data: '', address: '127.0.0.1', port: 1, ipFamily: 'IPv4' } as const;
     const timingPhases = { dns: 0, connection: 1, data: 0, total: 1 };
+    const timings = { lookup: 0, connect: 1, response: null, end: 1 };
     expect(
       lines({
         ...other,
         checkType: 'TCP',
-        tcpCheckResult: { ...common, request, response: tcp, timingPhases },
+        tcpCheckResult: { ...common, request, response: tcp, timings, timingPhases },
       }),
     ).toEqual(['PASS    x  TCP  connected  11.8 ms']);
     const icmp = {
@@ -157,6 +262,7 @@ describe('a result', () => {
           ...common,
           request: { hostname: 'h', pingCount: 10, ipFamily: 'IPv4' },
           response: icmp,
+          timings: { lookup: 0, end: 1 },
           timingPhases: { dns: 0, total: 1 },
         },
       }),
@@ -164,17 +270,43 @@ describe('a result', () => {
       'SLOW    x  ICMP  9 of 10 echoes  11.8 ms',
       '        10 % of the echoes were lost: its degradedPacketLossThreshold is reached',
     ]);
+    const icmpCheckResult = {
+      ...common,
+      request: { hostname: 'h', pingCount: 10, ipFamily: 'IPv4' },
+      response: icmp,
+      timingPhases: { dns: 0, total: 1 },
+    } as unknown as IcmpDetail;
+    const pinged = { ...other, checkType: 'ICMP', icmpCheckResult } as const;
+    expect(lines({ ...pinged, isDegraded: true }, {})[1]).toBe(
+      '        10 % of the echoes were lost, 10 % or more: degraded',
+    );
+    const strict = { degradedPacketLossThreshold: 0, maxPacketLossThreshold: 5 };
+    expect(lines({ ...pinged, hasFailures: true }, strict)[1]).toBe(
+      '        9 of 10 echoes, 10 % lost; under 5 % is needed',
+    );
+    expect(lines({ ...pinged, hasFailures: true }, { shouldFail: true })[1]).toBe(
+      '        9 of 10 echoes, 10 % lost; 20 % or more is needed (shouldFail)',
+    );
   });
 });
 
 describe('what has no result', () => {
-  it('is told with its reason', () => {
-    const missed = { checkId: 'shop', slot: 0, lastSlot: 0, count: 1 };
-    expect(prettyMissed({ ...missed, reason: 'agent_busy' }, PLAIN)).toMatch(
-      /^MISSED {2}shop: agent_busy: All JOB_CONCURRENCY places .*\.\n$/,
+  it('is told with its name, its slot and the reason', () => {
+    const slot = new Date(2026, 0, 31, 8, 39, 4).getTime();
+    const missed = { checkId: 'shop', slot, lastSlot: slot, count: 1 };
+    const check = checkOf('URL', { id: 'shop', name: 'The shop' });
+    expect(prettyMissed({ ...missed, reason: 'agent_stopped' }, check, PLAIN)).toBe(
+      'MISSED  The shop (shop)  slot 08:39:04: The agent stopped before the run was finished (agent_stopped)\n',
     );
-    expect(prettyMissed({ ...missed, count: 3, reason: 'agent_asleep' }, PLAIN)).toMatch(
-      /^MISSED {2}shop 3 times: /,
+    expect(prettyMissed({ ...missed, reason: 'agent_busy' }, undefined, PLAIN)).toMatch(
+      /^MISSED {2}shop {2}slot 08:39:04: All JOB_CONCURRENCY places .* \(agent_busy\)\n$/,
+    );
+    const range = { ...missed, reason: 'agent_asleep' } as const;
+    expect(prettyMissed({ ...range, lastSlot: slot + 20_000, count: 3 }, check, PLAIN)).toMatch(
+      /^MISSED {2}The shop \(shop\) {2}3 slots, 08:39:04 to 08:39:24: /,
+    );
+    expect(prettyMissed({ ...range, lastSlot: slot + 86_400_000, count: 2 }, check, PLAIN)).toMatch(
+      / {2}2 slots, 2026-01-31 08:39:04 to 2026-02-01 08:39:04: /,
     );
   });
 

@@ -1,0 +1,62 @@
+import type { Check } from '../../model/check.ts';
+import type {
+  CheckResult,
+  DnsDetail,
+  HttpDetail,
+  IcmpDetail,
+  TcpDetail,
+} from '../../model/result.ts';
+
+const TURNED = '(shouldFail)';
+
+/**
+ * What came and what the check's type asks for (SEMANTICS 1, Default criterion), where that is not
+ * the same; null where nothing came, or the criterion is met.
+ *
+ * @param check null where it is not known any more: then shouldFail is read off the result
+ */
+export function unmetCriterion(result: CheckResult, check: Check | null): string | null {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  const shouldFail = check?.shouldFail ?? null;
+  if (apiCheckResult !== null) return unmetStatus(apiCheckResult, shouldFail);
+  if (tcpCheckResult !== null) return unmetConnection(tcpCheckResult, shouldFail);
+  if (dnsCheckResult !== null) return unmetAnswer(dnsCheckResult, shouldFail);
+  return icmpCheckResult === null ? null : unmetLoss(icmpCheckResult, check);
+}
+
+function unmetStatus({ response }: HttpDetail, shouldFail: boolean | null): string | null {
+  if (response === null) return null;
+  const { status } = response;
+  if (status >= 400) return shouldFail === true ? null : `status ${status}; under 400 is needed`;
+  if (shouldFail !== true) return null;
+  return `status ${status}; 400 or more, or no answer, is needed ${TURNED}`;
+}
+
+function unmetConnection({ response }: TcpDetail, shouldFail: boolean | null): string | null {
+  if (response === null || shouldFail !== true) return null;
+  return `connected; no connection is needed ${TURNED}`;
+}
+
+function unmetAnswer(
+  { request, response, assertions }: DnsDetail,
+  shouldFail: boolean | null,
+): string | null {
+  // Such an assertion stands in the place of the criterion.
+  if (response === null || assertions.some(({ source }) => source === 'RESPONSE_CODE')) return null;
+  const { responseCode, nameServer } = response;
+  const host = nameServer.host.includes(':') ? `[${nameServer.host}]` : nameServer.host;
+  const server = `${host}:${nameServer.port}`;
+  const came = `${responseCode} for ${request.query} ${request.recordType} from ${server}`;
+  if (responseCode !== 'NOERROR') return shouldFail === true ? null : `${came}; NOERROR is needed`;
+  if (shouldFail !== true) return null;
+  return `${came}; another code, or no answer, is needed ${TURNED}`;
+}
+
+function unmetLoss({ response }: IcmpDetail, check: Check | null): string | null {
+  if (response === null || check?.checkType !== 'ICMP') return null;
+  const { packetLoss, packetsSent, packetsReceived } = response;
+  const { maxPacketLossThreshold: max, shouldFail } = check;
+  if (packetLoss < max !== shouldFail) return null;
+  const needed = shouldFail ? `${max} % or more is needed ${TURNED}` : `under ${max} % is needed`;
+  return `${packetsReceived} of ${packetsSent} echoes, ${packetLoss} % lost; ${needed}`;
+}

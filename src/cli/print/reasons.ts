@@ -1,0 +1,80 @@
+import type { Check } from '../../model/check.ts';
+import type { ErrorCode } from '../../model/error-codes.ts';
+import type { CheckResult } from '../../model/result.ts';
+import type { RunResult } from '../../model/run-result.ts';
+import { unmetCriterion } from './criterion.ts';
+import { answerOf, detailOf } from './result-facts.ts';
+
+const MAX_ASSERTIONS = 10;
+
+/** These say already that it took too long. */
+const TIME_OUTS: ReadonlySet<ErrorCode | null> = new Set<ErrorCode>([
+  'DNS_TIMEOUT',
+  'CONNECT_TIMEOUT',
+  'TLS_TIMEOUT',
+  'RESPONSE_TIMEOUT',
+  'BODY_TIMEOUT',
+]);
+
+/**
+ * Why a run did not pass, a line each. Nothing in them is harmless yet.
+ *
+ * @param check as it is now, which need not be how it was when the run began; null where it is gone
+ */
+export function reasonsOf(
+  result: CheckResult,
+  ended: RunResult,
+  check: Check | null,
+): readonly string[] {
+  if (ended === 'cancelled') return ['the run was cut short'];
+  const detail = detailOf(result);
+  const reasons: string[] = [];
+  if (detail !== null && detail.requestError !== null) {
+    reasons.push(`${detail.requestErrorCode ?? 'ERROR'}: ${detail.requestError}`);
+  }
+  // Where nothing came, each assertion would only say so once more.
+  const isSaid = reasons.length > 0 && answerOf(result) === null;
+  const failed = isSaid ? [] : (detail?.assertions ?? []).filter(({ error }) => error !== null);
+  const criterion = ended === 'failed' ? unmetCriterion(result, check) : null;
+  // An assertion on the same value tells what came, too.
+  const judgesIt = failed.some(({ source }) => source === 'STATUS_CODE');
+  if (criterion !== null && !judgesIt) reasons.push(criterion);
+  reasons.push(...failed.slice(0, MAX_ASSERTIONS).map(({ error }) => error ?? ''));
+  if (failed.length > MAX_ASSERTIONS) {
+    reasons.push(`and ${failed.length - MAX_ASSERTIONS} more assertions`);
+  }
+  if (!TIME_OUTS.has(detail?.requestErrorCode ?? null)) {
+    if (result.overMaxResponseTime) reasons.push(tooSlow(result, check, 'maxResponseTime'));
+    if (ended === 'degraded') reasons.push(degradedText(result, check));
+  }
+  if (reasons.length > 0) return reasons;
+  return [`${answerOf(result) ?? 'no answer'} is not what the check asks for`];
+}
+
+function degradedText(result: CheckResult, check: Check | null): string {
+  const lossPercent = result.icmpCheckResult?.response?.packetLoss;
+  if (lossPercent === undefined) return tooSlow(result, check, 'degradedResponseTime');
+  const lost = `${lossPercent} % of the echoes were lost`;
+  const from = check?.checkType === 'ICMP' ? check.degradedPacketLossThreshold : null;
+  return from === null || lossPercent < from
+    ? `${lost}: its degradedPacketLossThreshold is reached`
+    : `${lost}, ${from} % or more: degraded`;
+}
+
+function tooSlow(
+  { responseTime }: CheckResult,
+  check: Check | null,
+  field: 'maxResponseTime' | 'degradedResponseTime',
+): string {
+  const limitMs = check === null || check.checkType === 'ICMP' ? null : check[field];
+  // The check may have been changed while it ran.
+  if (limitMs === null || responseTime <= limitMs) return `slower than its ${field}`;
+  const ended = field === 'maxResponseTime' ? 'failed' : 'degraded';
+  return `${roundedOver(responseTime, limitMs)} ms, over ${limitMs} ms: ${ended}`;
+}
+
+/** As few digits as show that the one is over the other. */
+function roundedOver(durationMs: number, limitMs: number): string {
+  const texts = [0, 1, 2, 3].map((digits) => durationMs.toFixed(digits));
+  return texts.find((text) => Number(text) > limitMs) ?? String(durationMs);
+}

@@ -1,0 +1,34 @@
+import { VedetteError } from '../errors.ts';
+import type { Environment, Variable } from './variable.ts';
+
+const MAX_SHOWN_CHARS = 100;
+
+/** The text of a variable without white space around it. Empty counts as unset, as compose files write it. */
+export function textOf(env: Environment, name: string): string | null {
+  const text = env[name]?.trim() ?? '';
+  return text === '' ? null : text;
+}
+
+/**
+ * The value of one variable, or what stands for it when it is unset.
+ *
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that names the
+ *   variable, its value (unless secret) and what is allowed
+ */
+export function readVariable<Value>(env: Environment, variable: Variable<Value>): Value {
+  const text = textOf(env, variable.name);
+  if (text === null) return variable.whenUnset;
+  const parsed = variable.parse(text);
+  if (parsed.ok) return parsed.value;
+  const { name, allowed, secret } = variable;
+  const verb = parsed.culprit === text ? 'is' : 'holds';
+  const found = secret ? 'is malformed' : `${verb} ${quoted(parsed.culprit)}`;
+  throw new VedetteError('config', 'CONFIG_INVALID', `${name} ${found}; it must be ${allowed}`);
+}
+
+/** In quotes, on one line and not too long, whatever it holds. */
+export function quoted(text: string): string {
+  return JSON.stringify(
+    text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text,
+  );
+}
