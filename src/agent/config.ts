@@ -1,13 +1,13 @@
+import { quoted, readVariable, refuseSlips, textOf } from '../runtime/config/read-variable.ts';
+import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import type { LogLevel } from '../runtime/logger.ts';
 import { readCaFile } from './config/extra-ca-certs.ts';
-import { findNearMiss } from './config/near-miss.ts';
-import { UNSUPPORTED_VARIABLES, VARIABLES, type Variable } from './config/variables.ts';
+import { UNSUPPORTED_VARIABLES, VARIABLES } from './config/variables.ts';
 import type { Network } from './net/address-guard.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 
-/** Environment variables by name, as `process.env` has them. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type { Environment };
 
 /** What running checks needs, with or without the daemon around it. */
 export interface RunConfig {
@@ -53,7 +53,6 @@ export const ENVIRONMENT_OF = {
 type Command = keyof typeof ENVIRONMENT_OF;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
-const MAX_SHOWN_CHARS = 100;
 
 /**
  * Reads the daemon's configuration. Empty values count as unset, as compose files write them.
@@ -72,12 +71,12 @@ export function loadConfig(env: Environment): AgentConfig {
     );
   }
   refuseNearMiss(env, 'agent');
-  const checksFile = read(env, VARIABLES.checksFile);
+  const checksFile = readVariable(env, VARIABLES.checksFile);
   if (checksFile === null) {
     const { name, allowed } = VARIABLES.checksFile;
     throw new VedetteError('config', 'CONFIG_MISSING', `${name} is not set; it must be ${allowed}`);
   }
-  const externalObservability = read(env, VARIABLES.externalObservability);
+  const externalObservability = readVariable(env, VARIABLES.externalObservability);
   return { ...readDaemonConfig(env), checksFile, externalObservability };
 }
 
@@ -108,52 +107,29 @@ function readDaemonConfig(
 ): RunConfig & Pick<AgentConfig, 'healthPort' | 'shutdownGraceMs'> {
   return {
     ...readRunConfig(env),
-    healthPort: read(env, VARIABLES.healthPort),
-    shutdownGraceMs: read(env, VARIABLES.shutdownGraceSeconds) * 1000,
+    healthPort: readVariable(env, VARIABLES.healthPort),
+    shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,
   };
 }
 
 function readRunConfig(env: Environment): RunConfig {
   return {
     extraRootsPem: readExtraRoots(env),
-    concurrency: read(env, VARIABLES.concurrency),
-    connectivityTargets: read(env, VARIABLES.connectivityTargets),
-    deniedNetworks: read(env, VARIABLES.deniedNetworks),
-    logLevel: read(env, VARIABLES.logLevel),
+    concurrency: readVariable(env, VARIABLES.concurrency),
+    connectivityTargets: readVariable(env, VARIABLES.connectivityTargets),
+    deniedNetworks: readVariable(env, VARIABLES.deniedNetworks),
+    logLevel: readVariable(env, VARIABLES.logLevel),
   };
-}
-
-function textOf(env: Environment, name: string): string | null {
-  const text = env[name]?.trim() ?? '';
-  return text === '' ? null : text;
-}
-
-function read<Value>(env: Environment, variable: Variable<Value>): Value {
-  const text = textOf(env, variable.name);
-  if (text === null) return variable.whenUnset;
-  const parsed = variable.parse(text);
-  if (parsed.ok) return parsed.value;
-  const { name, allowed, secret } = variable;
-  const verb = parsed.culprit === text ? 'is' : 'holds';
-  const found = secret ? 'is malformed' : `${verb} ${quoted(parsed.culprit)}`;
-  throw invalid(`${name} ${found}; it must be ${allowed}`);
 }
 
 /** A slip matters only where the command would have read what was meant. */
 function refuseNearMiss(env: Environment, command: Command): void {
-  const names = Object.keys(env).filter((name) => textOf(env, name) !== null);
-  const read = ENVIRONMENT_OF[command].map(({ name }) => name);
-  const slip = findNearMiss(names, read, [...OWN_NAMES, ...UNSUPPORTED_VARIABLES]);
-  if (slip === null) return;
-  throw new VedetteError(
-    'config',
-    'CONFIG_UNKNOWN',
-    `${quoted(slip.name)} is no variable of Vedette; did you mean ${slip.meant}? Rename it, or unset it if it is for another program`,
-  );
+  const names = ENVIRONMENT_OF[command].map(({ name }) => name);
+  refuseSlips(env, names, [...OWN_NAMES, ...UNSUPPORTED_VARIABLES]);
 }
 
 function readExtraRoots(env: Environment): string | null {
-  const path = read(env, VARIABLES.extraCaCerts);
+  const path = readVariable(env, VARIABLES.extraCaCerts);
   if (path === null) return null;
   const file = readCaFile(path);
   if (file.ok) return file.pem;
@@ -163,11 +139,4 @@ function readExtraRoots(env: Environment): string | null {
 
 function invalid(message: string): VedetteError {
   return new VedetteError('config', 'CONFIG_INVALID', message);
-}
-
-/** In quotes, on one line and not too long, whatever it holds. */
-function quoted(text: string): string {
-  return JSON.stringify(
-    text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text,
-  );
 }

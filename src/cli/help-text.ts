@@ -19,6 +19,7 @@ const EXAMPLES = {
   validate: ['vedette validate checks.yaml'],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
   up: ['vedette up', 'vedette up --file checks.yaml'],
+  service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
 } as const;
 
 const AFTER_EXAMPLES = {
@@ -26,7 +27,10 @@ const AFTER_EXAMPLES = {
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
   agent: '',
   up: '\nStop it with Ctrl-C; a second Ctrl-C does not wait for running checks.',
+  service: '',
 } as const;
+
+const NAME_WIDTH = 24;
 
 /** A variable as the table of them has it. */
 export interface VariableRow {
@@ -49,9 +53,10 @@ export function helpAfter(command: keyof typeof EXAMPLES): string {
 
 /** The variables, each with its default and the first sentence of its meaning. */
 export function variableTable(rows: readonly VariableRow[]): string {
+  const width = Math.max(NAME_WIDTH, ...rows.map(({ name }) => name.length + 2));
   const lines = rows.map(({ name, default: value, meaning }) => {
     const [sentence] = meaning.split(/(?<=\.) /, 1);
-    return `  ${name.padEnd(24)}${sentence}${value === null ? '' : ` Default ${value}.`}`;
+    return `  ${name.padEnd(width)}${sentence}${value === null ? '' : ` Default ${value}.`}`;
   });
   return `\nEnvironment variables:\n${lines.join('\n')}`;
 }

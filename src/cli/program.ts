@@ -34,14 +34,18 @@ export async function runProgram(
   }
 }
 
-type VariablesOf = Readonly<Record<'run' | 'up' | 'agent', readonly VariableRow[]>>;
+type VariablesOf = Readonly<Record<'run' | 'up' | 'agent' | 'service', readonly VariableRow[]>>;
 
-const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [] };
+const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [], service: [] };
 
 /** The help of these commands lists them; where such a command runs, it reads them anyway. */
 async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
+  if (args.includes('service')) {
+    const { SERVICE_ENVIRONMENT: service } = await import('../service/config.ts');
+    return { ...NO_VARIABLES, service };
+  }
   if (!Object.keys(NO_VARIABLES).some((command) => args.includes(command))) return NO_VARIABLES;
-  return (await import('../agent/config.ts')).ENVIRONMENT_OF;
+  return { ...NO_VARIABLES, ...(await import('../agent/config.ts')).ENVIRONMENT_OF };
 }
 
 /**
@@ -128,6 +132,26 @@ function createProgram(
     .action(async ({ file }: { file: string }) => {
       const { upCommand } = await import('./commands/up.ts');
       daemonEnded(await upCommand(file, terminal));
+    });
+
+  const service = program
+    .command('service')
+    .summary('serve the HTTP API, configured by environment variables')
+    .description('Serves the HTTP API on PORT; the log goes to stderr.')
+    .helpCommand(false)
+    .addHelpText('after', variableTable(variables.service))
+    .addHelpText('after', helpAfter('service'))
+    .action(async () => {
+      const { serviceCommand } = await import('./commands/service.ts');
+      daemonEnded(await serviceCommand(terminal));
+    });
+  service
+    .command('migrate')
+    .summary('bring the database up to date, and end')
+    .description('Brings the database of the service up to date, as its start does, and ends.')
+    .action(async () => {
+      const { migrateCommand } = await import('./commands/service.ts');
+      finished(await migrateCommand(terminal));
     });
 
   program

@@ -6,6 +6,8 @@ export interface SlotRule {
   readonly periodMs: number;
   /** In [0, periodMs). */
   readonly phaseMs: number;
+  /** A rule with turns (slot-stride.ts) is another one: taken for this it would run every slot. */
+  readonly stride?: never;
 }
 
 /** frequencyOffset for frequency 0: the period itself, in seconds (spec part 8). */

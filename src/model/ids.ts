@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
 
+/** The id of a check: a UUID, or a slug that somebody gave it. */
+export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
+
 /**
  * A name for the same parts that every agent and service computes alike: 128 bits of SHA-256 in
  * the form of a UUID of version 8 (RFC 9562 5.8).

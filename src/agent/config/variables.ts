@@ -12,8 +12,6 @@ import type { Network } from '../net/address-guard.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { hostAndPort } from './parsers.ts';
 
-export type { Variable };
-
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../model/check.ts';
+import { CHECK_ID } from '../../model/ids.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { patternProblems } from './assertion-patterns.ts';
 import { isFromDefaults, isMapping, type RawMapping, withDefaults } from './check-defaults.ts';
@@ -9,7 +10,6 @@ import type { Reporter } from './reporter.ts';
 import { keysAt } from './schema-info.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 
-const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 /** Fields of a check of which each bounds the other. */
 const RULED_PAIRS: readonly (readonly string[])[] = [
   ['frequency', 'frequencyOffset'],

@@ -1,4 +1,5 @@
 import { VedetteError } from '../errors.ts';
+import { findNearMiss } from './near-miss.ts';
 import type { Environment, Variable } from './variable.ts';
 
 const MAX_SHOWN_CHARS = 100;
@@ -24,6 +25,28 @@ export function readVariable<Value>(env: Environment, variable: Variable<Value>)
   const verb = parsed.culprit === text ? 'is' : 'holds';
   const found = secret ? 'is malformed' : `${verb} ${quoted(parsed.culprit)}`;
   throw new VedetteError('config', 'CONFIG_INVALID', `${name} ${found}; it must be ${allowed}`);
+}
+
+/**
+ * Stops where a variable is set whose name is most likely a slip for one of those that are read.
+ *
+ * @param guarded the names that are read
+ * @param alsoKnown further names that are no slips
+ * @throws VedetteError of kind `config` and code CONFIG_UNKNOWN
+ */
+export function refuseSlips(
+  env: Environment,
+  guarded: readonly string[],
+  alsoKnown: readonly string[],
+): void {
+  const names = Object.keys(env).filter((name) => textOf(env, name) !== null);
+  const slip = findNearMiss(names, guarded, alsoKnown);
+  if (slip === null) return;
+  throw new VedetteError(
+    'config',
+    'CONFIG_UNKNOWN',
+    `${quoted(slip.name)} is no variable of Vedette; did you mean ${slip.meant}? Rename it, or unset it if it is for another program`,
+  );
 }
 
 /** In quotes, on one line and not too long, whatever it holds. */

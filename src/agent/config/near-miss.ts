@@ -1,1 +1,0 @@
-export { findNearMiss } from '../../runtime/config/near-miss.ts';

@@ -1,0 +1,50 @@
+import type { SpoolKind } from './spool.ts';
+
+/** A file of a log. `live` counts its records that still wait. */
+export interface Segment {
+  readonly path: string;
+  bytes: number;
+  live: number;
+  /** Has bytes that are not what was written: kept aside when it is done with, for a look. */
+  damaged: boolean;
+}
+
+/** What the index need not know of a record, so that it is in memory only until it is on disk. */
+export interface Content {
+  readonly atMs: number;
+  readonly body: Uint8Array;
+}
+
+/** A record that waits. There may be hundreds of thousands, so it is as small as can be. */
+export interface Entry {
+  readonly kind: SpoolKind;
+  readonly id: string;
+  readonly key: number;
+  /** On a clock that only goes forward, sleep of the machine included; whole milliseconds. */
+  readonly bornMs: number;
+  /** Of its frame. */
+  readonly bytes: number;
+  /** Null once it is on disk. */
+  content: Content | null;
+  /** The file of its frame; null while it is in memory only. */
+  segment: Segment | null;
+  /** Where in the file it begins. */
+  offset: number;
+  /** Left the spool; only the queue may still hold it. */
+  gone: boolean;
+}
+
+/**
+ * The two logs, by what goes first when there is no room: losing an attempt or the note of an
+ * artifact loses no run's outcome. Each has files of its own, so that the oldest of a lot can be
+ * dropped with its file and nothing is ever copied.
+ */
+export const LOTS = ['spare', 'main'] as const;
+export type Lot = (typeof LOTS)[number];
+
+export const LOT_OF: Readonly<Record<SpoolKind, Lot>> = {
+  attempt: 'spare',
+  'artifact-note': 'spare',
+  result: 'main',
+  missed: 'main',
+};

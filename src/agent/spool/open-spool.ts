@@ -1,0 +1,55 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { DiskSpool } from './disk-spool.ts';
+import { MemorySpool } from './memory-spool.ts';
+import type { Spool, SpoolDropped } from './spool.ts';
+
+export interface SpoolOptions {
+  /** DATA_DIR; null keeps everything in memory. */
+  readonly dataDir: string | null;
+  /** Of the files in the folder; 512 MiB where left out, 512 KiB at least. */
+  readonly maxBytes?: number;
+  /** 7 days where left out. */
+  readonly maxAgeMs?: number;
+  /** What may wait in memory, for the disk or without a folder; 64 MiB where left out. */
+  readonly maxMemoryBytes?: number;
+  /** How long a record may wait for others to be written with it, milliseconds; 25 where left out. */
+  readonly commitDelayMs?: number;
+}
+
+export interface SpoolDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onDropped: SpoolDropped;
+}
+
+const MIB = 1024 * 1024;
+const MIN_BYTES = MIB / 2;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The agent's queue of results: in DATA_DIR/spool, or in memory where there is no DATA_DIR, which
+ * is said once.
+ *
+ * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where the folder cannot be
+ *   made, written or read, of kind `environment` and code DATA_DIR_IN_USE where another agent has it
+ */
+export async function openSpool(options: SpoolOptions, deps: SpoolDeps): Promise<Spool> {
+  const { dataDir, maxBytes = 512 * MIB, maxAgeMs = 7 * DAY_MS } = options;
+  const { maxMemoryBytes = 64 * MIB, commitDelayMs = 25 } = options;
+  if (dataDir === null) {
+    deps.log.warn(
+      { maxMemoryBytes },
+      'DATA_DIR is not set: results that wait for the service are kept in memory, and lost when the agent ends',
+    );
+    return new MemorySpool({ ...deps, maxBytes: maxMemoryBytes, maxAgeMs });
+  }
+  return DiskSpool.open({
+    ...deps,
+    dataDir,
+    maxBytes: Math.max(maxBytes, MIN_BYTES),
+    maxAgeMs,
+    maxMemoryBytes,
+    commitDelayMs,
+  });
+}

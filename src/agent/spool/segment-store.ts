@@ -1,0 +1,145 @@
+import type { Logger } from '../../runtime/logger.ts';
+import { type Content, type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
+import { encodeKeys, type Frame } from './frame.ts';
+import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
+import { SegmentLog } from './segment-log.ts';
+import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
+
+const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
+/** A lot is dropped in pieces that are no larger a part of the whole than this. */
+const SEGMENTS = 32;
+
+/** Of an entry that left before it was written. */
+const NOTHING: Content = { atMs: 0, body: new Uint8Array() };
+
+/** Keys of records that left, which their log must tell. */
+export type Removals = Record<Lot, number[]>;
+
+export interface StoreOptions {
+  readonly dataDir: string;
+  readonly maxBytes: number;
+  readonly log: Logger;
+}
+
+export interface OpenedStore {
+  readonly store: SegmentStore;
+  /** What was found, oldest first in each lot. */
+  readonly waiting: Readonly<Record<Lot, readonly RecoveredEntry[]>>;
+}
+
+/** The two logs in their folder, bounded together. One call at a time. */
+export class SegmentStore {
+  readonly #folder: SpoolFolder;
+  readonly #logs: Readonly<Record<Lot, SegmentLog>>;
+  readonly #maxBytes: number;
+  readonly damagedFiles: number;
+  /** The highest key in use; -1 where there is none. */
+  readonly lastKey: number;
+
+  /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
+  static async open({ dataDir, maxBytes, log }: StoreOptions): Promise<OpenedStore> {
+    const folder = await openSpoolFolder(dataDir, log);
+    try {
+      const spare = await recoverLog(folder, 'spare');
+      const main = await recoverLog(folder, 'main');
+      return {
+        store: new SegmentStore(folder, { spare, main }, maxBytes),
+        waiting: { spare: spare.entries, main: main.entries },
+      };
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    folder: SpoolFolder,
+    found: Readonly<Record<Lot, RecoveredLog>>,
+    maxBytes: number,
+  ) {
+    const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(maxBytes / SEGMENTS));
+    const logOf = (name: Lot): SegmentLog =>
+      new SegmentLog({ ...found[name], folder, name, segmentBytes });
+    this.#folder = folder;
+    this.#maxBytes = maxBytes;
+    this.#logs = { spare: logOf('spare'), main: logOf('main') };
+    this.damagedFiles = found.spare.damagedFiles + found.main.damagedFiles;
+    this.lastKey = Math.max(found.spare.lastKey, found.main.lastKey);
+  }
+
+  /** Of all files, with what left already. */
+  get bytes(): number {
+    return this.#logs.spare.bytes + this.#logs.main.bytes;
+  }
+
+  /**
+   * Resolves when all of it is on disk and the entries know where. `key` is one that no record
+   * that comes later has.
+   *
+   * @throws the system's error; then nothing of it counts
+   */
+  async write(entries: readonly Entry[], removals: Removals, key: number): Promise<void> {
+    const written = await Promise.allSettled(
+      LOTS.map((lot) => {
+        const own = entries.filter(({ kind }) => LOT_OF[kind] === lot);
+        return this.#writeLot(lot, own, removals[lot], key);
+      }),
+    );
+    for (const each of written) if (each.status === 'rejected') throw each.reason;
+    for (const each of written) if (each.status === 'fulfilled') each.value();
+  }
+
+  /**
+   * Drops the oldest files, those of spare records first, until so much more fits in the bound.
+   * `dropped` is told of each before it goes.
+   */
+  async makeRoom(bytes: number, dropped: (lot: Lot, segment: Segment) => void): Promise<void> {
+    if (this.bytes + bytes <= this.#maxBytes) return;
+    await this.sweep();
+    while (this.bytes + bytes > this.#maxBytes) {
+      const lot = this.#logs.spare.oldest === null ? 'main' : 'spare';
+      const { oldest } = this.#logs[lot];
+      if (oldest === null) return;
+      dropped(lot, oldest);
+      await this.#logs[lot].removeOldest();
+    }
+  }
+
+  /** Takes away the files in which nothing waits any more. */
+  async sweep(): Promise<void> {
+    for (const lot of LOTS) await this.#logs[lot].sweep();
+  }
+
+  async close(): Promise<void> {
+    for (const lot of LOTS) await this.#logs[lot].close();
+    await this.#folder.close();
+  }
+
+  /** Returns what tells the entries where they are: only when the other lot is on disk too. */
+  async #writeLot(
+    lot: Lot,
+    entries: readonly Entry[],
+    removals: readonly number[],
+    key: number,
+  ): Promise<() => void> {
+    const frames: Omit<Frame, 'number'>[] = entries.map(({ kind, key: own, id, content }) => ({
+      ...{ type: kind, key: own, id },
+      ...(content ?? NOTHING),
+    }));
+    if (removals.length > 0) {
+      frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(removals) });
+    }
+    if (frames.length === 0) return () => {};
+    const { segment, offsets } = await this.#logs[lot].append(frames);
+    return () => {
+      for (const [index, entry] of entries.entries()) {
+        // One that left while it was written has its removal under way.
+        if (entry.gone) continue;
+        entry.segment = segment;
+        entry.offset = offsets[index] ?? 0;
+        entry.content = null;
+        segment.live += 1;
+      }
+    };
+  }
+}

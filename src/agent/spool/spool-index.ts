@@ -1,0 +1,113 @@
+import { type Entry, LOT_OF, type Lot } from './entry.ts';
+import { EntryQueue } from './entry-queue.ts';
+import { frameBytes } from './frame.ts';
+import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';
+
+/** What waits, by id and in order, and the count of what was dropped. Costs about 300 bytes a record. */
+export class SpoolIndex {
+  readonly #onDropped: SpoolDropped;
+  readonly #queues: Readonly<Record<Lot, EntryQueue>> = {
+    spare: new EntryQueue(),
+    main: new EntryQueue(),
+  };
+  readonly #ids: Readonly<Record<SpoolKind, Map<string, Entry>>> = {
+    result: new Map(),
+    attempt: new Map(),
+    missed: new Map(),
+    'artifact-note': new Map(),
+  };
+  readonly dropped: Record<SpoolKind, number> = {
+    result: 0,
+    attempt: 0,
+    missed: 0,
+    'artifact-note': 0,
+  };
+  #records = 0;
+  #bytes = 0;
+
+  constructor(onDropped: SpoolDropped) {
+    this.#onDropped = onDropped;
+  }
+
+  get depth(): { readonly records: number; readonly bytes: number } {
+    return { records: this.#records, bytes: this.#bytes };
+  }
+
+  /** The one that has waited longest. */
+  get oldest(): Entry | null {
+    const { spare, main } = this.#queues;
+    if (spare.first === null || main.first === null) return spare.first ?? main.first;
+    return spare.first.key < main.first.key ? spare.first : main.first;
+  }
+
+  has(kind: SpoolKind, id: string): boolean {
+    return this.#ids[kind].has(id);
+  }
+
+  get droppedInAll(): number {
+    return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Adds one that just came and is in memory only. */
+  admit({ kind, id, atMs, body }: SpoolRecord, key: number, bornMs: number): void {
+    const bytes = frameBytes(id, body.length);
+    const content = { atMs, body };
+    this.add({ kind, id, key, bornMs, bytes, content, segment: null, offset: 0, gone: false });
+  }
+
+  /** Keys must grow from call to call, in each lot. */
+  add(entry: Entry): void {
+    this.#queues[LOT_OF[entry.kind]].push(entry);
+    this.#ids[entry.kind].set(entry.id, entry);
+    this.#records += 1;
+    this.#bytes += entry.bytes;
+  }
+
+  /** Takes out one that waits. */
+  remove(entry: Entry): void {
+    this.#queues[LOT_OF[entry.kind]].left(entry);
+    this.#ids[entry.kind].delete(entry.id);
+    this.#records -= 1;
+    this.#bytes -= entry.bytes;
+    entry.content = null;
+  }
+
+  /** Takes out one that nobody accepted. */
+  drop(entry: Entry, reason: SpoolDropReason): void {
+    this.remove(entry);
+    this.refuse(entry.kind, reason);
+  }
+
+  /** Counts one that was not even let in. */
+  refuse(kind: SpoolKind, reason: SpoolDropReason): void {
+    this.dropped[kind] += 1;
+    this.#onDropped(kind, 1, reason);
+  }
+
+  find(key: number): Entry | null {
+    return this.#queues.main.find(key) ?? this.#queues.spare.find(key);
+  }
+
+  /** The oldest of the lot whose key is above `after`. */
+  firstOf(lot: Lot, after = -1): Entry | null {
+    if (after < 0) return this.#queues[lot].first;
+    return this.#queues[lot].after(after).next().value ?? null;
+  }
+
+  /** Both lots together, oldest first. Nothing may leave while this is gone through. */
+  *after(after: number): Generator<Entry, void, undefined> {
+    const spares = this.#queues.spare.after(after);
+    const mains = this.#queues.main.after(after);
+    let spare = spares.next().value;
+    let main = mains.next().value;
+    while (spare !== undefined || main !== undefined) {
+      if (main === undefined || (spare !== undefined && spare.key < main.key)) {
+        if (spare !== undefined) yield spare;
+        spare = spares.next().value;
+      } else {
+        yield main;
+        main = mains.next().value;
+      }
+    }
+  }
+}

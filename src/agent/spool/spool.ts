@@ -1,0 +1,78 @@
+/** What a record is: a FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
+export const SPOOL_KINDS = ['result', 'attempt', 'missed', 'artifact-note'] as const;
+export type SpoolKind = (typeof SPOOL_KINDS)[number];
+
+export interface SpoolRecord {
+  readonly kind: SpoolKind;
+  /** Unique within its kind; at most 1,024 bytes of UTF-8. */
+  readonly id: string;
+  /** When it came to be, epoch milliseconds. */
+  readonly atMs: number;
+  /** The spool keeps the very bytes: whoever puts them must not change them any more. */
+  readonly body: Uint8Array;
+}
+
+export interface SpooledRecord extends SpoolRecord {
+  /** Names the record to `accepted`, and grows from record to record. Good for this process. */
+  readonly key: number;
+}
+
+/**
+ * Why a record left the spool without being accepted.
+ * - `space`: the bound in bytes was reached
+ * - `age`: it waited for longer than the bound in days
+ * - `memory`: the disk could not take it, and the memory for such times was full
+ * - `damage`: its bytes on disk are not what was written
+ */
+export const SPOOL_DROP_REASONS = ['space', 'age', 'memory', 'damage'] as const;
+export type SpoolDropReason = (typeof SPOOL_DROP_REASONS)[number];
+
+/**
+ * - `durable`: what is put is on disk after the next group commit
+ * - `failing`: the disk refuses writes for now; what is put waits in memory, bounded
+ * - `memory`: there is no folder; everything waits in memory, bounded
+ */
+export type SpoolState = 'durable' | 'failing' | 'memory';
+
+/**
+ * The queue of what is on its way to the service. Records leave it in the order they came, and
+ * only when they are accepted; what its bounds take away is counted by kind. The order is that of
+ * arrival, so a clock that is set back or forward puts nothing before its time.
+ */
+export interface Spool {
+  /** Takes a record over, on disk after the next group commit. Ignores one that it holds already. Never throws. */
+  put(record: SpoolRecord): void;
+  /** Resolves when all that was put so far is on disk (or gone); waits while the disk refuses. */
+  committed(): Promise<void>;
+  /**
+   * The oldest records that are on disk, after the one with the key `after` where it is given:
+   * as many as have at most `maxBytes` together, but one at least. They stay until accepted, so
+   * the same call gives the same records again. While the disk refuses writes, and without a
+   * folder, records in memory count too. Empty where there is none.
+   *
+   * @throws VedetteError of kind `environment` and code SPOOL_UNREADABLE where the disk cannot be
+   *   read for now (too many open files, for example): nothing is lost, ask again later
+   */
+  batch(maxBytes: number, after?: number): Promise<readonly SpooledRecord[]>;
+  /**
+   * Takes records out for good; unknown keys are ignored. Resolves when that is on disk, or at once
+   * while the disk refuses: a crash then brings them back, and the service knows them by their ids.
+   */
+  accepted(keys: readonly number[]): Promise<void>;
+  /** Resolves true once `batch` would give something after that key; false when the signal aborts or the spool is closed. */
+  available(signal: AbortSignal, after?: number): Promise<boolean>;
+  readonly state: SpoolState;
+  /** What waits: records, and their bytes with what surrounds them. */
+  readonly depth: { readonly records: number; readonly bytes: number };
+  /** How long the oldest record has waited, milliseconds; null where none waits. */
+  readonly oldestAgeMs: number | null;
+  /** Records that left without being accepted, since the start. */
+  readonly dropped: Readonly<Record<SpoolKind, number>>;
+  /** Files with damage found since the start; each is kept aside for a look. */
+  readonly damagedFiles: number;
+  /** Commits what waits, as far as the disk allows, and lets the folder go. */
+  close(): Promise<void>;
+}
+
+/** Told of every record that left without being accepted; `count` is 1 or more. */
+export type SpoolDropped = (kind: SpoolKind, count: number, reason: SpoolDropReason) => void;

@@ -1,0 +1,56 @@
+import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
+import { StopSignals } from '../../runtime/lifecycle.ts';
+import { createLogger, type Logger } from '../../runtime/logger.ts';
+import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
+import { migrateService, runService } from '../../service/main.ts';
+import { wantsColour } from '../print/colour.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+
+/**
+ * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
+ * unless a person is looking.
+ *
+ * @returns EXIT.ok, or EXIT.internal where an error that nobody caught came first
+ * @throws VedetteError where a variable, the database or the machine is off
+ */
+export async function serviceCommand(terminal: Terminal): Promise<number> {
+  const { config, log } = prepare(terminal);
+  const { signals, clock } = terminal;
+  const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
+  const guard = guardAgainstFaults({ emitter: signals, log, stop });
+  try {
+    await runService({ config, log, stop, onListening: () => {} });
+    return guard.faults > 0 ? EXIT.internal : EXIT.ok;
+  } finally {
+    guard.dispose();
+    stop.dispose();
+  }
+}
+
+/**
+ * Brings the database up to date and ends.
+ *
+ * @throws VedetteError where a variable or the database is off
+ */
+export async function migrateCommand(terminal: Terminal): Promise<number> {
+  const { config, log } = prepare(terminal);
+  const { applied } = await migrateService({ config, log });
+  const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
+  terminal.stdout.write(`${done}\n`);
+  return EXIT.ok;
+}
+
+function prepare({ env, stderr, clock }: Terminal): {
+  readonly config: ServiceConfig;
+  readonly log: Logger;
+} {
+  const config = loadServiceConfig(env);
+  const log = createLogger({
+    level: config.logLevel,
+    destination: stderr,
+    format: stderr.isTTY === true ? 'pretty' : 'json',
+    colour: wantsColour(stderr, env),
+    clock,
+  });
+  return { config, log };
+}

@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { commonFields } from './check.ts';
+
+/** The writable fields of a group. Those that a check has too are judged alike. */
+export const checkGroupSchema = z.strictObject({
+  name: commonFields.name.describe('What people call the group.'),
+  activated: commonFields.activated.describe('Whether the checks of the group run.'),
+  muted: commonFields.muted.describe('Whether the checks of the group notify nobody.'),
+  locations: commonFields.locations.describe('Public locations of the checks of the group.'),
+  privateLocations: commonFields.privateLocations.describe(
+    'Private locations of the checks of the group.',
+  ),
+  tags: commonFields.tags,
+  concurrency: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(3)
+    .describe('How many checks run at once when the group is triggered.'),
+  runtimeId: commonFields.runtimeId,
+  alertSettings: commonFields.alertSettings
+    .unwrap()
+    .nullable()
+    .default(null)
+    .describe('When a failure notifies; stands in for the settings of the checks.'),
+  useGlobalAlertSettings: commonFields.useGlobalAlertSettings.describe(
+    'Whether the alert settings of the account stand in for those of the group.',
+  ),
+});
+export type CheckGroup = z.infer<typeof checkGroupSchema>;

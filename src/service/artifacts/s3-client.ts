@@ -1,0 +1,72 @@
+import { S3Client } from '@aws-sdk/client-s3';
+
+export interface S3Options {
+  readonly bucket: string;
+  /** Before every key: empty, or letters, digits, hyphens, underscores and slashes, `/` last. */
+  readonly prefix: string;
+  readonly region: string;
+  /** An S3-compatible store's own address, such as http://127.0.0.1:9000. Null: AWS. */
+  readonly endpoint: string | null;
+  /** The bucket in the path instead of the host name: what most compatible stores need. */
+  readonly pathStyle: boolean;
+  /** Null: found by the SDK in its own places (environment, profile, instance role). */
+  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string } | null;
+  /** Whether agents put their parts to the object store themselves, by presigned URLs. */
+  readonly direct: {
+    /** Where agents reach the store, where that is another address than the service's. */
+    readonly endpoint: string | null;
+    /** How long a URL is good; 1 second to 7 days (SigV4's limit). */
+    readonly expiresMs: number;
+  } | null;
+  /** MIN_PART_BYTES or more; DEFAULT_PART_BYTES. */
+  readonly partBytes?: number;
+  readonly limits?: Partial<S3Limits>;
+}
+
+export interface S3Limits {
+  readonly connectTimeoutMs: number;
+  /** From the request to the answer's headers, each try. Not for the body of a part. */
+  readonly answerTimeoutMs: number;
+  /** How long a connection may stand still, also one that waits for our own reader or source. */
+  readonly idleTimeoutMs: number;
+  /** Tries of one request, the first one included; a part's stream can be sent only once. */
+  readonly attempts: number;
+}
+
+const DEFAULT_LIMITS: S3Limits = {
+  connectTimeoutMs: 5_000,
+  answerTimeoutMs: 60_000,
+  idleTimeoutMs: 30_000,
+  attempts: 3,
+};
+
+/** The SDK falls back to the console otherwise, and says there what our errors say. */
+const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+
+export function s3Limits(options: S3Options): S3Limits {
+  return { ...DEFAULT_LIMITS, ...options.limits };
+}
+
+export function createS3Client(options: S3Options, endpoint: string | null): S3Client {
+  const limits = s3Limits(options);
+  return new S3Client({
+    region: options.region,
+    forcePathStyle: options.pathStyle,
+    maxAttempts: limits.attempts,
+    logger: SILENT,
+    // Compatible stores do not all know the newer checksums, and the whole has its own.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // It would cost a connection for each part.
+    expectContinueHeader: false,
+    requestHandler: {
+      connectionTimeout: limits.connectTimeoutMs,
+      requestTimeout: limits.answerTimeoutMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: limits.idleTimeoutMs,
+      logger: SILENT,
+    },
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(options.credentials === null ? {} : { credentials: options.credentials }),
+  });
+}

@@ -1,0 +1,171 @@
+import {
+  filePath,
+  ipAddress,
+  listOf,
+  network,
+  oneOf,
+  type ParsedNetwork,
+  wholeNumber,
+} from '../runtime/config/parsers.ts';
+import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
+import type { Environment, Variable } from '../runtime/config/variable.ts';
+import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
+
+/** What the service needs. */
+export interface ServiceConfig {
+  /** 0..65535; 0 takes any free port. */
+  readonly port: number;
+  /** The address to listen on; null for all. */
+  readonly host: string | null;
+  /** Null for the embedded database. */
+  readonly databaseUrl: string | null;
+  /** The folder of the embedded database and of artifacts; null for memory. */
+  readonly dataDir: string | null;
+  readonly poolSize: number;
+  readonly statementTimeoutMs: number;
+  readonly logLevel: LogLevel;
+  readonly shutdownGraceMs: number;
+  /** For each API key; a route may have a limit of its own. */
+  readonly rateLimitPerMinute: number;
+  /** Whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+}
+
+/** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
+const MAX_GRACE_SECONDS = 2_147_483;
+const MAX_PROXIES = 100;
+const MAX_POOL = 1000;
+const MAX_STATEMENT_SECONDS = 3600;
+const MAX_RATE = 1_000_000;
+/** Shorter names lie near too many of other programs: HOME is two letters from HOST. */
+const SHORTEST_GUARDED_NAME = 8;
+
+const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
+
+/** Every variable that the service reads. */
+export const SERVICE_VARIABLES = {
+  port: variable<number>({
+    name: 'PORT',
+    default: '8080',
+    whenUnset: 8080,
+    meaning: 'The port of the API; 0 takes any free one, which the log names.',
+    allowed: 'a whole number from 0 to 65535',
+    secret: false,
+    parse: wholeNumber(0, 65_535),
+  }),
+  host: variable<string | null>({
+    name: 'HOST',
+    default: null,
+    whenUnset: null,
+    meaning: 'The address to listen on; unset, all of the machine.',
+    allowed: 'an IP address, for example 127.0.0.1 or ::',
+    secret: false,
+    parse: ipAddress,
+  }),
+  databaseUrl: variable<string | null>({
+    name: 'DATABASE_URL',
+    default: null,
+    whenUnset: null,
+    meaning: 'The PostgreSQL database; unset, the embedded one is used.',
+    allowed: 'a URL like postgres://user:password@host:5432/database?sslmode=verify-full',
+    secret: true,
+    // What is wrong with it is for the store to say, which reads all of it.
+    parse: (text) => ({ ok: true, value: text }),
+  }),
+  dataDir: variable<string | null>({
+    name: 'DATA_DIR',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The folder of the embedded database and of artifacts; unset, they are in memory and gone with the process.',
+    allowed: 'the path of a folder',
+    secret: false,
+    parse: filePath,
+  }),
+  poolSize: variable<number>({
+    name: 'DATABASE_POOL_SIZE',
+    default: '10',
+    whenUnset: 10,
+    meaning: 'Connections to PostgreSQL at once.',
+    allowed: `a whole number from 1 to ${MAX_POOL}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_POOL),
+  }),
+  statementTimeoutSeconds: variable<number>({
+    name: 'DATABASE_TIMEOUT_SECONDS',
+    default: '30',
+    whenUnset: 30,
+    meaning: 'How long one statement may take before the database ends it.',
+    allowed: `a whole number of seconds from 1 to ${MAX_STATEMENT_SECONDS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_STATEMENT_SECONDS),
+  }),
+  logLevel: variable<LogLevel>({
+    name: 'LOG_LEVEL',
+    default: 'info',
+    whenUnset: 'info',
+    meaning: 'How much is logged to stderr; debug has a line for every request.',
+    allowed: `one of ${LOG_LEVELS.join(', ')}`,
+    secret: false,
+    parse: oneOf(LOG_LEVELS),
+  }),
+  shutdownGraceSeconds: variable<number>({
+    name: 'SHUTDOWN_GRACE_SECONDS',
+    default: '30',
+    whenUnset: 30,
+    meaning: 'How long requests in progress may go on after SIGTERM or SIGINT.',
+    allowed: `a whole number of seconds from 0 to ${MAX_GRACE_SECONDS}`,
+    secret: false,
+    parse: wholeNumber(0, MAX_GRACE_SECONDS),
+  }),
+  rateLimitPerMinute: variable<number>({
+    name: 'RATE_LIMIT_PER_MINUTE',
+    default: '600',
+    whenUnset: 600,
+    meaning: 'Requests a minute for each API key, and for each address without one.',
+    allowed: `a whole number from 1 to ${MAX_RATE}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_RATE),
+  }),
+  trustedProxies: variable<readonly ParsedNetwork[]>({
+    name: 'TRUSTED_PROXIES',
+    default: null,
+    whenUnset: [],
+    meaning: 'Proxies in front of the service, whose X-Forwarded-For names the client.',
+    allowed: `a list of at most ${MAX_PROXIES} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 192.0.2.7`,
+    secret: false,
+    parse: listOf(network, MAX_PROXIES),
+  }),
+} as const;
+
+/** The README's table of variables is held to these rows by a test. */
+export const SERVICE_ENVIRONMENT: readonly Pick<
+  Variable<unknown>,
+  'name' | 'default' | 'meaning' | 'allowed' | 'secret'
+>[] = Object.values(SERVICE_VARIABLES);
+
+/**
+ * Reads the configuration of the service. Empty values count as unset, as compose files write them.
+ *
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID or CONFIG_UNKNOWN, with one line
+ *   that names the variable, its value (unless secret) and what is allowed
+ */
+export function loadServiceConfig(env: Environment): ServiceConfig {
+  const guarded = SERVICE_ENVIRONMENT.map(({ name }) => name).filter(
+    (name) => name.length >= SHORTEST_GUARDED_NAME,
+  );
+  refuseSlips(env, guarded, []);
+  const variables = SERVICE_VARIABLES;
+  return {
+    port: readVariable(env, variables.port),
+    host: readVariable(env, variables.host),
+    databaseUrl: readVariable(env, variables.databaseUrl),
+    dataDir: readVariable(env, variables.dataDir),
+    poolSize: readVariable(env, variables.poolSize),
+    statementTimeoutMs: readVariable(env, variables.statementTimeoutSeconds) * 1000,
+    logLevel: readVariable(env, variables.logLevel),
+    shutdownGraceMs: readVariable(env, variables.shutdownGraceSeconds) * 1000,
+    rateLimitPerMinute: readVariable(env, variables.rateLimitPerMinute),
+    trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
+  };
+}

@@ -1,0 +1,129 @@
+import { STATUS_CODES } from 'node:http';
+
+/** The body of every error: spec part 7. */
+export interface ErrorBody {
+  readonly statusCode: number;
+  /** The status phrase. */
+  readonly error: string;
+  readonly message: string;
+  readonly attributes: ErrorAttributes;
+}
+
+/** Extra data for programs. Whatever is in it is shown to the caller. */
+export type ErrorAttributes = Readonly<Record<string, unknown>>;
+
+/** One thing that is wrong with a request. `path` and `message` read as one sentence. */
+export interface RequestProblem {
+  /** For example `body.request.port` or `query.limit`. */
+  readonly path: string;
+  /** For example `must be a whole number from 1 to 100, not 101`. */
+  readonly message: string;
+}
+
+export interface ServiceErrorExtras {
+  readonly attributes?: ErrorAttributes;
+  /** Headers of the answer, in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** For the log alone. */
+  readonly cause?: unknown;
+}
+
+/**
+ * An answer other than success, thrown by features and by the HTTP layer. Its message is for the
+ * caller: what is wrong and what to do, and nothing of our inside.
+ */
+export class ServiceError extends Error {
+  /** An HTTP status from 400 to 599. */
+  readonly status: number;
+  readonly attributes: ErrorAttributes;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(status: number, message: string, extras: ServiceErrorExtras = {}) {
+    super(message, extras.cause === undefined ? {} : { cause: extras.cause });
+    this.name = 'ServiceError';
+    this.status = status;
+    this.attributes = extras.attributes ?? {};
+    this.headers = extras.headers ?? {};
+  }
+}
+
+/** The form of spec part 7. `attributes` is there always, so that no client has to ask for it. */
+export function errorBody(
+  status: number,
+  message: string,
+  attributes: ErrorAttributes = {},
+): ErrorBody {
+  return { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message, attributes };
+}
+
+/** More than these are not told: the first ones are what a caller mends first. */
+const MAX_PROBLEMS = 20;
+
+/** 400: the request is understood and wrong. `problems` has at least one entry. */
+export function invalid(problems: readonly RequestProblem[]): ServiceError {
+  const [first] = problems;
+  const more = problems.length - 1;
+  const sentence =
+    first === undefined ? 'The request is invalid' : `${first.path} ${first.message}`.trim();
+  const rest = more > 0 ? ` (and ${more} more, see attributes.problems)` : '';
+  return new ServiceError(400, `${sentence}${rest}`, {
+    attributes: { problems: problems.slice(0, MAX_PROBLEMS) },
+  });
+}
+
+/** 401. The message is the specification's (part 7), whatever is wrong with the token. */
+export function badToken(): ServiceError {
+  return new ServiceError(401, 'Bad Token', {
+    headers: { 'www-authenticate': 'Bearer realm="vedette"' },
+  });
+}
+
+/** 403: known, and not allowed. */
+export function forbidden(message: string, attributes: ErrorAttributes = {}): ServiceError {
+  return new ServiceError(403, message, { attributes });
+}
+
+/** 404. Also for what belongs to another account: whether it exists is none of the caller's concern. */
+export function notFound(what: string): ServiceError {
+  return new ServiceError(404, `There is no such ${what}`, { attributes: { resource: what } });
+}
+
+/** 409: the request does not fit what is stored. */
+export function conflict(message: string, attributes: ErrorAttributes = {}): ServiceError {
+  return new ServiceError(409, message, { attributes });
+}
+
+/** 413. `limitBytes` is what would have been taken. */
+export function tooLarge(what: string, limitBytes: number): ServiceError {
+  return new ServiceError(413, `${what} is larger than ${limitBytes} bytes`, {
+    attributes: { limitBytes },
+  });
+}
+
+/** 415. `allowed` completes "send …". */
+export function unsupportedMedia(message: string, allowed: readonly string[]): ServiceError {
+  return new ServiceError(415, `${message}; send ${allowed.join(' or ')}`, {
+    attributes: { allowed },
+  });
+}
+
+/** 429. */
+export function tooManyRequests(limit: number, retryAfterSeconds: number): ServiceError {
+  return new ServiceError(
+    429,
+    `More than ${limit} requests a minute; try again in ${retryAfterSeconds} s`,
+    {
+      attributes: { limit, retryAfterSeconds },
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    },
+  );
+}
+
+/** 503: something that we need is away for now, and trying again helps. */
+export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown) {
+  return new ServiceError(503, message, {
+    attributes: { retryAfterSeconds },
+    headers: { 'retry-after': String(retryAfterSeconds) },
+    cause,
+  });
+}

@@ -1,0 +1,122 @@
+import { type CheckGroup, checkGroupSchema } from '../../model/check-group.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { invalid, notFound } from '../errors.ts';
+import {
+  deleteGroup,
+  findGroup,
+  insertGroup,
+  listGroups,
+  locationsOfGroupChecks,
+  lockChecksOfGroup,
+  lockGroup,
+  type StoredGroup,
+  updateGroup,
+} from '../store/check-groups.ts';
+import type { Sql, Store } from '../store/port.ts';
+import { bodyProblem, parseBody } from './input-problems.ts';
+import { changeLocations } from './location-changes.ts';
+import { type Page, rangeOf } from './paging.ts';
+
+export type { StoredGroup } from '../store/check-groups.ts';
+
+export interface CheckGroupsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export type GroupInput = Readonly<Record<string, unknown>>;
+
+export interface CheckGroups {
+  create(accountId: string, input: GroupInput): Promise<StoredGroup>;
+  read(accountId: string, id: number): Promise<StoredGroup>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
+  /** The given fields over the stored ones, each whole. */
+  update(accountId: string, id: number, input: GroupInput): Promise<StoredGroup>;
+  /** Its checks stay, without a group. */
+  remove(accountId: string, id: number): Promise<void>;
+}
+
+/** What the service adds to a group: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
+
+export function createCheckGroups({ store, clock }: CheckGroupsParts): CheckGroups {
+  return {
+    async create(accountId, input) {
+      const fields = wholeGroup(input);
+      return store.transaction(async (tx) => {
+        await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
+        return insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findGroup(store, { accountId, id });
+      if (found === null) throw notFound('check group');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listGroups(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockGroup(tx, { accountId, id });
+        if (stored === null) throw notFound('check group');
+        if (input.id !== undefined && input.id !== id) {
+          throw invalid([bodyProblem(['id'], `must be ${id} here`)]);
+        }
+        const given = Object.entries(input).filter(
+          ([field, value]) => value !== undefined && !RESPONSE_ONLY.includes(field),
+        );
+        const fields = wholeGroup({ ...stored.fields, ...Object.fromEntries(given) });
+        await change(tx, {
+          accountId,
+          named: fields.privateLocations ?? [],
+          affected: await locationsOf(tx, accountId, stored),
+        });
+        const updated = await updateGroup(tx, {
+          accountId,
+          id,
+          fields,
+          updatedAtMs: clock.wallMs(),
+        });
+        if (updated === null) throw notFound('check group');
+        return updated;
+      });
+    },
+
+    async remove(accountId, id) {
+      await store.transaction(async (tx) => {
+        await lockChecksOfGroup(tx, { accountId, id });
+        const stored = await lockGroup(tx, { accountId, id });
+        if (stored === null) throw notFound('check group');
+        const affected = await locationsOf(tx, accountId, stored);
+        await change(tx, { accountId, named: [], affected });
+        await deleteGroup(tx, { accountId, id });
+      });
+    },
+  };
+}
+
+function wholeGroup(fields: GroupInput): CheckGroup {
+  const parsed = parseBody(checkGroupSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}
+
+/** Wherever a check of the group may run: a change of the group may change it there. */
+async function locationsOf(
+  tx: Sql,
+  accountId: string,
+  { id, fields }: StoredGroup,
+): Promise<readonly string[]> {
+  const ofChecks = await locationsOfGroupChecks(tx, { accountId, id });
+  return [...(fields.privateLocations ?? []), ...ofChecks];
+}
+
+async function change(tx: Sql, parts: Parameters<typeof changeLocations>[1]): Promise<void> {
+  const problems = await changeLocations(tx, parts);
+  if (problems.length > 0) throw invalid(problems);
+}

@@ -1,0 +1,43 @@
+import type { Check } from '../../model/check.ts';
+import { invalid, type RequestProblem } from '../errors.ts';
+import { findGroup, holdGroup } from '../store/check-groups.ts';
+import type { Sql } from '../store/port.ts';
+import { bodyProblem } from './input-problems.ts';
+import { changeLocations } from './location-changes.ts';
+
+/**
+ * Holds what a check refers to until the transaction ends, and says to the private locations
+ * concerned that their checks change.
+ *
+ * @param change `before` is null for a check that is created, `after` for one that is deleted
+ * @throws ServiceError 400 where `after` names a group or a private location that does not exist
+ */
+export async function referTo(
+  tx: Sql,
+  {
+    accountId,
+    before,
+    after,
+  }: { readonly accountId: string; readonly before: Check | null; readonly after: Check | null },
+): Promise<void> {
+  const problems: RequestProblem[] = [];
+  const affected = [...(before?.privateLocations ?? [])];
+  const { groupId } = after ?? { groupId: null };
+  if (groupId !== null) {
+    // A fraction or a number past 2^53 is no id, and not a number that the database takes.
+    const group = Number.isSafeInteger(groupId)
+      ? await holdGroup(tx, { accountId, id: groupId })
+      : null;
+    if (group === null) {
+      problems.push(bodyProblem(['groupId'], `must be the id of a group: there is no ${groupId}`));
+    }
+    affected.push(...(group?.fields.privateLocations ?? []));
+  }
+  if (before !== null && before.groupId !== null && before.groupId !== groupId) {
+    const left = await findGroup(tx, { accountId, id: before.groupId });
+    affected.push(...(left?.fields.privateLocations ?? []));
+  }
+  const named = after?.privateLocations ?? [];
+  problems.push(...(await changeLocations(tx, { accountId, named, affected })));
+  if (problems.length > 0) throw invalid(problems);
+}

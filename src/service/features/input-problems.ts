@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { RequestProblem } from '../errors.ts';
+import { problemsOf } from '../http/problems.ts';
+
+/** One thing wrong with what came in. `path` starts inside the body. */
+export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {
+  const error = new z.ZodError([{ code: 'custom', path: [...path], message, input: undefined }]);
+  const [problem] = problemsOf(error, 'body');
+  return problem ?? { path: 'body', message };
+}
+
+/** Judges a body; whoever calls it tells the problems together with those that it finds itself. */
+export function parseBody<Schema extends z.ZodType>(
+  schema: Schema,
+  body: unknown,
+):
+  | { readonly ok: true; readonly value: z.output<Schema> }
+  | { readonly ok: false; readonly problems: readonly RequestProblem[] } {
+  const kept = textsNotKept(body);
+  const parsed = schema.safeParse(body, { reportInput: true });
+  if (parsed.success && kept.length === 0) return { ok: true, value: parsed.data };
+  const found = parsed.success ? [] : problemsOf(parsed.error, 'body');
+  return { ok: false, problems: [...found, ...kept] };
+}
+
+const NOT_KEPT: readonly { readonly found: RegExp; readonly what: string }[] = [
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is refused
+  { found: /\u0000/, what: 'the character U+0000' },
+  // UTF-8 has no form for it.
+  { found: /\p{Surrogate}/u, what: 'half of a surrogate pair' },
+];
+
+/**
+ * The texts inside a value that PostgreSQL's text and jsonb cannot hold. Such a text is refused:
+ * kept in another form, it would not come back as it was, and an agent would send something else.
+ */
+export function textsNotKept(
+  value: unknown,
+  path: readonly PropertyKey[] = [],
+): readonly RequestProblem[] {
+  if (typeof value === 'string') {
+    return NOT_KEPT.filter(({ found }) => found.test(value)).map(({ what }) =>
+      bodyProblem(path, `must not hold ${what}, which cannot be stored`),
+    );
+  }
+  if (Array.isArray(value)) {
+    return value.flatMap((item, index) => textsNotKept(item, [...path, index]));
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => textsNotKept(inner, [...path, key]));
+}

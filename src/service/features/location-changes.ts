@@ -1,0 +1,33 @@
+import type { RequestProblem } from '../errors.ts';
+import type { Sql } from '../store/port.ts';
+import { bumpLocations, lockLocationsOfSlugs } from '../store/private-locations.ts';
+import { bodyProblem } from './input-problems.ts';
+
+export interface LocationChange {
+  readonly accountId: string;
+  /** The private locations that a body names; each must exist. */
+  readonly named: readonly string[];
+  /** Others whose checks change. */
+  readonly affected: readonly string[];
+}
+
+/**
+ * Says to every private location concerned that its checks change with this transaction. They stay
+ * locked until it ends, so none of them can be deleted meanwhile.
+ *
+ * @returns what is wrong with `privateLocations`; nothing is said to anybody where that is not empty
+ */
+export async function changeLocations(
+  tx: Sql,
+  { accountId, named, affected }: LocationChange,
+): Promise<readonly RequestProblem[]> {
+  const slugs = [...new Set([...named, ...affected])];
+  const existing = new Set(await lockLocationsOfSlugs(tx, { accountId, slugs }));
+  const problems = named.flatMap((slug, index) => {
+    if (existing.has(slug)) return [];
+    const message = `must be the slug of a private location: there is no ${JSON.stringify(slug)}`;
+    return [bodyProblem(['privateLocations', index], message)];
+  });
+  if (problems.length === 0) await bumpLocations(tx, { accountId, slugs: [...existing] });
+  return problems;
+}

@@ -1,0 +1,137 @@
+import { type PrivateLocationBody, privateLocationSchema } from '../../model/private-location.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { groupsNamingLocation } from '../store/check-groups.ts';
+import { checksNamingLocation } from '../store/checks.ts';
+import type { Store } from '../store/port.ts';
+import {
+  bumpLocations,
+  deletePrivateLocation,
+  findPrivateLocation,
+  insertPrivateLocation,
+  listPrivateLocations,
+  lockPrivateLocation,
+  type PrivateLocation,
+  updatePrivateLocation,
+} from '../store/private-locations.ts';
+import { bodyProblem, parseBody } from './input-problems.ts';
+import { type Page, rangeOf } from './paging.ts';
+
+export type { PrivateLocation } from '../store/private-locations.ts';
+
+export interface PrivateLocationsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+}
+
+export type LocationInput = Readonly<Record<string, unknown>>;
+
+export interface PrivateLocations {
+  create(accountId: string, input: LocationInput): Promise<PrivateLocation>;
+  read(accountId: string, id: string): Promise<PrivateLocation>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
+  /** The given fields over the stored ones. The slug stays. */
+  update(accountId: string, id: string, input: LocationInput): Promise<PrivateLocation>;
+  /** With its keys. One that a check or a group names stays. */
+  remove(accountId: string, id: string): Promise<void>;
+}
+
+/** What the service adds to a location: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
+/** So many of the checks that stand against a deletion are named. */
+const MAX_NAMED = 10;
+
+export function createPrivateLocations({
+  store,
+  clock,
+  ids,
+}: PrivateLocationsParts): PrivateLocations {
+  return {
+    async create(accountId, input) {
+      const fields = wholeLocation(input);
+      const id = ids();
+      const createdAtMs = clock.wallMs();
+      if (!(await insertPrivateLocation(store, { ...fields, id, accountId, createdAtMs }))) {
+        throw conflict(`There is a private location with the slug ${fields.slug} already`, {
+          slug: fields.slug,
+        });
+      }
+      return {
+        ...fields,
+        id,
+        accountId,
+        createdAt: new Date(createdAtMs),
+        updatedAt: null,
+        revision: 0,
+      };
+    },
+
+    async read(accountId, id) {
+      const found = await findPrivateLocation(store, { accountId, id });
+      if (found === null) throw notFound('private location');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listPrivateLocations(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockPrivateLocation(tx, { accountId, id });
+        if (stored === null) throw notFound('private location');
+        const fixed = (['id', 'slug'] as const).filter(
+          (field) => input[field] !== undefined && input[field] !== stored[field],
+        );
+        if (fixed.length > 0) {
+          throw invalid(fixed.map((field) => bodyProblem([field], `must stay ${stored[field]}`)));
+        }
+        const given = Object.entries(input).filter(
+          ([field, value]) => value !== undefined && !RESPONSE_ONLY.includes(field),
+        );
+        const { name, icon, proxyUrl: proxy } = stored;
+        const fields = wholeLocation({
+          slug: stored.slug,
+          name,
+          icon,
+          proxyUrl: proxy,
+          ...Object.fromEntries(given),
+        });
+        const updatedAtMs = clock.wallMs();
+        await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
+        // Its agents are told of the proxy with their checks.
+        await bumpLocations(tx, { accountId, slugs: [stored.slug] });
+        return { ...stored, ...fields, updatedAt: new Date(updatedAtMs) };
+      });
+    },
+
+    async remove(accountId, id) {
+      await store.transaction(async (tx) => {
+        const stored = await lockPrivateLocation(tx, { accountId, id });
+        if (stored === null) throw notFound('private location');
+        const naming = { accountId, slug: stored.slug, limit: MAX_NAMED };
+        const checks = await checksNamingLocation(tx, naming);
+        const groups = await groupsNamingLocation(tx, naming);
+        if (checks.length + groups.length > 0) {
+          const users = [...checks, ...groups.map((group) => `group ${group}`)].join(', ');
+          throw conflict(`The location is named by ${users}; take it from them first`, {
+            checks,
+            groups,
+          });
+        }
+        // So that the long polls of its agents learn of the end.
+        await bumpLocations(tx, { accountId, slugs: [stored.slug] });
+        await deletePrivateLocation(tx, { accountId, id });
+      });
+    },
+  };
+}
+
+function wholeLocation(fields: LocationInput): PrivateLocationBody {
+  const parsed = parseBody(privateLocationSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}

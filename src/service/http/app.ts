@@ -1,0 +1,109 @@
+import rateLimit, { normalizeIP } from '@fastify/rate-limit';
+import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { VERSION } from '../../runtime/version.ts';
+import type { Authenticator } from '../auth/authenticator.ts';
+import type { ServiceConfig } from '../config.ts';
+import { tooManyRequests } from '../errors.ts';
+import { AllowedMethods } from './allowed-methods.ts';
+import { answerClientError } from './client-errors.ts';
+import { createDatabaseProbe } from './database-probe.ts';
+import type { InFlight } from './in-flight.ts';
+import { createServiceMetrics } from './metrics.ts';
+import { addAuthentication } from './plugins/authentication.ts';
+import { addErrors, answerFrameworkError } from './plugins/errors.ts';
+import { addJsonBodies } from './plugins/json-body.ts';
+import { addObservation, requestIdOf } from './plugins/observe.ts';
+import { addOpenApi } from './plugins/openapi.ts';
+import { addSchemas } from './plugins/schemas.ts';
+import { healthRoutes } from './routes/health.ts';
+import { openApiRoutes } from './routes/openapi.ts';
+
+export { callerOf } from './plugins/authentication.ts';
+
+export interface AppParts {
+  /** Asked whether it is there; all else is for the features. */
+  readonly store: { query(text: string): Promise<unknown> };
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
+  readonly authenticator: Authenticator;
+  /** The routes of the features. Each says who may use it: see route-access.ts. */
+  readonly routes: readonly FastifyPluginAsync[];
+  readonly inFlight: InFlight;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** What a check with the longest body of its own takes, with room. A route may have its own. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Longer than any id, so that the schemas say what is wrong with it. */
+const MAX_PARAM_CHARS = 1024;
+const HEADERS_TIMEOUT_MS = 15_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+/** A socket on which nothing moves. Longer than the longest poll. */
+const IDLE_TIMEOUT_MS = 120_000;
+/** Longer than load balancers keep theirs (60 s as a rule), so that we never hang up on them first. */
+const KEEP_ALIVE_MS = 75_000;
+const MAX_CONNECTIONS = 10_000;
+const MINUTE_MS = 60_000;
+const MAX_COUNTED_CLIENTS = 10_000;
+
+/**
+ * The whole HTTP side of the service, ready to listen: whoever comes, and however badly.
+ *
+ * @throws where a route does not say who may use it, or two have the same address
+ */
+export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
+  const { clock, log, config, inFlight, stopping } = parts;
+  const app = fastify({
+    logger: false,
+    genReqId: requestIdOf,
+    requestIdHeader: false,
+    bodyLimit: MAX_BODY_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionTimeout: IDLE_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: 5_000,
+    },
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
+    // While stopping, what still comes in is answered as ever, on connections that then end.
+    return503OnClosing: false,
+    frameworkErrors: answerFrameworkError,
+    clientErrorHandler: answerClientError,
+  });
+  app.server.maxConnections = MAX_CONNECTIONS;
+
+  const metrics = createServiceMetrics({ version: VERSION, inFlight: () => inFlight.size });
+  const allowed = new AllowedMethods();
+  app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
+  addObservation(app, { clock, log, metrics, inFlight, stopping });
+  await app.register(rateLimit, {
+    max: config.rateLimitPerMinute,
+    timeWindow: MINUTE_MS,
+    cache: MAX_COUNTED_CLIENTS,
+    // Before authentication a request counts for its address, after it for its key.
+    keyGenerator: ({ caller, ip }) =>
+      caller === null ? `ip:${normalizeIP(ip)}` : `key:${caller.keyId}`,
+    errorResponseBuilder: (_request, { max, ttl }) =>
+      tooManyRequests(max, Math.max(1, Math.ceil(ttl / 1000))),
+  });
+  addErrors(app, { log, allowed, clock });
+  addAuthentication(app, { authenticator: parts.authenticator, clock });
+  addJsonBodies(app);
+  addSchemas(app);
+  await addOpenApi(app, VERSION);
+
+  const database = createDatabaseProbe(parts.store, clock);
+  await app.register(healthRoutes({ version: VERSION, metrics, database, stopping }));
+  await app.register(openApiRoutes());
+  for (const routes of parts.routes) await app.register(routes);
+  await app.ready();
+  return app;
+}

@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+/** What every error looks like: spec part 7. */
+export const errorSchema = z.object({
+  statusCode: z.number().describe('The HTTP status code.'),
+  error: z.string().describe('The status phrase.'),
+  message: z.string(),
+  attributes: z.record(z.string(), z.unknown()).describe('Extra data.'),
+});

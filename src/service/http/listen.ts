@@ -1,0 +1,86 @@
+import type { FastifyInstance } from 'fastify';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import type { InFlight } from './in-flight.ts';
+
+/** All addresses: of both families, or where there is no IPv6, of the other one. */
+const ALL_ADDRESSES = ['::', '0.0.0.0'] as const;
+const NO_IPV6: readonly (string | null)[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
+
+/**
+ * Opens the port.
+ *
+ * @param host the address, or null for all
+ * @returns the port it really is
+ * @throws VedetteError `environment` PORT_TAKEN, HOST_UNKNOWN or PORT_FAILED, or `permission`
+ *   PORT_FORBIDDEN
+ */
+export async function listen(
+  app: FastifyInstance,
+  { port, host }: { readonly port: number; readonly host: string | null },
+): Promise<number> {
+  const [first, second] = ALL_ADDRESSES;
+  try {
+    await app.listen({ port, host: host ?? first });
+  } catch (error) {
+    if (host !== null || !NO_IPV6.includes(systemCodeOf(error)))
+      throw portProblem(error, port, host);
+    await app.listen({ port, host: second }).catch((again: unknown) => {
+      throw portProblem(again, port, host);
+    });
+  }
+  const address = app.server.address();
+  return typeof address === 'object' && address !== null ? address.port : port;
+}
+
+function portProblem(error: unknown, port: number, host: string | null): VedetteError {
+  const options = { cause: error };
+  switch (systemCodeOf(error)) {
+    case 'EADDRINUSE':
+      return new VedetteError(
+        'environment',
+        'PORT_TAKEN',
+        `port ${port} (PORT) is already in use: stop the program that listens there, or set PORT to another port, or to 0 for any free one`,
+        options,
+      );
+    case 'EACCES':
+      return new VedetteError(
+        'permission',
+        'PORT_FORBIDDEN',
+        `port ${port} (PORT) may not be opened by this user: set PORT to a port from 1024 up`,
+        options,
+      );
+    case 'EADDRNOTAVAIL':
+      return new VedetteError(
+        'environment',
+        'HOST_UNKNOWN',
+        `${host ?? 'the address'} (HOST) is no address of this machine: set HOST to one that is, or unset it for all`,
+        options,
+      );
+    default:
+      return new VedetteError(
+        'environment',
+        'PORT_FAILED',
+        `port ${port} (PORT) cannot be opened: ${messageOf(error)}`,
+        options,
+      );
+  }
+}
+
+/**
+ * Ends the HTTP side. Requests in progress come to their end, or to that of the signal; until then
+ * the port stays open, so that health can still be asked. Never rejects.
+ */
+export async function closeApp(
+  app: FastifyInstance,
+  inFlight: InFlight,
+  now: AbortSignal,
+): Promise<void> {
+  await inFlight.settled(now);
+  const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
+  // Those that came meanwhile.
+  await inFlight.settled(now);
+  // Connections without a request would hold it up for as long as their other end likes.
+  app.server.closeAllConnections();
+  await closed;
+  await app.close();
+}

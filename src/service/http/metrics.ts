@@ -1,0 +1,79 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** Seconds: from what memory answers to a long poll's end. */
+const DURATION_BUCKETS = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+/** How often the event loop's lag is sampled, in milliseconds. */
+const LAG_SAMPLING_MS = 20;
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]);
+
+export interface FinishedRequest {
+  readonly method: string;
+  /** The route's pattern, never the path; null where no route was found. */
+  readonly route: string | null;
+  /** null where the client was gone before the answer was sent. */
+  readonly status: number | null;
+  readonly durationMs: number;
+}
+
+export interface ServiceMetrics {
+  finished(request: FinishedRequest): void;
+  /** For metrics of other parts. */
+  readonly registry: Registry;
+}
+
+/** A registry of its own: two services in one process would not meet in it. */
+export function createServiceMetrics(options: {
+  readonly version: string;
+  readonly inFlight: () => number;
+}): ServiceMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const requests = new Counter({
+    name: 'vedette_service_http_requests_total',
+    help: 'Requests answered, by method, route and status; "aborted" where the client was gone first.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'vedette_service_http_request_duration_seconds',
+    help: 'From the headers of a request to the end of its answer.',
+    labelNames: ['method', 'route'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  new Gauge({
+    name: 'vedette_service_http_requests_in_flight',
+    help: 'Requests that are being answered.',
+    registers,
+    collect() {
+      this.set(options.inFlight());
+    },
+  });
+  new Gauge({
+    name: 'vedette_service_build_info',
+    help: 'Always 1; the label tells the version.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version: options.version }, 1);
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
+  return {
+    registry,
+    finished({ method: given, route, status, durationMs }) {
+      // Labels are a closed set, whatever a client makes up.
+      const method = METHODS.has(given) ? given : 'other';
+      const labels = { method, route: route ?? 'unmatched' };
+      requests.inc({ ...labels, status: status ?? 'aborted' });
+      durations.observe(labels, durationMs / 1000);
+    },
+  };
+}

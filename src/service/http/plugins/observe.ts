@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { InFlight } from '../in-flight.ts';
+import type { ServiceMetrics } from '../metrics.ts';
+
+/** What can stand in a log line and a header as it is. */
+const SANE_REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
+
+/** The id that the client or a proxy gave the request, where it is sane; else one of ours. */
+export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** What every answer of the API has, errors too. */
+export const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+} as const;
+
+export interface ObserveParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ServiceMetrics;
+  readonly inFlight: InFlight;
+  /** Aborts when the service stops: from then on no connection is kept. */
+  readonly stopping: AbortSignal;
+}
+
+/** Request ids, security headers, metrics and the log of requests. To be added before all else. */
+export function addObservation(app: FastifyInstance, parts: ObserveParts): void {
+  const { clock, log, metrics, inFlight, stopping } = parts;
+  app.addHook('onRequest', async (request, reply) => {
+    const startMs = clock.monotonicMs();
+    inFlight.add(reply.raw);
+    reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id });
+    if (stopping.aborted) reply.header('connection', 'close');
+    reply.raw.once('close', () => {
+      const durationMs = clock.monotonicMs() - startMs;
+      const status = reply.raw.writableFinished ? reply.raw.statusCode : null;
+      const route = request.is404 ? null : (request.routeOptions.url ?? null);
+      metrics.finished({ method: request.method, route, status, durationMs });
+      // The path and its query are the client's own, and may hold what no log should.
+      log.debug(
+        {
+          requestId: request.id,
+          method: request.method,
+          route,
+          status,
+          durationMs,
+          keyId: request.caller?.keyId,
+        },
+        'request',
+      );
+    });
+  });
+}

@@ -1,0 +1,29 @@
+import type { FastifyInstance } from 'fastify';
+import { serializerCompiler } from 'fastify-type-provider-zod';
+import { safeParse, type z } from 'zod';
+import { invalid } from '../../errors.ts';
+import { problemsOf, type RequestPart } from '../problems.ts';
+
+/**
+ * Requests are judged and responses are shaped by the zod schemas of their route. A response that
+ * does not fit its schema is a fault of ours (500), so nothing undeclared leaves the service.
+ */
+export function addSchemas(app: FastifyInstance): void {
+  app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
+    const parsed = safeParse(schema, data, { reportInput: true });
+    if (parsed.success) return { value: parsed.data };
+    return { error: invalid(problemsOf(parsed.error, partOf(httpPart))) };
+  });
+  app.setSerializerCompiler(serializerCompiler);
+}
+
+function partOf(httpPart: string | undefined): RequestPart {
+  switch (httpPart) {
+    case 'params':
+    case 'querystring':
+    case 'headers':
+      return httpPart;
+    default:
+      return 'body';
+  }
+}

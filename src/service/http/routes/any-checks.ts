@@ -1,0 +1,151 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
+import type { Checks } from '../../features/checks.ts';
+import { callerOf } from '../plugins/authentication.ts';
+import {
+  CHECK_TAGS,
+  checkId,
+  listFields,
+  MAX_FILTERS,
+  putQuery,
+  READ,
+  WRITE,
+} from './check-parameters.ts';
+import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
+import { NO_CONTENT, repeatable } from './parameters.ts';
+import { presentCheck } from './present-check.ts';
+
+/** Where no type stands before it, a type's name is a slip: the id was forgotten. */
+const anyCheckId = checkId.refine(
+  (id) => !RUNNABLE_CHECK_TYPES.some((type) => type === id.toUpperCase()),
+  { error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}' },
+);
+const anyChange = z
+  .record(z.string(), z.unknown())
+  .describe('The fields to change, as the route of the type of the check has them.');
+
+/** The routes of checks whatever their type is. */
+export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
+  const params = z.object({ id: anyCheckId });
+  const response = anyCheckResponse;
+  const listQuery = z.strictObject({
+    type: repeatable(z.enum(RUNNABLE_CHECK_TYPES), MAX_FILTERS).describe(
+      'Only checks of this type; given several times, of any of them.',
+    ),
+    ...listFields,
+  });
+
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      '/v1/checks',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Create a check of any type',
+          body: anyCheckBody,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const created = await checks.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send(presentCheck(created));
+      },
+    );
+
+    app.get(
+      '/v1/checks',
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'List checks of all types, oldest first',
+          querystring: listQuery,
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { tag, type, search, limit, page } = request.query;
+        const found = await checks.list(callerOf(request).accountId, {
+          tags: tag,
+          types: type,
+          search: search ?? null,
+          limit,
+          page,
+        });
+        return found.map(presentCheck);
+      },
+    );
+
+    app.get(
+      '/v1/checks/:id',
+      {
+        config: READ,
+        schema: { tags: CHECK_TAGS, summary: 'Read a check', params, response: { 200: response } },
+      },
+      async (request) =>
+        presentCheck(await checks.read(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.put(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Update a check, or create it under a given id',
+          description: 'To create one, the body needs a `checkType` and a `request`.',
+          params,
+          querystring: putQuery,
+          body: anyChange,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return presentCheck(
+          await checks.put(accountId, request.params.id, request.body, request.query),
+        );
+      },
+    );
+
+    app.patch(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Update a check',
+          params,
+          body: anyChange,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return presentCheck(await checks.update(accountId, request.params.id, request.body));
+      },
+    );
+
+    app.delete(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Delete a check',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await checks.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

@@ -1,0 +1,13 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
+import type { Checks } from '../../features/checks.ts';
+import { anyCheckRoutes } from './any-checks.ts';
+import { typedCheckRoutes } from './typed-checks.ts';
+
+/** The checks of an account: spec 2.2 and 4.1, SEMANTICS 1. */
+export function checksRoutes({ checks }: { readonly checks: Checks }): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(anyCheckRoutes(checks));
+    for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
+  };
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** A query has only text: a number in it, or what is no number and refused as it came. */
+function numberOf(value: unknown): unknown {
+  return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+}
+
+/** `limit` and `page` of a list: spec part 8. */
+export const pageQuery = {
+  limit: z
+    .preprocess(numberOf, z.int().min(1).max(100))
+    .default(10)
+    .describe('How many at most, 1 to 100; left out, 10.'),
+  // 100 of them is as far as a list's offset stays exact.
+  page: z
+    .preprocess(numberOf, z.int().min(1).max(1_000_000_000))
+    .default(1)
+    .describe('Which part, counted from 1; left out, the first.'),
+};
+
+/** `true` or `false`. */
+export function booleanQuery(whenAbsent: boolean) {
+  return z
+    .preprocess(
+      (value) => (value === 'true' ? true : value === 'false' ? false : value),
+      z.boolean(),
+    )
+    .default(whenAbsent);
+}
+
+/** A parameter that may be given several times. */
+export function repeatable<Schema extends z.ZodType>(item: Schema, maxItems: number) {
+  return z
+    .preprocess((value) => [value].flat(), z.array(item).max(maxItems))
+    .default([] as z.output<Schema>[]);
+}
+
+/** An id that the service made as a UUID. */
+export const uuidParam = z.guid().describe('As it was given when the resource was created.');
+
+/** An id that the service counts up. */
+export const numberParam = z.preprocess(numberOf, z.int().min(1));
+
+/** The body of 204. */
+export const NO_CONTENT = z.null().describe('Done; no body.');

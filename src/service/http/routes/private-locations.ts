@@ -1,0 +1,217 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { privateLocationSchema } from '../../../model/private-location.ts';
+import type { LocationKey, LocationKeys } from '../../features/location-keys.ts';
+import type { PrivateLocation, PrivateLocations } from '../../features/private-locations.ts';
+import { callerOf } from '../plugins/authentication.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
+import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from './resource-schemas.ts';
+
+const TAGS = ['Private locations'];
+const READ = { role: 'read' } as const;
+const WRITE = { role: 'write' } as const;
+/** Whoever has a location's key is told all its checks, with what is secret in them. */
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/private-locations';
+
+const params = z.object({ id: uuidParam });
+const changes = z.strictObject({
+  ...optionalFieldsOf(privateLocationSchema.shape),
+  ...ignored(['created_at', 'updated_at']),
+  id: z.string().optional().describe('The same as in the path.'),
+});
+const response = privateLocationSchema.extend({ id: z.string(), ...TIMES });
+const keyResponse = z.strictObject({
+  id: z.string(),
+  prefix: z.string().describe('How the key begins.'),
+  ...KEY_TIMES,
+});
+const newKeyResponse = keyResponse.extend({
+  key: z.string().describe('The whole key; it is told this once.'),
+});
+
+/** Private locations, and the keys by which their agents are let in. */
+export function privateLocationsRoutes(features: {
+  readonly privateLocations: PrivateLocations;
+  readonly locationKeys: LocationKeys;
+}): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(locationRoutes(features.privateLocations));
+    await app.register(keyRoutes(features.locationKeys));
+  };
+}
+
+function locationRoutes(locations: PrivateLocations): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Create a private location',
+          body: privateLocationSchema,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const created = await locations.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send(presentLocation(created));
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List private locations, oldest first',
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const found = await locations.list(callerOf(request).accountId, request.query);
+        return found.map(presentLocation);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read a private location',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) =>
+        presentLocation(await locations.read(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.route({
+      method: ['PUT', 'PATCH'],
+      url: `${PATH}/:id`,
+      config: WRITE,
+      schema: {
+        tags: TAGS,
+        summary: 'Update a private location',
+        description: 'Fields that are left out stay as they are. The slug never changes.',
+        params,
+        body: changes,
+        response: { 200: response },
+      },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        return presentLocation(await locations.update(accountId, request.params.id, request.body));
+      },
+    });
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Delete a private location that no check and no group names, with its keys',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await locations.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      `${PATH}/:id/keys`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Make a key for the agents of a location; two at most are active',
+          params,
+          response: { 201: newKeyResponse },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { key, locationKey } = await keys.create(accountId, request.params.id);
+        return reply.code(201).send({ ...presentKey(locationKey), key });
+      },
+    );
+
+    app.get(
+      `${PATH}/:id/keys`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List the keys of a location, oldest first, revoked ones too',
+          params,
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(keyResponse) },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await keys.list(accountId, request.params.id, request.query);
+        return found.map(presentKey);
+      },
+    );
+
+    app.delete(
+      `${PATH}/:id/keys/:keyId`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Revoke a key of a location, for good',
+          params: params.extend({ keyId: uuidParam }),
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        const { id, keyId } = request.params;
+        await keys.revoke(callerOf(request).accountId, id, keyId);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentLocation(location: PrivateLocation): z.output<typeof response> {
+  const { id, slug, name, icon, proxyUrl, createdAt, updatedAt } = location;
+  return {
+    id,
+    slug,
+    name,
+    icon,
+    proxyUrl,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+}
+
+function presentKey(key: LocationKey): z.output<typeof keyResponse> {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

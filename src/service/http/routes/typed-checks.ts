@@ -1,0 +1,140 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { Checks } from '../../features/checks.ts';
+import { callerOf } from '../plugins/authentication.ts';
+import { CHECK_TAGS, checkId, listFields, putQuery, READ, WRITE } from './check-parameters.ts';
+import { TYPE_SCHEMAS } from './check-schemas.ts';
+import { NO_CONTENT } from './parameters.ts';
+import { presentCheck } from './present-check.ts';
+
+/** The routes of one check type: spec 4.1. */
+export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): FastifyPluginAsync {
+  const path = `/v1/checks/${type.toLowerCase()}`;
+  const schemas = TYPE_SCHEMAS[type];
+  const { response } = schemas;
+  const params = z.object({ id: checkId });
+  const noun = `${type} check`;
+
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      path,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Create a ${noun}`,
+          body: schemas.create,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const created = await checks.create(accountId, { ...request.body, checkType: type });
+        return reply.code(201).send(presentCheck(created));
+      },
+    );
+
+    app.get(
+      path,
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `List ${noun}s, oldest first`,
+          querystring: z.strictObject(listFields),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { tag, search, limit, page } = request.query;
+        const found = await checks.list(callerOf(request).accountId, {
+          tags: tag,
+          types: [type],
+          search: search ?? null,
+          limit,
+          page,
+        });
+        return found.map(presentCheck);
+      },
+    );
+
+    app.get(
+      `${path}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Read a ${noun}`,
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) =>
+        presentCheck(await checks.read(callerOf(request).accountId, request.params.id, type)),
+    );
+
+    app.put(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Update a ${noun}, or create it under a given id`,
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole. Where there is no such check, one is created if the body has a `request`.',
+          params,
+          querystring: putQuery,
+          body: schemas.update,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { autoAssignAlerts } = request.query;
+        const options = { type, autoAssignAlerts };
+        const { accountId } = callerOf(request);
+        return presentCheck(await checks.put(accountId, request.params.id, request.body, options));
+      },
+    );
+
+    app.patch(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Update a ${noun}`,
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          params,
+          body: schemas.update,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return presentCheck(await checks.update(accountId, request.params.id, request.body, type));
+      },
+    );
+
+    app.delete(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Delete a ${noun}`,
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await checks.remove(callerOf(request).accountId, request.params.id, type);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../runtime/clock.ts';
+import type { StopSignals } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { VERSION } from '../runtime/version.ts';
+import type { ServiceConfig } from './config.ts';
+import { createFeatures } from './features.ts';
+import { apiRoutes } from './http/api-routes.ts';
+import { buildApp } from './http/app.ts';
+import { InFlight } from './http/in-flight.ts';
+import { closeApp, listen } from './http/listen.ts';
+import { migrate } from './store/migrate.ts';
+import { openStore } from './store/open-store.ts';
+import type { Store } from './store/port.ts';
+
+export interface ServiceParts {
+  readonly config: ServiceConfig;
+  readonly log: Logger;
+  readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
+  /** Told once, when requests are answered. */
+  readonly onListening: (port: number) => void;
+}
+
+/**
+ * The service's composition root: opens the database, brings it up to date, and answers requests
+ * until it is told to stop.
+ *
+ * | state | entered by | readiness | requests |
+ * |---|---|---|---|
+ * | starting | – | no answer | none: the port is not open |
+ * | running | the port is open | 200 | answered |
+ * | draining | `stop.stopping` | 503 | answered, while those from before go on |
+ * | closing | none of those is left, or `stop.now` | no answer | the last ones end, then the store |
+ *
+ * @throws VedetteError where the configuration, the database or the port is not to be had
+ */
+export async function runService(parts: ServiceParts): Promise<void> {
+  const { config, log, stop } = parts;
+  const clock = systemClock;
+  await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    const features = createFeatures({ store, clock, ids: randomUUID });
+    const inFlight = new InFlight();
+    const app = await buildApp({
+      store,
+      clock,
+      log,
+      config,
+      authenticator: features.apiKeys,
+      routes: apiRoutes(features),
+      inFlight,
+      stopping: stop.stopping,
+    });
+    try {
+      if (stop.stopping.aborted) return;
+      const port = await listen(app, config);
+      log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
+      parts.onListening(port);
+      await aborted(stop.stopping);
+      if (inFlight.size > 0) log.info({ requests: inFlight.size }, 'waiting for requests to end');
+    } finally {
+      await closeApp(app, inFlight, stop.now);
+    }
+  });
+}
+
+/**
+ * Brings the database up to date and does no more: for deployments that do so beforehand.
+ *
+ * @throws VedetteError where the database is not to be had
+ */
+export async function migrateService({
+  config,
+  log,
+}: Pick<ServiceParts, 'config' | 'log'>): Promise<{ readonly applied: readonly string[] }> {
+  return await withStore(config, log, (store) => migrate(store, log));
+}
+
+async function withStore<Result>(
+  config: ServiceConfig,
+  log: Logger,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const { databaseUrl, dataDir, poolSize, statementTimeoutMs } = config;
+  if (databaseUrl === null && dataDir === null) {
+    log.warn(
+      'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
+    );
+  }
+  const store = await openStore(
+    { databaseUrl, dataDir, poolSize, statementTimeoutMs },
+    { clock: systemClock, log },
+  );
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

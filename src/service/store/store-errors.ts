@@ -1,0 +1,145 @@
+import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
+
+/**
+ * What a failed statement means to the caller:
+ * - `unavailable`: the database cannot be reached or cannot do it now; the same again may work
+ * - `conflict`: another row stands against it (unique and foreign keys); see `constraint`
+ * - `invalid`: a value that the database does not take
+ * - `internal`: a fault of our own, in a statement or in the use of the store
+ */
+export type StoreErrorKind = 'unavailable' | 'conflict' | 'invalid' | 'internal';
+
+interface StoreErrorFacts {
+  /** The name of the violated constraint. */
+  readonly constraint?: string | undefined;
+  readonly sqlState?: string | undefined;
+}
+
+/**
+ * The only error that a store throws. It holds no parameters and no rows: the driver's own error
+ * has them, and must not come into a log.
+ */
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
+  /** UPPER_SNAKE_CASE and stable: for programs and logs. */
+  readonly code: string;
+  readonly constraint: string | null;
+  /** Five characters (PostgreSQL manual, appendix A); null where no server said anything. */
+  readonly sqlState: string | null;
+
+  constructor(kind: StoreErrorKind, code: string, message: string, facts: StoreErrorFacts = {}) {
+    super(message);
+    this.name = 'StoreError';
+    this.kind = kind;
+    this.code = code;
+    this.constraint = facts.constraint ?? null;
+    this.sqlState = facts.sqlState ?? null;
+  }
+}
+
+export function closed(): StoreError {
+  return new StoreError('unavailable', 'STORE_CLOSED', 'the database is closed');
+}
+
+/** A transaction's work caught the error of a statement and went on; all of it was lost with it. */
+export function hushedUp(): StoreError {
+  const message = 'a transaction was rolled back: a statement in it failed, and its error was lost';
+  return new StoreError('internal', 'STORE_USE', message);
+}
+
+interface Meaning {
+  readonly kind: StoreErrorKind;
+  readonly code: string;
+  /** Whether the connection is of no more use. */
+  readonly broken?: true;
+  /** Whether the same transaction, run again, may succeed at once. */
+  readonly again?: true;
+}
+
+const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
+const CONNECTION: Meaning = { kind: 'unavailable', code: 'STORE_CONNECTION', broken: true };
+
+/** By SQLSTATE, or by its class: the first two characters. */
+const MEANINGS: Readonly<Record<string, Meaning>> = {
+  '08': CONNECTION,
+  '22': { kind: 'invalid', code: 'STORE_VALUE' },
+  '23': { kind: 'conflict', code: 'STORE_CONSTRAINT' },
+  '23502': { kind: 'invalid', code: 'STORE_NOT_NULL' },
+  '23503': { kind: 'conflict', code: 'STORE_REFERENCE' },
+  '23505': { kind: 'conflict', code: 'STORE_UNIQUE' },
+  '23514': { kind: 'invalid', code: 'STORE_CHECK' },
+  '25006': { kind: 'unavailable', code: 'STORE_READ_ONLY', broken: true },
+  '25P03': CONNECTION,
+  '25P04': CONNECTION,
+  '28': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
+  '3D': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
+  '40': { kind: 'unavailable', code: 'STORE_ROLLED_BACK' },
+  '40001': { kind: 'unavailable', code: 'STORE_SERIALIZATION', again: true },
+  '40P01': { kind: 'unavailable', code: 'STORE_DEADLOCK', again: true },
+  '53': { kind: 'unavailable', code: 'STORE_RESOURCES' },
+  '53300': { kind: 'unavailable', code: 'STORE_TOO_MANY', broken: true },
+  '54': { kind: 'invalid', code: 'STORE_TOO_LARGE' },
+  '55P03': { kind: 'unavailable', code: 'STORE_LOCK_TIMEOUT' },
+  '57': { kind: 'unavailable', code: 'STORE_SHUTDOWN', broken: true },
+  '57014': { kind: 'unavailable', code: 'STORE_STATEMENT_TIMEOUT' },
+  '58': { kind: 'unavailable', code: 'STORE_RESOURCES' },
+};
+
+/** For a row outside every partition, the server has the state of a check without a name. */
+const NO_PARTITION: Meaning = { kind: 'internal', code: 'STORE_NO_PARTITION' };
+
+const SQL_STATE = /^[0-9A-Z]{5}$/;
+
+interface Judged {
+  readonly error: StoreError;
+  readonly broken: boolean;
+}
+
+/**
+ * The one place that gives a meaning to what a driver throws. An error without SQLSTATE comes from
+ * the way to the server: sockets, TLS, the pool's time limits.
+ */
+export function judge(thrown: unknown): Judged {
+  if (thrown instanceof StoreError) return { error: thrown, broken: false };
+  const message = messageOf(thrown).replaceAll(/\s+/g, ' ');
+  const sqlState = sqlStateOf(thrown);
+  if (sqlState === null) {
+    if (thrown instanceof TypeError || thrown instanceof RangeError) {
+      return { error: new StoreError('internal', 'STORE_USE', message), broken: true };
+    }
+    const words = message === '' ? (systemCodeOf(thrown) ?? 'no answer') : message;
+    const text = `the database cannot be reached: ${words}`;
+    return { error: new StoreError('unavailable', 'STORE_CONNECTION', text), broken: true };
+  }
+  const constraint = textOf(thrown, 'constraint');
+  const meaning = meaningOf(sqlState, constraint);
+  const text = `the database answered: ${message} (SQLSTATE ${sqlState})`;
+  return {
+    error: new StoreError(meaning.kind, meaning.code, text, { constraint, sqlState }),
+    broken: meaning.broken === true,
+  };
+}
+
+/** Whether a transaction that failed so is worth another try at once. */
+export function isWorthAnotherTry(thrown: unknown): boolean {
+  if (!(thrown instanceof StoreError) || thrown.sqlState === null) return false;
+  return meaningOf(thrown.sqlState, thrown.constraint ?? undefined).again === true;
+}
+
+function meaningOf(sqlState: string, constraint: string | undefined): Meaning {
+  if (sqlState === '23514' && constraint === undefined) return NO_PARTITION;
+  return MEANINGS[sqlState] ?? MEANINGS[sqlState.slice(0, 2)] ?? OWN_FAULT;
+}
+
+/** The codes of Node's own errors have other lengths, or (EPIPE) no severity with them. */
+function sqlStateOf(thrown: unknown): string | null {
+  const code = systemCodeOf(thrown);
+  if (code === null || !SQL_STATE.test(code)) return null;
+  return textOf(thrown, 'severity') === undefined ? null : code;
+}
+
+function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undefined {
+  if (typeof thrown !== 'object' || thrown === null) return undefined;
+  const value: unknown = Reflect.get(thrown, key);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

@@ -1,0 +1,102 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Clock } from '../../runtime/clock.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { Param, Row, Store, Transaction } from './port.ts';
+import { Serial } from './serial.ts';
+import { isWorthAnotherTry, StoreError } from './store-errors.ts';
+
+/**
+ * The handle that a transaction's work is given. Its statements run one after the other even when
+ * they are not awaited, and none runs once the transaction is over: on a connection that has been
+ * given back it would take effect by itself.
+ */
+export class OpenTransaction implements Transaction {
+  readonly #execute: Transaction;
+  readonly #serial = new Serial();
+  #over = false;
+
+  constructor(execute: Transaction) {
+    this.#execute = execute;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<readonly R[]> {
+    return this.#run(() => this.#execute.query<R>(text, params));
+  }
+
+  script(text: string): Promise<void> {
+    return this.#run(() => this.#execute.script(text));
+  }
+
+  /** Takes no more statements, and resolves when those under way have ended. */
+  async finish(): Promise<void> {
+    this.#over = true;
+    await this.#serial.settled();
+  }
+
+  async #run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isOver) {
+      const message = 'a statement came after its transaction had ended: it was not awaited';
+      throw new StoreError('internal', 'STORE_USE', message);
+    }
+    return this.#serial.run(work);
+  }
+}
+
+interface Inside {
+  readonly store: Store;
+  readonly transaction: OpenTransaction;
+}
+
+const current = new AsyncLocalStorage<Inside>();
+
+/** Runs the work of a transaction so that `refuseInsideTransaction` knows of it. */
+export async function runInside<T>(
+  store: Store,
+  transaction: OpenTransaction,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  try {
+    return await current.run({ store, transaction }, () => work(transaction));
+  } finally {
+    await transaction.finish();
+  }
+}
+
+/**
+ * Whoever uses the store from inside its own transaction would wait for ever on the embedded
+ * database, which has one connection, and on PostgreSQL take effect whatever becomes of it.
+ */
+export function refuseInsideTransaction(store: Store): void {
+  const inside = current.getStore();
+  if (inside === undefined || inside.store !== store || inside.transaction.isOver) return;
+  const message = 'the store was used inside of a transaction: use the tx that the work was given';
+  throw new StoreError('internal', 'STORE_USE', message);
+}
+
+const MAX_TRIES = 5;
+const FIRST_DELAY_MS = 20;
+
+/**
+ * Runs it again while another transaction stands in its way. The delays are drawn from a span that
+ * doubles, so that two that met do not meet again.
+ * @param signal ends the waiting; the last error is then thrown
+ */
+export async function withTries<T>(
+  clock: Clock,
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await run();
+    } catch (thrown) {
+      if (tries >= MAX_TRIES || !isWorthAnotherTry(thrown)) throw thrown;
+      const delayMs = Math.random() * FIRST_DELAY_MS * 2 ** (tries - 1);
+      if (!(await sleep(clock, delayMs, signal))) throw thrown;
+    }
+  }
+}

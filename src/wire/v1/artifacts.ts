@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { id, listOf } from './fields.ts';
+import { MAX_ARTIFACT_BYTES, MAX_ARTIFACT_PARTS } from './limits.ts';
+
+/** No folders, nothing hidden, nothing that a header or a file system reads in another way. */
+const ARTIFACT_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)*$/;
+/** RFC 9110 8.3.1, without quoted parameters. */
+const MEDIA_TYPE =
+  /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(; ?[\w!#$&^.+-]{1,40}=[\w!#$&^.+-]{1,100}){0,4}$/;
+
+/** Begins an upload, or takes one up again: by (resultId, name, sha256) it is the same one. */
+export const artifactBeginSchema = z.object({
+  resultId: id,
+  name: z.string().max(128).regex(ARTIFACT_NAME, 'must be a plain file name'),
+  contentType: z.string().max(400).regex(MEDIA_TYPE, 'must be a media type'),
+  /** One that is too large is answered 413, with the limit; hence no upper bound here. */
+  bytes: z.int().min(1),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 lower-case hex digits'),
+});
+export type ArtifactBegin = z.output<typeof artifactBeginSchema>;
+
+export function isOverArtifactLimit({ bytes }: Pick<ArtifactBegin, 'bytes'>): boolean {
+  return bytes > MAX_ARTIFACT_BYTES;
+}
+
+/**
+ * Where a part goes: a path is the service's own and gets the location key; a whole address is an
+ * object store's, already signed, and must never see the key.
+ */
+const partUrl = z
+  .string()
+  .max(8192)
+  .refine((url) => /^\/agent\/v1\/[^\s\\]+$/.test(url) || isWebAddress(url), {
+    message: 'must be a path under /agent/v1/ or an http(s) address',
+  });
+
+function isWebAddress(url: string): boolean {
+  return /^https?:\/\/[^/?#\s]/i.test(url) && URL.canParse(url);
+}
+
+const part = z.object({
+  /** From 1; part n is the bytes from (n - 1) · partBytes on. */
+  n: z.int().min(1).max(MAX_ARTIFACT_PARTS),
+  url: partUrl,
+  method: z.literal('PUT'),
+  headers: z
+    .record(z.string().max(100), z.string().max(4096))
+    .refine((headers) => Object.keys(headers).length <= 32, { message: 'must be 32 at most' }),
+});
+export type ArtifactPart = z.output<typeof part>;
+
+/** The parts that are still missing; none where only the completion is. */
+export const artifactUploadSchema = z.object({
+  uploadId: id,
+  partBytes: z.int().min(1).max(MAX_ARTIFACT_BYTES),
+  parts: listOf(part, MAX_ARTIFACT_PARTS),
+});
+export type ArtifactUpload = z.output<typeof artifactUploadSchema>;
+
+/**
+ * The end of an upload: the service has compared the digest. `complete` false: these parts are
+ * still missing (or were thrown away, as the digest was another), so begin again.
+ */
+export const artifactCompletedSchema = z.object({
+  complete: z.boolean(),
+  missing: listOf(z.int().min(1).max(MAX_ARTIFACT_PARTS), MAX_ARTIFACT_PARTS),
+});
+export type ArtifactCompleted = z.output<typeof artifactCompletedSchema>;
+
+/** The path that completes an upload. */
+export function completionPath(uploadId: string): string {
+  return `/agent/v1/artifacts/${encodeURIComponent(uploadId)}/complete`;
+}

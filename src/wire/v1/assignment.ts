@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { type Check, checkBodySchema } from '../../model/check.ts';
+import type { TurnRule } from '../../model/slot-stride.ts';
+import { id, instant } from './fields.ts';
+import { turnRuleSchema } from './slots.ts';
+import { parseTolerantly } from './tolerant-parse.ts';
+
+const MAX_RETRIES = 10;
+
+/**
+ * An assignment before its check is looked at: a check that this agent is too old for must not
+ * cost it the others. `checkType` and all else stand in `check`, the API's own body.
+ */
+export const assignmentEnvelope = z.object({
+  checkId: id,
+  slots: turnRuleSchema,
+  check: z.record(z.string(), z.unknown()),
+});
+export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
+
+export const ONE_OFF_REASONS = ['requested', 'retry'] as const;
+
+/** A check to run once, beside its slots (DESIGN 4). */
+export const oneOffEnvelope = z.object({
+  runId: id,
+  checkId: id,
+  check: z.record(z.string(), z.unknown()),
+  /** `requested`: somebody asked for it. `retry`: another location handed it over. */
+  reason: z.enum(ONE_OFF_REASONS),
+  /** Epoch milliseconds; it names the run (`checkRunId`) and is no instant to wait for. */
+  slot: instant,
+  sequenceId: id,
+  /** Epoch milliseconds of the service's clock; null for at once. */
+  notBefore: instant.nullable(),
+  /** From then on it is not to be started any more: the service has taken it back. */
+  notAfter: instant,
+  /** Retries made before it; 0 for a first attempt. */
+  retriesMade: z.int().min(0).max(MAX_RETRIES),
+  /** Start of the run's first attempt, from which maxDurationSeconds counts; null for a first one. */
+  firstStartedAt: instant.nullable(),
+});
+export type OneOffMessage = z.infer<typeof oneOffEnvelope>;
+
+/** A check of this location, with the slots that it runs here. */
+export interface Assignment {
+  readonly check: Check;
+  readonly slots: TurnRule;
+}
+export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId'> {
+  readonly check: Check;
+}
+
+/** Why an assignment or a one-off cannot be run; the agent tells the service with its next poll. */
+export interface Refusal {
+  readonly checkId: string;
+  readonly problem: string;
+}
+export type Read<T> =
+  | { readonly ok: true; readonly value: T; readonly ignored: readonly string[] }
+  | { readonly ok: false; readonly refusal: Refusal };
+
+export function assignmentMessageOf({ check: { id: checkId, ...check }, slots }: Assignment) {
+  return { checkId, slots, check } satisfies AssignmentMessage;
+}
+
+export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: OneOff) {
+  return { ...rest, checkId, check } satisfies OneOffMessage;
+}
+
+/** Fields of the check that a newer service added are left out and named in `ignored`. */
+export function readAssignment(message: AssignmentMessage): Read<Assignment> {
+  const read = readCheck(message);
+  if (!read.ok) return read;
+  return { ...read, value: { check: read.value, slots: message.slots } };
+}
+
+export function readOneOff(message: OneOffMessage): Read<OneOff> {
+  const read = readCheck(message);
+  if (!read.ok) return read;
+  const { checkId: _, ...rest } = message;
+  return { ...read, value: { ...rest, check: read.value } };
+}
+
+function readCheck({ checkId, check }: Pick<AssignmentMessage, 'checkId' | 'check'>): Read<Check> {
+  const parsed = parseTolerantly(checkBodySchema, check);
+  if (!parsed.ok) return { ok: false, refusal: { checkId, problem: parsed.problem } };
+  return { ok: true, value: { ...parsed.value, id: checkId }, ignored: parsed.ignored };
+}

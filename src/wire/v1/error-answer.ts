@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { text } from './fields.ts';
+import { HEADERS, PROTOCOL_VERSION } from './limits.ts';
+
+/** Every error of the service (spec part 7). Attributes are unknown until their status is looked at. */
+export const errorAnswerSchema = z.object({
+  statusCode: z.int().min(400).max(599),
+  error: text(200),
+  message: text(4000),
+  attributes: z.record(z.string(), z.unknown()).default({}),
+});
+export type ErrorAnswer = z.output<typeof errorAnswerSchema>;
+
+/** RFC 9110 15.5.22. */
+export const PROTOCOL_MISMATCH_STATUS = 426;
+/** That section wants the answer to name what would be taken instead, in an Upgrade header. */
+export const UPGRADE_HEADER_VALUE = `vedette-agent/${PROTOCOL_VERSION}`;
+
+export const mismatchAttributesSchema = z.object({
+  /** Versions that the service speaks. */
+  supported: z.array(z.int().min(1)).min(1).max(32),
+  /** As it was sent, cut at 40 characters; null where the header was missing. */
+  received: text(40).nullable(),
+  /** What has to be upgraded for the two to work together. */
+  upgrade: z.enum(['agent', 'service']),
+});
+export type MismatchAttributes = z.output<typeof mismatchAttributesSchema>;
+
+/**
+ * The answer to a request of another protocol version; null where the version is the right one.
+ *
+ * @param received the `x-agent-protocol` header; undefined where there was none
+ */
+export function protocolMismatchOf(received: string | undefined): ErrorAnswer | null {
+  if (received === String(PROTOCOL_VERSION)) return null;
+  const version = received !== undefined && /^\d{1,9}$/.test(received) ? Number(received) : null;
+  const upgrade = version !== null && version > PROTOCOL_VERSION ? 'service' : 'agent';
+  const attributes: MismatchAttributes = {
+    supported: [PROTOCOL_VERSION],
+    received: received?.slice(0, 40) ?? null,
+    upgrade,
+  };
+  const what =
+    version === null
+      ? `the header ${HEADERS.protocol} is ${received === undefined ? 'missing' : 'no whole number'}`
+      : `the agent speaks version ${version} of the agent protocol`;
+  return {
+    statusCode: PROTOCOL_MISMATCH_STATUS,
+    error: 'Upgrade Required',
+    message: `This service speaks version ${PROTOCOL_VERSION} of the agent protocol, and ${what}: upgrade the ${upgrade}`,
+    attributes,
+  };
+}
+
+/** What an agent makes of an error answer: the mismatch where it is one, null where it is not. */
+export function mismatchIn(answer: ErrorAnswer): MismatchAttributes | null {
+  if (answer.statusCode !== PROTOCOL_MISMATCH_STATUS) return null;
+  const parsed = mismatchAttributesSchema.safeParse(answer.attributes);
+  return parsed.success ? parsed.data : null;
+}

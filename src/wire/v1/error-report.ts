@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import { count, id, instant, listOf } from './fields.ts';
+import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
+
+/**
+ * External observability (SEMANTICS 4): the agent's own errors, in a form that has no room for a
+ * URL, a host, a header, a key or a check's name. There is no message, and a frame can only be of
+ * the package, of its dependencies or of Node.
+ */
+const frame = z.object({
+  /** As in the source; spaces only as in `new Client` or `async run`. */
+  function: z
+    .string()
+    .regex(/^[\w$.<>#[\] ]{1,120}$/)
+    .nullable(),
+  file: z.string().regex(/^(dist|src|node_modules|node:)[\w@+./-]{1,200}$/),
+  line: z.int().min(0).max(1e7),
+  column: z.int().min(0).max(1e7),
+});
+
+const word = z.string().regex(/^[\w.+-]{1,64}$/);
+
+export const errorReportSchema = z.object({
+  /** The error's class and code: TypeError, ECONNRESET, SPOOL_FULL. */
+  class: word,
+  code: word.nullable(),
+  stack: listOf(frame, MAX_STACK_FRAMES),
+  count: count.min(1),
+  firstAt: instant,
+  lastAt: instant,
+});
+export type ErrorReport = z.output<typeof errorReportSchema>;
+
+export const errorsRequestSchema = z.object({
+  agentId: id,
+  version: word,
+  node: word,
+  /** `process.platform` and `process.arch`. */
+  platform: word,
+  arch: word,
+  reports: listOf(errorReportSchema, MAX_ERROR_REPORTS),
+});
+export type ErrorsRequest = z.output<typeof errorsRequestSchema>;

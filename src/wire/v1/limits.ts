@@ -1,0 +1,62 @@
+/** What both ends of the agent protocol, version 1, go by (DESIGN 4). */
+
+/** The only version that this build speaks. It stands in the header and in the path. */
+export const PROTOCOL_VERSION = 1;
+
+/** Header names, in the lower case of HTTP/2. */
+export const HEADERS = {
+  protocol: 'x-agent-protocol',
+  /** `Bearer` and the location key. */
+  authorization: 'authorization',
+} as const;
+
+export const PATHS = {
+  poll: '/agent/v1/poll',
+  results: '/agent/v1/results',
+  artifacts: '/agent/v1/artifacts',
+  handovers: '/agent/v1/handovers',
+  release: '/agent/v1/release',
+  errors: '/agent/v1/errors',
+} as const;
+
+/** The longest that the service holds a poll where nothing changes. */
+export const LONG_POLL_MS = 25_000;
+/** An agent that was silent for so long has lost its checks to the others, unless told otherwise. */
+export const DEFAULT_LEASE_MS = 15_000;
+
+/**
+ * How long a poll is held. Only its arrival shows that the agent lives, for a connection that was
+ * cut says nothing; so three of them fit into a lease, however long the service might wait.
+ */
+export function pollHoldMs(leaseMs: number): number {
+  return Math.min(LONG_POLL_MS, Math.floor(leaseMs / 3));
+}
+
+/** When an agent gives up on a poll: late enough for one that is held, and a third before the end. */
+export function pollTimeoutMs(leaseMs: number): number {
+  return Math.floor((leaseMs * 2) / 3);
+}
+
+/** Of the JSON of a batch of results, before gzip; what is unpacked is never larger either. */
+export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+/** Of the JSON of every other request. */
+export const MAX_REQUEST_BYTES = 1024 * 1024;
+/** Of the JSON of an answer to a poll, unpacked; larger sets are cut into pages. */
+export const MAX_POLL_ANSWER_BYTES = 16 * 1024 * 1024;
+/** 150 MB (spec part 8). */
+export const MAX_ARTIFACT_BYTES = 157_286_400;
+
+/** Bounds on lists; each is past what an agent or a service of ours ever sends. */
+export const MAX_RESULTS = 5_000;
+export const MAX_MISSED = 10_000;
+export const MAX_ASSIGNMENTS = 5_000;
+export const MAX_REMOVALS = 20_000;
+export const MAX_ONE_OFFS = 1_000;
+export const MAX_VARIABLES = 2_000;
+export const MAX_REFUSALS = 100;
+export const MAX_ERROR_REPORTS = 100;
+export const MAX_STACK_FRAMES = 50;
+export const MAX_ARTIFACT_PARTS = 10_000;
+/** Locations that take turns in one check. */
+export const MAX_STRIDE = 1_000;
+export const MAX_CONCURRENCY = 100_000;

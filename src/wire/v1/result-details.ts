@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { DNS_PROTOCOLS } from '../../model/request.ts';
+import { IP_FAMILIES } from '../../model/vocabulary.ts';
+import { count, duration, durationOrNull, listOf, text } from './fields.ts';
+import {
+  commonDetail,
+  echoedPairs,
+  echoedText,
+  host,
+  httpTimingPhases,
+  httpTimings,
+  responseHeaders,
+  tlsFacts,
+  url,
+} from './result-parts.ts';
+
+const ipFamily = z.enum(IP_FAMILIES);
+const port = z.int().min(0).max(65_535);
+
+/** 50 KB as base64; text is cut at 10 KB, which scrubbing may have made four times as long. */
+const MAX_BODY_CHARS = 70_000;
+/** 64 KiB of data, scrubbed. */
+const MAX_TCP_CHARS = 262_144;
+/** 256 KiB of names and data, with TTL, class and type of 5,461 records at most. */
+const MAX_DNS_TEXT_CHARS = 1_048_576;
+const MAX_DNS_RECORDS = 6_000;
+
+const httpResponse = z.object({
+  status: z.int().min(0).max(999),
+  statusText: text(2000),
+  httpVersion: z.enum(['1.0', '1.1', '2']),
+  headers: responseHeaders,
+  ip: host,
+  ipFamily,
+  url,
+  redirects: listOf(z.object({ status: z.int().min(0).max(999), url }), 20),
+  tls: tlsFacts.nullable(),
+  timings: httpTimings,
+  timingPhases: httpTimingPhases,
+  body: text(MAX_BODY_CHARS).nullable(),
+  bodyEncoding: z.enum(['text', 'base64', 'omitted']),
+  bodyBytes: count,
+  bodyTruncated: z.boolean(),
+  bodyCut: z.literal(true).exactOptional(),
+});
+
+export const httpDetail = z.object({
+  request: z.object({
+    method: text(32),
+    url,
+    data: echoedText,
+    headers: echoedPairs,
+    params: echoedPairs,
+  }),
+  response: httpResponse.nullable(),
+  ...commonDetail,
+  timings: httpTimings.exactOptional(),
+  timingPhases: httpTimingPhases.exactOptional(),
+  tls: tlsFacts.nullable().exactOptional(),
+});
+
+export const tcpDetail = z.object({
+  request: z.object({
+    hostname: host,
+    port,
+    data: text(MAX_TCP_CHARS).nullable(),
+    ipFamily,
+  }),
+  response: z.object({ data: text(MAX_TCP_CHARS), address: host, port, ipFamily }).nullable(),
+  ...commonDetail,
+  timings: z.object({
+    lookup: durationOrNull,
+    connect: durationOrNull,
+    response: durationOrNull,
+    end: duration,
+  }),
+  timingPhases: z.object({ dns: duration, connection: duration, data: duration, total: duration }),
+});
+
+const dnsAnswer = z.object({
+  Status: z.int().min(0).max(65_535),
+  TC: z.boolean(),
+  RD: z.boolean(),
+  RA: z.boolean(),
+  AD: z.boolean(),
+  CD: z.boolean(),
+  Question: listOf(z.object({ name: text(8192), type: text(64) }), MAX_DNS_RECORDS),
+  Answer: listOf(
+    z.object({
+      name: text(8192),
+      type: text(64),
+      TTL: z.int().min(0).max(0xffff_ffff),
+      data: text(524_288),
+    }),
+    MAX_DNS_RECORDS,
+  ),
+});
+
+export const dnsDetail = z.object({
+  request: z.object({
+    query: host,
+    recordType: text(64),
+    nameServer: host.nullable(),
+    port,
+    protocol: z.enum(DNS_PROTOCOLS),
+  }),
+  response: z
+    .object({
+      responseCode: text(64),
+      answer: dnsAnswer,
+      text: text(MAX_DNS_TEXT_CHARS),
+      nameServer: z.object({ host, port, protocol: z.enum(DNS_PROTOCOLS) }),
+    })
+    .nullable(),
+  ...commonDetail,
+  timings: z.object({ end: duration }),
+  timingPhases: z.object({ total: duration }),
+});
+
+export const icmpDetail = z.object({
+  request: z.object({ hostname: host, pingCount: z.int().min(1).max(50), ipFamily }),
+  response: z
+    .object({
+      hostname: host,
+      resolvedIp: host,
+      ipFamily,
+      pingCount: z.int().min(1).max(50),
+      packetsSent: z.int().min(0).max(50),
+      packetsReceived: z.int().min(0).max(50),
+      packetLoss: z.number().min(0).max(100),
+      dnsResolutionTime: duration,
+      latency: z.object({
+        avg: durationOrNull,
+        min: durationOrNull,
+        max: durationOrNull,
+        stdDev: durationOrNull,
+      }),
+      pingResults: listOf(
+        z.object({
+          sequence: z.int().min(0).max(65_535),
+          success: z.boolean(),
+          rtt: durationOrNull,
+          ttl: z.int().min(0).max(255).nullable(),
+        }),
+        50,
+      ),
+    })
+    .nullable(),
+  ...commonDetail,
+  timings: z.object({ lookup: duration, end: duration }),
+  timingPhases: z.object({ dns: duration, total: duration }),
+});

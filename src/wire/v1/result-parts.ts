@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { ASSERTION_SOURCES, type AssertionSource, COMPARISONS } from '../../model/assertion.ts';
+import type { ErrorCode } from '../../model/error-codes.ts';
+import { duration, durationOrNull, instant, listOf, openCode, recordOf, text } from './fields.ts';
+
+/**
+ * Parts of a result that several check types have. The bounds are those of the agent, doubled where
+ * a scrubbed secret can make a text longer than it was cut to.
+ */
+
+const SOURCES = [...new Set(Object.values(ASSERTION_SOURCES).flat())] as [
+  AssertionSource,
+  ...AssertionSource[],
+];
+
+/** At the most 10 KB, where each two characters may have become a mask of eight. */
+const SHOWN = 40_960;
+/** A Location header of 64 KiB, percent-encoded. */
+export const url = text(262_144);
+/** Names of hosts and addresses, with room for a scope. */
+export const host = text(1024);
+
+export const assertionResult = z.object({
+  source: z.enum(SOURCES),
+  property: text(4096),
+  comparison: z.enum(COMPARISONS),
+  target: text(40_960),
+  regex: text(4096).nullable(),
+  actual: text(SHOWN).nullable(),
+  error: text(SHOWN).nullable(),
+});
+
+const logEntry = z.object({
+  time: instant,
+  level: z.enum(['info', 'warn', 'error']),
+  msg: text(8192),
+});
+
+/** The fields of CheckDetail, without the request and the response. */
+export const commonDetail = {
+  assertions: listOf(assertionResult, 50),
+  requestError: text(8192).nullable(),
+  /** Also codes that only a newer agent knows: a result is not to be lost for one. */
+  requestErrorCode: openCode.nullable(),
+  jobLog: listOf(logEntry, 256),
+  jobAssets: listOf(text(2048), 64),
+  pcapDataUrl: text(2048).nullable(),
+  /** Always null yet. What a newer agent sends here is left out, like any field unknown here. */
+  traceroute: z.null().catch(null),
+};
+
+/** A result as it is received: the model's, but for codes that are newer than this build. */
+export type Received<T> = T extends ErrorCode
+  ? string
+  : T extends object
+    ? { [Key in keyof T]: Received<T[Key]> }
+    : T;
+
+/** Set-Cookie is an array, all others are text. */
+export const responseHeaders = recordOf(
+  65_536,
+  z.union([text(131_072), listOf(text(131_072), 16_384)]),
+  16_384,
+);
+
+/** Check headers (100), those of our own, and query parameters; values are cut at 10 KB. */
+export const echoedPairs = recordOf(4096, text(SHOWN), 256);
+export const echoedText = text(SHOWN);
+
+const certificateFacts = z.object({
+  subject: text(2048),
+  issuer: text(2048),
+  subjectAltNames: listOf(text(2048), 101),
+  /** ISO 8601, but for a certificate whose dates are none. */
+  validFrom: text(2048),
+  validTo: text(2048),
+  daysRemaining: z.int().min(-10_000_000).max(10_000_000),
+  serialNumber: text(2048),
+  fingerprint256: text(200),
+});
+
+export const tlsFacts = z.object({
+  protocol: text(64).nullable(),
+  cipher: text(128).nullable(),
+  alpnProtocol: text(256).nullable(),
+  authorized: z.boolean(),
+  certificate: certificateFacts.nullable(),
+});
+
+export const httpTimings = z.object({
+  socket: durationOrNull,
+  lookup: durationOrNull,
+  connect: durationOrNull,
+  secureConnect: durationOrNull,
+  response: durationOrNull,
+  end: durationOrNull,
+});
+
+export const httpTimingPhases = z.object({
+  wait: duration,
+  dns: duration,
+  tcp: duration,
+  tls: duration,
+  firstByte: duration,
+  download: duration,
+  total: duration,
+});

@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { z } from 'zod';
+import { stableId } from '../../model/ids.ts';
+import type { MissedSlots } from '../../model/result.ts';
+import { checkResultSchema, type ReceivedResult } from './check-result.ts';
+import { count, id, instant, listOf, openCode, text } from './fields.ts';
+import { MAX_MISSED, MAX_RESULTS } from './limits.ts';
+import { problemOf } from './tolerant-parse.ts';
+
+/** Consecutive slots that were not run. Reasons of a newer agent are taken as they are. */
+export const missedRecordSchema = z
+  .object({
+    id,
+    checkId: id,
+    slot: instant,
+    lastSlot: instant,
+    count: z.int().min(1),
+    reason: openCode,
+  })
+  .refine(
+    ({ slot, lastSlot, count: slots }) => (slots === 1 ? slot === lastSlot : slot < lastSlot),
+    {
+      path: ['lastSlot'],
+      message: 'must be slot where count is 1, and after it where it is more',
+    },
+  );
+export type MissedRecord = z.output<typeof missedRecordSchema>;
+
+/** The same slots missed for the same reason at the same location have one id, sent once or again. */
+export function missedRecordOf(missed: MissedSlots, location: string): MissedRecord {
+  const { checkId, slot, lastSlot, count: slots, reason } = missed;
+  const ownId = stableId('missed', checkId, location, slot, lastSlot, reason);
+  return { id: ownId, checkId, slot, lastSlot, count: slots, reason };
+}
+
+/** A batch before its records are looked at: a bad one must not cost the agent the others. */
+export const resultsEnvelope = z.object({
+  agentId: id,
+  epoch: count,
+  results: z.array(z.unknown()).max(MAX_RESULTS),
+  missed: z.array(z.unknown()).max(MAX_MISSED),
+});
+export type ResultsMessage = z.output<typeof resultsEnvelope>;
+
+/**
+ * Why a record is refused for good: the agent drops, logs and counts it. All else that goes wrong
+ * is an error answer to the whole batch, and the agent keeps it.
+ */
+export const REJECTION_CODES = {
+  invalid: 'The record is not of the form that this version of the protocol has.',
+  unknown_check: 'The check does not exist, or not in the account of the location.',
+  foreign_location: 'The check was never assigned to this location.',
+  too_old: 'The slot is older than results are kept.',
+  in_future: "The slot is later than the service's clock allows for.",
+} as const;
+export type RejectionCode = keyof typeof REJECTION_CODES;
+
+const rejection = z.object({
+  /** null where none could be read; then only the place tells which record it is. */
+  id: text(128).nullable(),
+  list: z.enum(['results', 'missed']),
+  index: z.int().min(0),
+  /** Also codes that only a newer service knows; all of them are for good. */
+  code: openCode,
+  message: text(1000),
+});
+export type Rejection = z.output<typeof rejection>;
+
+export const resultsAnswerSchema = z.object({
+  /** Stored now or before, or not needed any more; of results and missed records alike. */
+  accepted: listOf(id, MAX_RESULTS + MAX_MISSED),
+  rejected: listOf(rejection, MAX_RESULTS + MAX_MISSED),
+});
+export type ResultsAnswer = z.output<typeof resultsAnswerSchema>;
+
+export interface ReadBatch {
+  readonly agentId: string;
+  readonly epoch: number;
+  readonly results: readonly ReceivedResult[];
+  readonly missed: readonly MissedRecord[];
+  readonly rejected: readonly Rejection[];
+}
+
+/** Good records are quick to read; after so many of them the event loop goes on, too. */
+const RECORDS_A_TURN = 200;
+
+/**
+ * Sorts the records of a batch into those that can be taken and those that never will be. It lets
+ * the event loop turn after every bad record, which may be made to take long.
+ */
+export async function readBatch({
+  agentId,
+  epoch,
+  results,
+  missed,
+}: ResultsMessage): Promise<ReadBatch> {
+  const rejected: Rejection[] = [];
+  return {
+    agentId,
+    epoch,
+    results: await readList('results', results, checkResultSchema, rejected),
+    missed: await readList('missed', missed, missedRecordSchema, rejected),
+    rejected,
+  };
+}
+
+async function readList<T>(
+  list: Rejection['list'],
+  records: readonly unknown[],
+  schema: z.ZodType<T>,
+  rejected: Rejection[],
+): Promise<readonly T[]> {
+  const taken: T[] = [];
+  for (const [index, record] of records.entries()) {
+    const parsed = schema.safeParse(record);
+    if (parsed.success) {
+      taken.push(parsed.data);
+      if (taken.length % RECORDS_A_TURN === 0) await nextTurn();
+    } else {
+      const message = problemOf(parsed.error);
+      rejected.push({ id: readableId(record), list, index, code: 'invalid', message });
+      await nextTurn();
+    }
+  }
+  return taken;
+}
+
+function readableId(record: unknown): string | null {
+  if (typeof record !== 'object' || record === null || !('id' in record)) return null;
+  const parsed = id.safeParse(record.id);
+  return parsed.success ? parsed.data : null;
+}

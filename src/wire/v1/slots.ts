@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import type { TurnRule } from '../../model/slot-stride.ts';
+import { MAX_STRIDE } from './limits.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Which instants an assignment is due at: the slots k with k mod stride = index. */
+export const turnRuleSchema = z
+  .object({
+    periodMs: z.int().min(1000).max(DAY_MS),
+    phaseMs: z.int().min(0).max(DAY_MS),
+    stride: z.int().min(1).max(MAX_STRIDE),
+    index: z.int().min(0).max(MAX_STRIDE),
+  })
+  .superRefine(({ periodMs, phaseMs, stride, index }, context) => {
+    if (phaseMs >= periodMs) {
+      context.addIssue({ code: 'custom', path: ['phaseMs'], message: 'must be under periodMs' });
+    }
+    if (index >= stride) {
+      context.addIssue({ code: 'custom', path: ['index'], message: 'must be under stride' });
+    }
+  }) satisfies z.ZodType<TurnRule>;

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+
+export type TolerantParse<T> =
+  | {
+      readonly ok: true;
+      readonly value: T;
+      /** Where fields stood that this build does not know, like `request.http3`; at most 20. */
+      readonly ignored: readonly string[];
+    }
+  | { readonly ok: false; readonly problem: string };
+
+const MAX_SHOWN = 20;
+/** Below a field that was left out nothing is looked at, so one round mostly does. */
+const MAX_ROUNDS = 4;
+const MAX_PROBLEM_CHARS = 500;
+
+/**
+ * Parses with a strict schema, but leaves out the fields that it does not know: what people write
+ * is held to the letter, while what a newer service sends may have more than this build knows. A
+ * service fills in every default, so refusing them would stop all older agents at once.
+ */
+export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): TolerantParse<T> {
+  const ignored: string[] = [];
+  let candidate = value;
+  for (let round = 0; ; round += 1) {
+    const parsed = schema.safeParse(candidate);
+    if (parsed.success)
+      return { ok: true, value: parsed.data, ignored: ignored.slice(0, MAX_SHOWN) };
+    const unknown = parsed.error.issues.filter((issue) => issue.code === 'unrecognized_keys');
+    if (unknown.length === 0 || round === MAX_ROUNDS) {
+      return { ok: false, problem: problemOf(parsed.error) };
+    }
+    if (round === 0) candidate = structuredClone(value);
+    for (const { path, keys } of unknown) {
+      for (const key of keys) {
+        remove(candidate, path, key);
+        ignored.push([...path, key].map(String).join('.'));
+      }
+    }
+  }
+}
+
+/** The first issue in one line: where, and what is wrong. */
+export function problemOf(error: z.ZodError): string {
+  const [first] = error.issues;
+  if (first === undefined) return 'it is not valid';
+  const place = first.path.map(String).join('.');
+  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
+  const problem = `${place === '' ? '' : `${place}: `}${first.message}`;
+  return `${problem.slice(0, MAX_PROBLEM_CHARS)}${more}`;
+}
+
+function remove(root: unknown, path: readonly PropertyKey[], key: string): void {
+  let place = root;
+  for (const step of path) {
+    if (typeof place !== 'object' || place === null) return;
+    place = (place as Record<PropertyKey, unknown>)[step];
+  }
+  if (typeof place === 'object' && place !== null) {
+    delete (place as Record<PropertyKey, unknown>)[key];
+  }
+}

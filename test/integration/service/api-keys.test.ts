@@ -1,0 +1,3 @@
+import { apiKeysSuite } from '../../support/service-suites/api-keys-suite.ts';
+
+apiKeysSuite('pglite');

@@ -1,0 +1,3 @@
+import { checkGroupsSuite } from '../../support/service-suites/check-groups-suite.ts';
+
+checkGroupsSuite('pglite');

@@ -1,0 +1,3 @@
+import { checksSuite } from '../../support/service-suites/checks-suite.ts';
+
+checksSuite('pglite');

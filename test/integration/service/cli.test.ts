@@ -1,0 +1,44 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { runCli, runHere, startCli } from '../../support/cli.ts';
+import { askService } from '../../support/service-app.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const folder = makeTempFolder();
+
+afterAll(() => folder.remove());
+
+describe('vedette service', () => {
+  it('migrate brings the database up to date and ends', async () => {
+    const env = { DATA_DIR: folder.path };
+    const first = await runCli(['service', 'migrate'], env);
+    expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001/) });
+    expect(await runCli(['service', 'migrate'], env)).toMatchObject({
+      code: 0,
+      stdout: 'nothing to do\n',
+    });
+  });
+
+  it('answers until SIGTERM, and ends with 0', async () => {
+    const { child, ended, seen } = startCli(['service'], {
+      DATA_DIR: folder.path,
+      PORT: '0',
+      HOST: '127.0.0.1',
+    });
+    const log = await seen('stderr', /"port":\d+.*the API is served/);
+    const port = Number(/"port":(\d+)/.exec(log)?.[1]);
+    expect((await askService(port, '/-/readiness', { key: null })).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await ended).toMatchObject({ code: 0, signal: null, stdout: '' });
+  });
+
+  it('says in one line which variable is off, and shows no secret', async () => {
+    expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({
+      code: 2,
+      stderr: 'vedette: PORT is "x"; it must be a whole number from 0 to 65535\n',
+    });
+    const secret = await runHere(['service'], { DATABASE_URL: 'mysql://u:hunter2@db/v' });
+    expect(secret.code).toBe(2);
+    expect(secret.stderr).toMatch(/vedette: DATABASE_URL .*\n$/);
+    expect(secret.stderr).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServiceApp, startServiceApp } from '../../support/service-app.ts';
+import { thingRoutes } from '../../support/service-routes.ts';
+
+let service: ServiceApp;
+
+beforeAll(async () => {
+  service = await startServiceApp([thingRoutes()]);
+});
+
+afterAll(() => service.close());
+
+describe('/openapi.json', () => {
+  it('is OpenAPI 3.1 made of the schemas of the routes', async () => {
+    const { status, json } = await service.ask('/openapi.json', { key: null });
+    expect(status).toBe(200);
+    expect(json.openapi).toMatch(/^3\.1\./);
+    const list = json.paths['/v1/things'].get;
+    expect(list.parameters).toEqual([
+      expect.objectContaining({
+        name: 'limit',
+        in: 'query',
+        schema: expect.objectContaining({ minimum: 1, maximum: 100, default: 10 }),
+      }),
+    ]);
+    const body = json.paths['/v1/things'].post.requestBody.content['application/json'].schema;
+    expect(body.properties.kind.enum).toEqual(['URL', 'TCP']);
+    expect(body.required).toEqual(['name', 'kind']);
+    expect(body.additionalProperties).toBe(false);
+  });
+
+  it('says for each route who may use it and what an error looks like', async () => {
+    const { json } = await service.ask('/openapi.json');
+    const create = json.paths['/v1/things'].post;
+    expect(create.security).toEqual([{ apiKey: [] }]);
+    expect(create.description).toContain('`write`');
+    const { $ref } = create.responses.default.content['application/json'].schema;
+    expect($ref).toBe('#/components/schemas/Error');
+    expect(json.components.schemas.Error.required).toEqual([
+      'statusCode',
+      'error',
+      'message',
+      'attributes',
+    ]);
+    expect(json.paths['/health'].get.security).toBeUndefined();
+    expect(Object.keys(json.paths)).not.toContain('/docs');
+  });
+});
+
+describe('/docs', () => {
+  it('shows the document without scripts and without anything from elsewhere', async () => {
+    const { status, text, headers } = await service.ask('/docs', { key: null });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(text).toContain('POST /v1/things');
+    expect(text).toContain('Lists &lt;things&gt;');
+    expect(text).not.toMatch(/<script|<link|src=|https?:\/\//i);
+  });
+
+  it('has a style that its policy lets through, and nothing else', async () => {
+    const { text, headers } = await service.ask('/docs', { key: null });
+    const style = /<style>([\s\S]*?)<\/style>/.exec(text)?.[1] ?? '';
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headers['content-security-policy']).toContain(`style-src 'sha256-${hash}'`);
+    expect(headers['content-security-policy']).toContain("default-src 'none'");
+  });
+});

@@ -1,0 +1,178 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import { silentLog, storeConfig } from '../../support/databases.ts';
+import { captureLog } from '../../support/log-capture.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const DRIVER = join(import.meta.dirname, '../../support/store-driver.mjs');
+const temp = makeTempFolder();
+const template = temp.file('template');
+beforeAll(async () => (await open(template)).close());
+afterAll(() => temp.remove());
+
+/** A folder that had its first start, which takes the most time. */
+function startedFolder(name: string): string {
+  const folder = temp.file(name);
+  cpSync(template, folder, { recursive: true });
+  return folder;
+}
+
+function open(dataDir: string, log = silentLog()): Promise<Store> {
+  return openStore(storeConfig({ dataDir }), { clock: systemClock, log });
+}
+
+interface Other {
+  readonly child: ChildProcess;
+  /** Resolves with the first line that starts so; rejects when it ends without one. */
+  line(start: string): Promise<string>;
+  /** Every line so far. */
+  readonly lines: readonly string[];
+  kill(): Promise<void>;
+}
+
+/** Another process with the same folder. */
+function startOther(dataDir: string, mode: 'hold' | 'write' | 'once'): Other {
+  const child = spawn(process.execPath, [DRIVER, dataDir, mode], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout }).on('line', (text) => lines.push(text));
+  const ended = new Promise<void>((resolve) => reader.once('close', resolve));
+  return {
+    child,
+    lines,
+    async line(start) {
+      const isOver = ended.then(() => true);
+      for (;;) {
+        const found = lines.find((text) => text.startsWith(start));
+        if (found !== undefined) return found;
+        const next = once(reader, 'line').then(() => false);
+        if (await Promise.race([isOver, next])) throw new Error(`ended without ${start}: ${lines}`);
+      }
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+it('makes the database at the first start, says so, and finds it again at the next', async () => {
+  const folder = temp.file('new/below');
+  const first = captureLog();
+  const store = await open(folder, first.log);
+  await store.query("create table kept as select 'here' as v");
+  await store.close();
+  expect(first.records().map(({ msg }) => msg)).toEqual([
+    expect.stringContaining('making the embedded database'),
+    'the embedded database is made',
+  ]);
+  expect(statSync(folder).mode & 0o077).toBe(0);
+
+  const second = captureLog();
+  const again = await open(folder, second.log);
+  expect(await again.query('select v from kept')).toEqual([{ v: 'here' }]);
+  await again.close();
+  expect(second.records()).toEqual([]);
+  expect(process.exitCode).toBeUndefined();
+});
+
+it('begins anew where the first start was broken off', async () => {
+  const folder = temp.file('broken-off');
+  mkdirSync(join(folder, 'database.new'), { recursive: true });
+  writeFileSync(join(folder, 'database.new', 'PG_VERSION'), '18\n');
+  const store = await open(folder);
+  expect(await store.query('select 1 as v')).toEqual([{ v: 1 }]);
+  await store.close();
+  expect(existsSync(join(folder, 'database.new'))).toBe(false);
+});
+
+it('keeps a second process out, in one line that names the first, until that one is gone', async () => {
+  const folder = startedFolder('shared');
+  const store = await open(folder);
+  const second = startOther(folder, 'once');
+  const line = await second.line('failed');
+  expect(line).toMatch(/^failed STORE_FOLDER_IN_USE /);
+  expect(line).toContain(folder);
+  expect(line).toContain(`process ${process.pid}`);
+  await expect(open(folder)).rejects.toMatchObject({
+    kind: 'environment',
+    code: 'STORE_FOLDER_IN_USE',
+  });
+  await store.close();
+  const third = startOther(folder, 'hold');
+  await third.line('open');
+  await expect(open(folder)).rejects.toThrow(`process ${third.child.pid}`);
+  // A crash leaves nothing that would have to be removed by hand.
+  await third.kill();
+  await (await open(folder)).close();
+});
+
+it('loses nothing that was committed to kill -9', async () => {
+  const folder = startedFolder('killed');
+  for (let round = 1; round <= 2; round += 1) {
+    const writer = startOther(folder, 'write');
+    await writer.line('wrote');
+    const seen = writer.lines.length;
+    while (writer.lines.length < seen + 20 * round) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    await writer.kill();
+    const last = Number(writer.lines.at(-1)?.split(' ')[1]);
+    const store = await open(folder);
+    const [row] = await store.query<{ count: number; max: number }>(
+      'select count(*) as count, max(n) as max from written',
+    );
+    await store.close();
+    expect(row?.max).toBeGreaterThanOrEqual(last);
+    expect(row?.count).toBe(row?.max);
+  }
+});
+
+it.each([
+  ['is a file', () => writeFileSync(temp.file('a-file'), ''), 'a-file'],
+  ['lies below a file', () => writeFileSync(temp.file('b-file'), ''), 'b-file/below'],
+])('refuses a folder that %s, in one line', async (_, prepare, name) => {
+  prepare();
+  const error: unknown = await open(temp.file(name)).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ kind: 'environment', code: 'STORE_FOLDER_UNUSABLE' });
+  expect(String(error)).toContain(temp.file(name));
+  expect(String(error)).not.toContain('\n');
+});
+
+it('refuses a database of another release, in one line', async () => {
+  const folder = startedFolder('other-release');
+  const file = join(folder, 'database', 'PG_VERSION');
+  const version = readFileSync(file);
+  writeFileSync(file, '12\n');
+  const error: unknown = await open(folder).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ kind: 'environment', code: 'STORE_FOLDER_UNREADABLE' });
+  expect(String(error)).not.toContain('\n');
+  writeFileSync(file, version);
+  await (await open(folder)).close();
+});
+
+it('lets sockets and timers have their turns while many statements wait', async () => {
+  const store = await openStore(storeConfig(), { clock: systemClock, log: silentLog() });
+  let turns = 0;
+  const done = new AbortController();
+  const count = (): void => {
+    turns += 1;
+    if (!done.signal.aborted) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all(
+    Array.from({ length: 500 }, () => store.query('select sum(n) from generate_series(1, 5000) n')),
+  );
+  done.abort();
+  await store.close();
+  expect(turns).toBeGreaterThan(10);
+});

@@ -1,0 +1,3 @@
+import { privateLocationsSuite } from '../../support/service-suites/private-locations-suite.ts';
+
+privateLocationsSuite('pglite');

@@ -1,0 +1,11 @@
+import { openTestStore, useEmptyStore } from '../../support/databases.ts';
+import { migrateSuite } from '../../support/migrate-suite.ts';
+import { partitionSuite } from '../../support/partition-suite.ts';
+import { schemaSuite, storeSuite } from '../../support/store-suite.ts';
+
+const store = useEmptyStore('pglite');
+
+storeSuite(store, (clock) => openTestStore('pglite', clock));
+schemaSuite(store);
+migrateSuite(store);
+partitionSuite(store);

@@ -1,0 +1,51 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Upload } from '../../src/service/artifacts/port.ts';
+
+const DRIVER = fileURLToPath(new URL('./artifact-driver.mjs', import.meta.url));
+
+/** The options of one store, by its kind. */
+export type DrivenStore = { readonly s3: object } | { readonly localDisk: object };
+
+export interface MemoryReport {
+  /** Whether what was read was what was written. */
+  readonly same: boolean;
+  readonly growthBytes: number;
+}
+
+/** Uploads and reads an artifact in a process of its own, and tells how that one's memory grew. */
+export async function measureMemory(store: DrivenStore, bytes: number): Promise<MemoryReport> {
+  const child = spawn(process.execPath, [DRIVER, 'memory', JSON.stringify(store), String(bytes)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  if (output === '') throw new Error(`the driver failed: ${errors}`);
+  return JSON.parse(output);
+}
+
+export interface PartWriter {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  /** Ends it as a power cut would. */
+  kill(): Promise<void>;
+}
+
+/** A process that puts what it reads from its stdin as one part. */
+export function startPartWriter(store: DrivenStore, upload: Upload, n: number): PartWriter {
+  const key = JSON.stringify({ accountId: upload.accountId, uploadId: upload.uploadId });
+  const child = spawn(process.execPath, [DRIVER, 'put', JSON.stringify(store), key, String(n)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // What was written when it was killed goes nowhere.
+  child.stdin.on('error', () => {});
+  return {
+    child,
+    async kill() {
+      const ended = once(child, 'exit');
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
+
+describe('the configuration of the service', () => {
+  it('needs nothing', () => {
+    expect(loadServiceConfig({ HOME: '/root', PATH: '/bin', HOST: ' ', POST: 'x' })).toEqual({
+      port: 8080,
+      host: null,
+      databaseUrl: null,
+      dataDir: null,
+      poolSize: 10,
+      statementTimeoutMs: 30_000,
+      logLevel: 'info',
+      shutdownGraceMs: 30_000,
+      rateLimitPerMinute: 600,
+      trustedProxies: [],
+    });
+  });
+
+  it('takes every variable', () => {
+    expect(
+      loadServiceConfig({
+        PORT: '0',
+        HOST: '::1',
+        DATABASE_URL: 'postgres://u:p@db/vedette',
+        DATA_DIR: '/data',
+        DATABASE_POOL_SIZE: '25',
+        DATABASE_TIMEOUT_SECONDS: '5',
+        LOG_LEVEL: 'DEBUG',
+        SHUTDOWN_GRACE_SECONDS: '0',
+        RATE_LIMIT_PER_MINUTE: '1000',
+        TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7',
+      }),
+    ).toEqual({
+      port: 0,
+      host: '::1',
+      databaseUrl: 'postgres://u:p@db/vedette',
+      dataDir: '/data',
+      poolSize: 25,
+      statementTimeoutMs: 5_000,
+      logLevel: 'debug',
+      shutdownGraceMs: 0,
+      rateLimitPerMinute: 1000,
+      trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
+    });
+  });
+
+  it.each([
+    ['PORT', '65536', 'PORT is "65536"; it must be a whole number from 0 to 65535'],
+    [
+      'HOST',
+      'localhost',
+      'HOST is "localhost"; it must be an IP address, for example 127.0.0.1 or ::',
+    ],
+    ['DATABASE_POOL_SIZE', '0', 'it must be a whole number from 1 to 1000'],
+    ['SHUTDOWN_GRACE_SECONDS', '-1', 'SHUTDOWN_GRACE_SECONDS is "-1"'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8 10.0.0.0/33', 'TRUSTED_PROXIES holds "10.0.0.0/33"'],
+    ['LOG_LEVEL', 'loud\nline', 'LOG_LEVEL is "loud\\nline"'],
+    ['DATABSE_URL', 'postgres://u:hunter2@db/v', 'did you mean DATABASE_URL?'],
+  ])('refuses %s=%s with one line that says what is allowed', (name, value, text) => {
+    let message = '';
+    try {
+      loadServiceConfig({ [name]: value });
+    } catch (error) {
+      message = error instanceof Error ? error.message : '';
+    }
+    expect(message).toContain(text);
+    expect(message).not.toMatch(/\n|hunter2/);
+  });
+
+  it('marks what is secret', () => {
+    expect(SERVICE_ENVIRONMENT.filter(({ secret }) => secret).map(({ name }) => name)).toEqual([
+      'DATABASE_URL',
+    ]);
+  });
+});

@@ -1,0 +1,132 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { resultIdOf } from '../../../../src/model/ids.ts';
+import {
+  MISSED_REASONS,
+  type MissedReason,
+  type MissedSlots,
+} from '../../../../src/model/result.ts';
+import {
+  missedRecordOf,
+  missedRecordSchema,
+  readBatch,
+  resultsAnswerSchema,
+  resultsEnvelope,
+} from '../../../../src/wire/v1/results.ts';
+import { resultOf } from '../../../support/http-results.ts';
+import { overTheWire, RESULT } from './arbitraries.ts';
+
+const MISSED: MissedSlots = {
+  checkId: 'shop',
+  slot: 60_000,
+  lastSlot: 180_000,
+  count: 3,
+  reason: 'agent_busy',
+};
+const FROM = { agentId: 'agent-1', epoch: 3 };
+
+function read(batch: { results?: unknown[]; missed?: unknown[] }) {
+  const message = { ...FROM, results: [], missed: [], ...batch };
+  return readBatch(resultsEnvelope.parse(overTheWire(message)));
+}
+
+describe('a batch', () => {
+  it('of what agents make is taken whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(RESULT, { maxLength: 5 }), async (results) => {
+        const batch = await read({ results, missed: [missedRecordOf(MISSED, 'berlin')] });
+        expect(batch).toMatchObject({ ...FROM, rejected: [] });
+        expect(batch.results.map(({ id }) => id)).toEqual(results.map(({ id }) => id));
+        expect(batch.missed).toEqual([missedRecordOf(MISSED, 'berlin')]);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('loses only its bad records, each named by its id or its place', async () => {
+    const good = resultOf({ id: resultIdOf('a-sequence', 1) });
+    const batch = await read({
+      results: [{ ...good, responseTime: 'fast' }, good, 'no result'],
+      missed: [{ ...missedRecordOf(MISSED, 'berlin'), id: 7 }],
+    });
+    expect(batch.results.map(({ id }) => id)).toEqual([good.id]);
+    expect(batch.missed).toEqual([]);
+    expect(batch.rejected).toEqual([
+      {
+        id: good.id,
+        list: 'results',
+        index: 0,
+        code: 'invalid',
+        message: expect.stringContaining('responseTime'),
+      },
+      { id: null, list: 'results', index: 2, code: 'invalid', message: expect.any(String) },
+      {
+        id: null,
+        list: 'missed',
+        index: 0,
+        code: 'invalid',
+        message: expect.stringContaining('id'),
+      },
+    ]);
+  });
+
+  it('of any records is sorted, and the answer can be read', async () => {
+    const record = fc.oneof(
+      fc.jsonValue(),
+      fc.record({ id: fc.string(), slot: fc.jsonValue() }),
+      fc.record({ id: fc.constant('x'), checkId: fc.string({ maxLength: 5000 }) }),
+    );
+    const records = fc.array(record, { maxLength: 10 });
+    await fc.assert(
+      fc.asyncProperty(records, records, async (results, missed) => {
+        const batch = await read({ results, missed });
+        const { rejected } = batch;
+        expect(batch.results.length + batch.missed.length + rejected.length).toBe(
+          results.length + missed.length,
+        );
+        expect(resultsAnswerSchema.safeParse({ accepted: [], rejected }).success).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a record with a list of any length', () => {
+  it('is refused for the length, and not for each of its items', async () => {
+    const jobLog = Array.from({ length: 500_000 }, () => 1);
+    const batch = await read({ results: [{ apiCheckResult: { jobLog } }] });
+    const [rejection] = batch.rejected;
+    const more = Number(/\(and (\d+) more\)$/.exec(rejection?.message ?? '')?.[1]);
+    expect(more).toBeLessThan(100);
+  });
+});
+
+describe('a missed record', () => {
+  it.each(Object.keys(MISSED_REASONS) as MissedReason[])('arrives with its reason %s', (reason) => {
+    const record = missedRecordOf({ ...MISSED, reason }, 'berlin');
+    expect(missedRecordSchema.parse(overTheWire(record))).toEqual(record);
+  });
+
+  it('has one id, sent once or again, and another one for other slots or places', () => {
+    const record = missedRecordOf(MISSED, 'berlin');
+    expect(missedRecordOf({ ...MISSED }, 'berlin')).toEqual(record);
+    const others = [
+      missedRecordOf(MISSED, 'paris'),
+      missedRecordOf({ ...MISSED, checkId: 'api' }, 'berlin'),
+      missedRecordOf({ ...MISSED, slot: 120_000, count: 2 }, 'berlin'),
+      missedRecordOf({ ...MISSED, lastSlot: 240_000, count: 4 }, 'berlin'),
+    ];
+    expect(new Set([record, ...others].map(({ id }) => id)).size).toBe(5);
+  });
+
+  it.each([
+    { count: 0 },
+    { count: 1 },
+    { lastSlot: 60_000 },
+    { lastSlot: 0 },
+    { slot: -1 },
+    { reason: 'no reason at all' },
+  ])('is refused with %j', (fields) => {
+    const record = { ...missedRecordOf(MISSED, 'berlin'), ...fields };
+    expect(missedRecordSchema.safeParse(record).success).toBe(false);
+  });
+});
