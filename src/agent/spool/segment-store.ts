@@ -58,8 +58,10 @@ export class SegmentStore {
     maxBytes: number,
   ) {
     const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(maxBytes / SEGMENTS));
-    const logOf = (name: Lot): SegmentLog =>
-      new SegmentLog({ ...found[name], folder, name, segmentBytes });
+    const logOf = (name: Lot): SegmentLog => {
+      const { segments, nextNumber } = found[name];
+      return new SegmentLog({ folder, name, segmentBytes, segments, nextNumber });
+    };
     this.#folder = folder;
     this.#maxBytes = maxBytes;
     this.#logs = { spare: logOf('spare'), main: logOf('main') };
