@@ -73,6 +73,7 @@ it('accounts for each slot exactly once, through a reload, a frozen process and 
   await new Promise((resolve) => setTimeout(resolve, 3000));
   cli.child.kill('SIGCONT');
   await cli.seen('stdout', lines(2 * CHECKS));
+  await cli.seen('stdout', /"checkId":"added"/);
   cli.child.kill('SIGTERM');
   const { code, stdout } = await cli.ended;
 
