@@ -6,6 +6,7 @@ import { CHECK_SHAPES, commonFields } from '../../src/model/check.ts';
 import { ERROR_CODES } from '../../src/model/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result.ts';
 import { retryStrategySchema } from '../../src/model/retry.ts';
+import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 
 /** The part of JSON Schema that zod makes of our fields. */
 interface Schema {
@@ -55,6 +56,15 @@ export function readmeTables(): Readonly<Record<string, string>> {
     environment: table(
       ['Variable', 'Default', 'Meaning', 'Allowed'],
       ENVIRONMENT.map((row) => [code(row.name), row.default ?? '–', row.meaning, row.allowed]),
+    ),
+    'service-environment': table(
+      ['Variable', 'Default', 'Meaning', 'Allowed'],
+      SERVICE_ENVIRONMENT.map((row) => [
+        code(row.name),
+        row.default ?? '–',
+        row.meaning,
+        row.allowed,
+      ]),
     ),
     metrics: table(
       ['Metric', 'Type', 'Labels', 'Meaning'],
