@@ -56,6 +56,16 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('keep the database and its drivers behind the store, and HTTP off it', () => {
+    const drivers = ['pg', '@electric-sql/pglite'];
+    const wrong = offences(
+      ({ from, to }) =>
+        (drivers.includes(to) && !from.startsWith('service/store/')) ||
+        (from.startsWith('service/http/routes/') && to.startsWith('service/store/')),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('have no cycles', () => {
     expect(findCycle(imports)).toBeNull();
   });
