@@ -1,13 +1,14 @@
+import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Content, type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
 import { frameBytes } from './frame.ts';
 import { readContents } from './read-entries.ts';
 import type { RecoveredEntry } from './recover.ts';
-import { type OpenedStore, type Removals, SegmentStore } from './segment-store.ts';
+import { type Removals, SegmentStore } from './segment-store.ts';
 import type { Spool, SpoolDropped, SpooledRecord, SpoolRecord } from './spool.ts';
 import { SpoolIndex } from './spool-index.ts';
-import { bornMs, fits, upTimeMs } from './spool-rules.ts';
+import { bornBefore, fits, upTimeMs } from './spool-rules.ts';
 import { SpoolVoice } from './spool-voice.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
 
@@ -30,6 +31,8 @@ const MAX_GROUP_BYTES = 1024 * 1024;
 const RETRY_MS = 1_000;
 /** How many records may go for their age at once, so that the event loop is not held. */
 const MAX_EXPIRED = 2_000;
+/** The same for those that are there at the start. */
+const MAX_TAKEN_OVER = 5_000;
 
 interface Group {
   readonly entries: readonly Entry[];
@@ -75,10 +78,20 @@ export class DiskSpool implements Spool {
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
   static async open(options: DiskSpoolOptions): Promise<DiskSpool> {
-    return new DiskSpool(options, await SegmentStore.open(options));
+    const { store, waiting } = await SegmentStore.open(options);
+    const spool = new DiskSpool(options, store);
+    for (const lot of LOTS) {
+      for (let from = 0; from < waiting[lot].length; from += MAX_TAKEN_OVER) {
+        spool.#takeOver(waiting[lot].slice(from, from + MAX_TAKEN_OVER));
+        await setImmediate();
+      }
+    }
+    const { records, bytes } = spool.depth;
+    if (records > 0) spool.#voice.found(records, bytes);
+    return spool;
   }
 
-  private constructor(options: DiskSpoolOptions, { store, waiting }: OpenedStore) {
+  private constructor(options: DiskSpoolOptions, store: SegmentStore) {
     this.#options = options;
     this.#store = store;
     this.#index = new SpoolIndex(options.onDropped);
@@ -87,9 +100,6 @@ export class DiskSpool implements Spool {
     this.#lastKey = store.lastKey;
     this.#takenKey = store.lastKey;
     this.#committedKey = store.lastKey;
-    for (const lot of LOTS) this.#takeOver(waiting[lot]);
-    const { records, bytes } = this.depth;
-    if (records > 0) this.#voice.found(records, bytes);
   }
 
   get state(): 'durable' | 'failing' {
@@ -138,8 +148,8 @@ export class DiskSpool implements Spool {
   }
 
   async batch(maxBytes: number, after = -1): Promise<readonly SpooledRecord[]> {
-    this.#expire();
-    for (;;) {
+    if (this.#isOpen) this.#expire();
+    while (this.#isOpen) {
       const entries = this.#choose(maxBytes, after);
       if (entries.length === 0) return [];
       const contents = await readContents(entries);
@@ -149,16 +159,18 @@ export class DiskSpool implements Spool {
       // Where all of them were damaged or left meanwhile, there may be others.
       if (records.length > 0) return records;
     }
+    return [];
   }
 
   async accepted(keys: readonly number[]): Promise<void> {
+    if (!this.#isOpen) return;
     for (const key of keys) {
       const entry = this.#index.find(key);
       if (entry !== null) this.#leave(entry, () => this.#index.remove(entry));
     }
     if (this.#state === 'failing') {
       // What left makes room, which may be just what is missing.
-      if (this.#isOpen) await this.#inTurn(() => this.#store.sweep());
+      await this.#inTurn(() => this.#store.sweep());
       return;
     }
     if (this.#removals.spare.length + this.#removals.main.length === 0) return;
@@ -190,19 +202,18 @@ export class DiskSpool implements Spool {
   }
 
   #takeOver(waiting: readonly RecoveredEntry[]): void {
-    const { clock } = this.#options;
+    const bornMs = bornBefore(this.#options.clock);
     for (const { kind, id, key, atMs, bytes, segment, offset } of waiting) {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;
         continue;
       }
-      const born = bornMs(clock, atMs);
       // Written out, since an object that is made by spreading takes half as much again.
       this.#index.add({
         kind,
         id,
         key,
-        bornMs: born,
+        bornMs: bornMs(atMs),
         bytes,
         content: null,
         segment,

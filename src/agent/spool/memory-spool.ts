@@ -63,6 +63,7 @@ export class MemorySpool implements Spool {
   }
 
   batch(maxBytes: number, after = -1): Promise<readonly SpooledRecord[]> {
+    if (!this.#isOpen) return Promise.resolve([]);
     this.#expire();
     const records: SpooledRecord[] = [];
     let bytes = 0;

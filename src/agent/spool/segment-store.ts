@@ -1,5 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
-import { type Content, type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
+import { type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
 import { encodeKeys, type Frame } from './frame.ts';
 import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
 import { SegmentLog } from './segment-log.ts';
@@ -8,9 +8,6 @@ import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 /** A lot is dropped in pieces that are no larger a part of the whole than this. */
 const SEGMENTS = 32;
-
-/** Of an entry that left before it was written. */
-const NOTHING: Content = { atMs: 0, body: new Uint8Array() };
 
 /** Keys of records that left, which their log must tell. */
 export type Removals = Record<Lot, number[]>;
@@ -124,17 +121,18 @@ export class SegmentStore {
     removals: readonly number[],
     key: number,
   ): Promise<() => void> {
-    const frames: Omit<Frame, 'number'>[] = entries.map(({ kind, key: own, id, content }) => ({
-      ...{ type: kind, key: own, id },
-      ...(content ?? NOTHING),
-    }));
+    // One that left meanwhile has no content any more, and needs none.
+    const there = entries.filter(({ gone }) => !gone);
+    const frames: Omit<Frame, 'number'>[] = there.flatMap(({ kind, key: own, id, content }) =>
+      content === null ? [] : [{ type: kind, key: own, id, ...content }],
+    );
     if (removals.length > 0) {
       frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(removals) });
     }
     if (frames.length === 0) return () => {};
     const { segment, offsets } = await this.#logs[lot].append(frames);
     return () => {
-      for (const [index, entry] of entries.entries()) {
+      for (const [index, entry] of there.entries()) {
         // One that left while it was written has its removal under way.
         if (entry.gone) continue;
         entry.segment = segment;

@@ -3,7 +3,7 @@ import { EntryQueue } from './entry-queue.ts';
 import { frameBytes } from './frame.ts';
 import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';
 
-/** What waits, by id and in order, and the count of what was dropped. Costs about 300 bytes a record. */
+/** What waits, by id and in order, and the count of what was dropped. Costs about 220 bytes a record. */
 export class SpoolIndex {
   readonly #onDropped: SpoolDropped;
   readonly #queues: Readonly<Record<Lot, EntryQueue>> = {

@@ -10,9 +10,11 @@ export function upTimeMs(clock: Clock): number {
   return Math.floor(clock.monotonicMs() + clock.suspendedMs());
 }
 
-/** Since when a record of an earlier process waits: that its age tells only the wall clock. */
-export function bornMs(clock: Clock, atMs: number): number {
-  return upTimeMs(clock) - Math.max(0, clock.wallMs() - atMs);
+/** Since when records of an earlier process wait: the age of such a one tells only the wall clock. */
+export function bornBefore(clock: Clock): (atMs: number) => number {
+  const nowMs = upTimeMs(clock);
+  const wallMs = clock.wallMs();
+  return (atMs) => Math.floor(nowMs - Math.max(0, wallMs - atMs));
 }
 
 export function fits(id: string, bytes: number, maxBytes: number): boolean {

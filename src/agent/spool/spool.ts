@@ -70,7 +70,10 @@ export interface Spool {
   readonly dropped: Readonly<Record<SpoolKind, number>>;
   /** Files with damage found since the start; each is kept aside for a look. */
   readonly damagedFiles: number;
-  /** Commits what waits, as far as the disk allows, and lets the folder go. */
+  /**
+   * Commits what waits, as far as the disk allows, and lets the folder go. From then on nothing is
+   * taken, read or accepted any more.
+   */
   close(): Promise<void>;
 }
 

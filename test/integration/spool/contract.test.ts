@@ -89,12 +89,17 @@ describe.each(['disk', 'memory'] as const)('a spool (%s)', (where) => {
     expect(await spool.available(never)).toBe(false);
   });
 
-  it('counts what is put after its end', async () => {
+  it('counts what is put after its end, and hangs nobody', async () => {
     const { spool } = await setUp();
+    spool.put(recordFor('before'));
+    await spool.committed();
+    const [record] = await spool.batch(1000);
     await spool.close();
     await spool.close();
     spool.put(recordFor('a'));
     await spool.committed();
+    await spool.accepted([record?.key ?? -1]);
+    expect(await spool.batch(1000)).toEqual([]);
     expect(spool.dropped.result).toBe(1);
   });
 });
