@@ -2,6 +2,7 @@
 // process: to measure memory, and to be killed in the middle of a part.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { systemClock } from '../../dist/runtime/clock.js';
 import { openLocalDisk } from '../../dist/service/artifacts/local-disk.js';
 import { createS3Store } from '../../dist/service/artifacts/s3.js';
@@ -22,32 +23,44 @@ async function openStore() {
   return s3 === undefined ? openLocalDisk(localDisk, deps) : createS3Store(s3, deps);
 }
 
-/** The bytes of a content that exists nowhere, chunk by chunk. */
+const PATTERN_BYTES = 4096;
+/** Fixed, so that what is measured is the store's memory and not that of making test data. */
+const PATTERN = Buffer.alloc(CHUNK_BYTES + PATTERN_BYTES);
+for (let at = 0; at < PATTERN.length; at += 1) PATTERN[at] = (at * at + (at >> 7)) & 0xff;
+
+/** The bytes of a content that exists nowhere, chunk by chunk; `offset` is a multiple of a chunk. */
 function* chunksOf(offset, bytes) {
   for (let at = offset; at < offset + bytes; at += CHUNK_BYTES) {
-    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, offset + bytes - at), 0x5a);
-    chunk.writeUInt32BE(at / CHUNK_BYTES, 0);
-    yield chunk;
+    const from = (at / CHUNK_BYTES) % PATTERN_BYTES;
+    yield PATTERN.subarray(from, from + Math.min(CHUNK_BYTES, offset + bytes - at));
   }
 }
 
-function heldBytes() {
+/** The second collection waits until the first one's buffers are freed, and out of the figures. */
+function measure() {
   globalThis.gc();
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
+  globalThis.gc();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { heldBytes: heapUsed + external, rssBytes: rss };
 }
 
-let maxHeldBytes = 0;
-let samples = 0;
+const most = { heldBytes: 0, rssBytes: 0 };
 function sample() {
-  samples += 1;
+  const now = measure();
+  most.heldBytes = Math.max(most.heldBytes, now.heldBytes);
+  most.rssBytes = Math.max(most.rssBytes, now.rssBytes);
+}
+
+let chunksSeen = 0;
+function sampleSome() {
+  chunksSeen += 1;
   // A collection takes milliseconds, and a file has thousands of chunks.
-  if (samples % 32 === 0) maxHeldBytes = Math.max(maxHeldBytes, heldBytes());
+  if (chunksSeen % 64 === 0) sample();
 }
 
 function* sampled(chunks) {
   for (const chunk of chunks) {
-    sample();
+    sampleSome();
     yield chunk;
   }
 }
@@ -62,15 +75,20 @@ async function roundTrip(store, bytes) {
     const chunks = sampled(chunksOf(part.offset, part.bytes));
     await store.putPart(upload, part.n, Readable.from(chunks, { objectMode: false }), forever);
   }
-  const timer = setInterval(sample, 5);
+  // By turns of the event loop rather than by time: each reads about one chunk.
+  let turn = setImmediate(function eachTurn() {
+    sampleSome();
+    turn = setImmediate(eachTurn);
+  });
   await store.complete(upload, forever);
-  clearInterval(timer);
+  clearImmediate(turn);
   const read = createHash('sha256');
   const { stream } = await store.open(description, null, forever);
-  for await (const chunk of stream) {
-    sample();
+  stream.on('data', (chunk) => {
+    sampleSome();
     read.update(chunk);
-  }
+  });
+  await finished(stream);
   return read.digest('hex') === sha256;
 }
 
@@ -78,10 +96,12 @@ if (mode === 'memory') {
   const store = await openStore();
   // What a first use costs once is no growth with the file.
   await roundTrip(store, 12 * 1024 * 1024);
-  const startBytes = heldBytes();
-  maxHeldBytes = startBytes;
+  const start = measure();
+  Object.assign(most, start);
   const same = await roundTrip(store, Number(rest[0]));
-  process.stdout.write(JSON.stringify({ same, growthBytes: maxHeldBytes - startBytes }));
+  const growthBytes = most.heldBytes - start.heldBytes;
+  const rssGrowthBytes = most.rssBytes - start.rssBytes;
+  process.stdout.write(JSON.stringify({ same, growthBytes, rssGrowthBytes }));
   await store.close();
 }
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
@@ -24,6 +23,8 @@ import { checkUploadKey, uploadIdOf } from './names.ts';
 import { partOf, planParts } from './part-plan.ts';
 import type { ArtifactDescription, MissingPart, PartPlan, Upload, UploadKey } from './port.ts';
 import { exactly } from './streams.ts';
+
+const COPY_BYTES = 256 * 1024;
 
 /** Opens an upload unless it is open already, perhaps by somebody else with other part sizes. */
 export async function openUpload(
@@ -103,12 +104,21 @@ export async function assemble(
 ): Promise<string> {
   const scratch = layout.newScratch();
   const hash = createHash('sha256');
+  // One buffer for all: whoever takes a chunk has written it before the next one is read.
+  const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
   async function* joined(): AsyncGenerator<Buffer> {
     for (const { n } of planParts(upload.bytes, upload.partBytes)) {
-      const chunks: AsyncIterable<Buffer> = createReadStream(layout.part(upload, n));
-      for await (const chunk of chunks) {
-        hash.update(chunk);
-        yield chunk;
+      const file = await open(layout.part(upload, n), 'r');
+      try {
+        for (;;) {
+          const { bytesRead } = await file.read(buffer, 0, COPY_BYTES, null);
+          if (bytesRead === 0) break;
+          const chunk = buffer.subarray(0, bytesRead);
+          hash.update(chunk);
+          yield chunk;
+        }
+      } finally {
+        await file.close();
       }
     }
   }

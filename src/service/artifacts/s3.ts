@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { messageOf } from '../../runtime/errors.ts';
 import { resolveRange } from './byte-range.ts';
+import { chunksOf } from './chunks.ts';
 import {
   ArtifactError,
   artifactNotFound,
@@ -103,7 +104,7 @@ export function createS3Store(
       const body = await readObject(s3, key, range, signal);
       if (body === null) return null;
       try {
-        for await (const chunk of body) {
+        for await (const chunk of chunksOf(body)) {
           hash.update(chunk);
           offset += chunk.length;
         }

@@ -1,4 +1,5 @@
 import { addAbortSignal, type Readable, Transform } from 'node:stream';
+import { chunksOf } from './chunks.ts';
 import { ArtifactError } from './errors.ts';
 
 function wrongLength(expectedBytes: number, receivedBytes: number, cause?: unknown): ArtifactError {
@@ -33,9 +34,8 @@ export async function* exactly(
   addAbortSignal(signal, source);
   let receivedBytes = 0;
   let held: Buffer | null = null;
-  const chunks: AsyncIterable<Buffer> = source.iterator({ destroyOnReturn: false });
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of chunksOf(source)) {
       receivedBytes += chunk.length;
       if (receivedBytes > expectedBytes) break;
       if (held !== null) yield held;
