@@ -34,6 +34,11 @@ export function resultIdOf(sequenceId: string, attempt: number): string {
   return stableId('result', sequenceId, attempt);
 }
 
+/** The same name at the same result is the same artifact, sent once or again. */
+export function artifactIdOf(resultId: string, name: string): string {
+  return stableId('artifact', resultId, name);
+}
+
 function digest(parts: readonly (string | number)[]): string {
   // JSON keeps the borders between parts, so ("a", "bc") and ("ab", "c") differ.
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');

@@ -268,6 +268,7 @@ export const MISSED_REASONS = {
   agent_starved: 'The agent was starved of CPU in every attempt, so nothing true could be said.',
   agent_stopped: 'The agent stopped before the run was finished.',
   agent_fault: 'A fault of the agent itself ended the run.',
+  unassigned: 'No agent had the check: the one before was lost, or none was connected.',
 } as const;
 export type MissedReason = keyof typeof MISSED_REASONS;
 

@@ -21,3 +21,15 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
     signal.addEventListener('abort', onAbort, { once: true });
   });
 }
+
+/** Whether the promise resolves before the signal aborts; rejects as it does. Leaves no listener behind. */
+export function isInTime(promise: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => resolve(false);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise
+      .then(() => resolve(true), reject)
+      .finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

@@ -3,6 +3,8 @@ import { findNearMiss } from './near-miss.ts';
 import type { Environment, Variable } from './variable.ts';
 
 const MAX_SHOWN_CHARS = 100;
+/** Shorter names lie near too many of other programs: HOME is two letters from HOST. */
+const SHORTEST_GUARDED_NAME = 8;
 
 /** The text of a variable without white space around it. Empty counts as unset, as compose files write it. */
 export function textOf(env: Environment, name: string): string | null {
@@ -30,7 +32,7 @@ export function readVariable<Value>(env: Environment, variable: Variable<Value>)
 /**
  * Stops where a variable is set whose name is most likely a slip for one of those that are read.
  *
- * @param guarded the names that are read
+ * @param guarded the names that are read; short ones are left out
  * @param alsoKnown further names that are no slips
  * @throws VedetteError of kind `config` and code CONFIG_UNKNOWN
  */
@@ -40,7 +42,8 @@ export function refuseSlips(
   alsoKnown: readonly string[],
 ): void {
   const names = Object.keys(env).filter((name) => textOf(env, name) !== null);
-  const slip = findNearMiss(names, guarded, alsoKnown);
+  const long = guarded.filter((name) => name.length >= SHORTEST_GUARDED_NAME);
+  const slip = findNearMiss(names, long, [...guarded, ...alsoKnown]);
   if (slip === null) return;
   throw new VedetteError(
     'config',

@@ -11,6 +11,8 @@ const MEDIA_TYPE =
 /** Begins an upload, or takes one up again: by (resultId, name, sha256) it is the same one. */
 export const artifactBeginSchema = z.object({
   resultId: id,
+  /** Whose result it is: artifacts may come before their result, and results are found by check. */
+  checkId: id,
   name: z.string().max(128).regex(ARTIFACT_NAME, 'must be a plain file name'),
   contentType: z.string().max(400).regex(MEDIA_TYPE, 'must be a media type'),
   /** One that is too large is answered 413, with the limit; hence no upper bound here. */
@@ -49,7 +51,10 @@ const part = z.object({
 });
 export type ArtifactPart = z.output<typeof part>;
 
-/** The parts that are still missing; none where only the completion is. */
+/**
+ * The parts that are still missing; none where only the completion is. A part that is answered 404
+ * or 409 belongs to an upload that is no more: begin again.
+ */
 export const artifactUploadSchema = z.object({
   uploadId: id,
   partBytes: z.int().min(1).max(MAX_ARTIFACT_BYTES),
@@ -66,6 +71,11 @@ export const artifactCompletedSchema = z.object({
   missing: listOf(z.int().min(1).max(MAX_ARTIFACT_PARTS), MAX_ARTIFACT_PARTS),
 });
 export type ArtifactCompleted = z.output<typeof artifactCompletedSchema>;
+
+/** Where the service itself takes part n, from 1. */
+export function partPath(uploadId: string, n: number): string {
+  return `/agent/v1/artifacts/${encodeURIComponent(uploadId)}/parts/${n}`;
+}
 
 /** The path that completes an upload. */
 export function completionPath(uploadId: string): string {

@@ -15,6 +15,11 @@ export const assignmentEnvelope = z.object({
   checkId: id,
   slots: turnRuleSchema,
   check: z.record(z.string(), z.unknown()),
+  /**
+   * Epoch milliseconds up to which another agent answers for its slots; null where there was none.
+   * An agent that is given the check answers for those after it, as missed where they are past.
+   */
+  answeredUntil: instant.nullable().default(null),
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
 
@@ -45,6 +50,8 @@ export type OneOffMessage = z.infer<typeof oneOffEnvelope>;
 export interface Assignment {
   readonly check: Check;
   readonly slots: TurnRule;
+  /** Epoch milliseconds; see the message. */
+  readonly answeredUntil: number | null;
 }
 export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId'> {
   readonly check: Check;
@@ -59,8 +66,12 @@ export type Read<T> =
   | { readonly ok: true; readonly value: T; readonly ignored: readonly string[] }
   | { readonly ok: false; readonly refusal: Refusal };
 
-export function assignmentMessageOf({ check: { id: checkId, ...check }, slots }: Assignment) {
-  return { checkId, slots, check } satisfies AssignmentMessage;
+export function assignmentMessageOf({
+  check: { id: checkId, ...check },
+  slots,
+  answeredUntil,
+}: Assignment) {
+  return { checkId, slots, check, answeredUntil } satisfies AssignmentMessage;
 }
 
 export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: OneOff) {
@@ -71,7 +82,8 @@ export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: O
 export function readAssignment(message: AssignmentMessage): Read<Assignment> {
   const read = readCheck(message);
   if (!read.ok) return read;
-  return { ...read, value: { check: read.value, slots: message.slots } };
+  const { slots, answeredUntil } = message;
+  return { ...read, value: { check: read.value, slots, answeredUntil } };
 }
 
 export function readOneOff(message: OneOffMessage): Read<OneOff> {

@@ -41,3 +41,7 @@ export const errorsRequestSchema = z.object({
   reports: listOf(errorReportSchema, MAX_ERROR_REPORTS),
 });
 export type ErrorsRequest = z.output<typeof errorsRequestSchema>;
+
+/** How many were stored: all of them, unless the location is gone by now. */
+export const errorsAnswerSchema = z.object({ stored: count });
+export type ErrorsAnswer = z.output<typeof errorsAnswerSchema>;

@@ -78,6 +78,11 @@ export interface ReadBatch {
   readonly epoch: number;
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedRecord[];
+  /** Where each of them stood in the list that was sent. */
+  readonly places: {
+    readonly results: readonly number[];
+    readonly missed: readonly number[];
+  };
   readonly rejected: readonly Rejection[];
 }
 
@@ -95,11 +100,14 @@ export async function readBatch({
   missed,
 }: ResultsMessage): Promise<ReadBatch> {
   const rejected: Rejection[] = [];
+  const readResults = await readList('results', results, checkResultSchema, rejected);
+  const readMissed = await readList('missed', missed, missedRecordSchema, rejected);
   return {
     agentId,
     epoch,
-    results: await readList('results', results, checkResultSchema, rejected),
-    missed: await readList('missed', missed, missedRecordSchema, rejected),
+    results: readResults.taken,
+    missed: readMissed.taken,
+    places: { results: readResults.places, missed: readMissed.places },
     rejected,
   };
 }
@@ -109,12 +117,14 @@ async function readList<T>(
   records: readonly unknown[],
   schema: z.ZodType<T>,
   rejected: Rejection[],
-): Promise<readonly T[]> {
+): Promise<{ readonly taken: readonly T[]; readonly places: readonly number[] }> {
   const taken: T[] = [];
+  const places: number[] = [];
   for (const [index, record] of records.entries()) {
     const parsed = schema.safeParse(record);
     if (parsed.success) {
       taken.push(parsed.data);
+      places.push(index);
       if (taken.length % RECORDS_A_TURN === 0) await nextTurn();
     } else {
       const message = problemOf(parsed.error);
@@ -122,7 +132,7 @@ async function readList<T>(
       await nextTurn();
     }
   }
-  return taken;
+  return { taken, places };
 }
 
 function readableId(record: unknown): string | null {

@@ -47,7 +47,7 @@ describe('an assignment', () => {
   it.each(CHECKS.map((check) => [check.id, check] as const))(
     'of %s arrives whole',
     (_id, check) => {
-      const assignment = { check, slots: SLOTS };
+      const assignment = { check, slots: SLOTS, answeredUntil: 60_000 };
       expect(readAssignment(sent(assignment))).toEqual({
         ok: true,
         value: assignment,
@@ -60,7 +60,7 @@ describe('an assignment', () => {
     const check = checkOf('API', {
       request: { assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }] },
     });
-    const message = sent({ check, slots: SLOTS });
+    const message = sent({ check, slots: SLOTS, answeredUntil: null });
     const request = message.check.request as { assertions: object[] };
     const newer = {
       ...message,
@@ -77,7 +77,7 @@ describe('an assignment', () => {
     const before = structuredClone(newer);
     expect(readAssignment(newer)).toEqual({
       ok: true,
-      value: { check, slots: SLOTS },
+      value: { check, slots: SLOTS, answeredUntil: null },
       ignored: expect.arrayContaining(['priority', 'request.http3', 'request.assertions.0.weight']),
     });
     expect(newer).toEqual(before);
@@ -89,7 +89,11 @@ describe('an assignment', () => {
     ['frequency', { frequency: 7 }],
     ['request.url', { request: { url: 'gopher://x', http3: true } }],
   ])('that this build cannot run is refused alone, for its %s', (place, fields) => {
-    const message = sent({ check: checkOf('URL', { id: 'odd' }), slots: SLOTS });
+    const message = sent({
+      check: checkOf('URL', { id: 'odd' }),
+      slots: SLOTS,
+      answeredUntil: null,
+    });
     const read = readAssignment({ ...message, check: { ...message.check, ...fields } });
     expect(read).toEqual({
       ok: false,
@@ -109,7 +113,7 @@ describe('an assignment', () => {
     );
     fc.assert(
       fc.property(body, (check) => {
-        const read = readAssignment({ checkId: 'any', slots: SLOTS, check });
+        const read = readAssignment({ checkId: 'any', slots: SLOTS, check, answeredUntil: null });
         expect(typeof read.ok).toBe('boolean');
       }),
     );

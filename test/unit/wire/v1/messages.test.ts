@@ -65,13 +65,14 @@ const ANSWER = {
     variables: [{ key: 'TOKEN', value: 'x', secret: true }],
   },
   full: false,
-  upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK }],
+  upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null }],
   remove: ['gone'],
   runs: [ONE_OFF],
   nextPage: 'marker',
 };
 const BEGIN = {
   resultId: 'result-1',
+  checkId: 'shop',
   name: 'capture.pcap',
   contentType: 'application/vnd.tcpdump.pcap',
   bytes: MAX_ARTIFACT_BYTES,
@@ -100,7 +101,10 @@ const REPORT = {
 const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   'poll request': [pollRequestSchema, POLL],
   'poll answer': [pollResponseSchema, ANSWER],
-  assignment: [assignmentEnvelope, { checkId: 'shop', slots: SLOTS, check: CHECK }],
+  assignment: [
+    assignmentEnvelope,
+    { checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null },
+  ],
   'one-off': [oneOffEnvelope, ONE_OFF],
   results: [resultsEnvelope, { agentId: 'agent-1', epoch: 2, results: [{}], missed: [null] }],
   'results answer': [

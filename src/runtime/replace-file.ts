@@ -1,0 +1,44 @@
+import { type FileHandle, open, rename, unlink, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+export interface ReplaceOptions {
+  /** Whether it is on disk when the promise resolves, so that it outlives a power cut, too. */
+  readonly durable: boolean;
+}
+
+/**
+ * Puts the text in the place of what the file was, whole or not at all: whoever reads it meanwhile,
+ * or after a crash, gets the old text or the new one. Only the owner may read it.
+ *
+ * One call at a time for each file. Throws the system's error, which leaves the file as it was.
+ */
+export async function replaceFile(
+  path: string,
+  text: string | Iterable<string> | AsyncIterable<string>,
+  { durable }: ReplaceOptions,
+): Promise<void> {
+  const next = `${path}.new`;
+  try {
+    await using(await open(next, 'w', 0o600), async (handle) => {
+      await writeFile(handle, text);
+      if (durable) await handle.sync();
+    });
+    await rename(next, path);
+  } catch (error) {
+    await unlink(next).catch(() => {});
+    throw error;
+  }
+  // The name is of the folder, which has to be put on disk on its own.
+  if (durable) await using(await open(dirname(path), 'r'), (handle) => handle.sync());
+}
+
+async function using(
+  handle: FileHandle,
+  use: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
+  try {
+    await use(handle);
+  } finally {
+    await handle.close();
+  }
+}
