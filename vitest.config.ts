@@ -19,12 +19,20 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { ...shared, name: 'integration', include: ['test/integration/**/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+        },
+      },
       {
         test: {
           ...shared,
           name: 'system',
           include: ['test/system/**/*.test.ts'],
+          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           fileParallelism: false,

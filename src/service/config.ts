@@ -10,6 +10,11 @@ import {
 import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
+import {
+  ARTIFACT_VARIABLES,
+  type ArtifactsConfig,
+  readArtifactsConfig,
+} from './artifacts/artifacts-config.ts';
 
 /** What the service needs. */
 export interface ServiceConfig {
@@ -27,6 +32,13 @@ export interface ServiceConfig {
   readonly shutdownGraceMs: number;
   /** For each API key; a route may have a limit of its own. */
   readonly rateLimitPerMinute: number;
+  /** How long an agent may be silent before its checks are given to others. */
+  readonly leaseMs: number;
+  /** Whole days for which results and artifacts are kept, beside today's. */
+  readonly retentionDays: number;
+  /** An admin key to be made with the first account, where there is none yet; null for none. */
+  readonly firstApiKey: string | null;
+  readonly artifacts: ArtifactsConfig;
   /** Whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
 }
@@ -37,8 +49,10 @@ const MAX_PROXIES = 100;
 const MAX_POOL = 1000;
 const MAX_STATEMENT_SECONDS = 3600;
 const MAX_RATE = 1_000_000;
-/** Shorter names lie near too many of other programs: HOME is two letters from HOST. */
-const SHORTEST_GUARDED_NAME = 8;
+/** Three polls fit into a lease, and none may be sooner than a slow network answers. */
+const MIN_LEASE_SECONDS = 3;
+const MAX_LEASE_SECONDS = 3600;
+const MAX_RETENTION_DAYS = 3650;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
@@ -127,6 +141,35 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: wholeNumber(1, MAX_RATE),
   }),
+  leaseSeconds: variable<number>({
+    name: 'LEASE_SECONDS',
+    default: '15',
+    whenUnset: 15,
+    meaning: 'How long an agent may be silent before its checks are given to others.',
+    allowed: `a whole number of seconds from ${MIN_LEASE_SECONDS} to ${MAX_LEASE_SECONDS}`,
+    secret: false,
+    parse: wholeNumber(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
+  }),
+  retentionDays: variable<number>({
+    name: 'RETENTION_DAYS',
+    default: '30',
+    whenUnset: 30,
+    meaning: 'How long results and artifacts are kept.',
+    allowed: `a whole number of days from 1 to ${MAX_RETENTION_DAYS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_RETENTION_DAYS),
+  }),
+  firstApiKey: variable<string | null>({
+    name: 'FIRST_API_KEY',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'With a database that has no account yet, the first one is made with this admin key; later it does nothing.',
+    allowed: 'vk_ and 32 hex digits, for example what: echo "vk_$(openssl rand -hex 16)" prints',
+    secret: true,
+    parse: (text) =>
+      /^vk_[0-9a-f]{32}$/.test(text) ? { ok: true, value: text } : { ok: false, culprit: text },
+  }),
   trustedProxies: variable<readonly ParsedNetwork[]>({
     name: 'TRUSTED_PROXIES',
     default: null,
@@ -136,6 +179,7 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: listOf(network, MAX_PROXIES),
   }),
+  ...ARTIFACT_VARIABLES,
 } as const;
 
 /** The README's table of variables is held to these rows by a test. */
@@ -151,10 +195,11 @@ export const SERVICE_ENVIRONMENT: readonly Pick<
  *   that names the variable, its value (unless secret) and what is allowed
  */
 export function loadServiceConfig(env: Environment): ServiceConfig {
-  const guarded = SERVICE_ENVIRONMENT.map(({ name }) => name).filter(
-    (name) => name.length >= SHORTEST_GUARDED_NAME,
+  refuseSlips(
+    env,
+    SERVICE_ENVIRONMENT.map(({ name }) => name),
+    [],
   );
-  refuseSlips(env, guarded, []);
   const variables = SERVICE_VARIABLES;
   return {
     port: readVariable(env, variables.port),
@@ -166,6 +211,10 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     logLevel: readVariable(env, variables.logLevel),
     shutdownGraceMs: readVariable(env, variables.shutdownGraceSeconds) * 1000,
     rateLimitPerMinute: readVariable(env, variables.rateLimitPerMinute),
+    leaseMs: readVariable(env, variables.leaseSeconds) * 1000,
+    retentionDays: readVariable(env, variables.retentionDays),
+    firstApiKey: readVariable(env, variables.firstApiKey),
+    artifacts: readArtifactsConfig(env),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
   };
 }

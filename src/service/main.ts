@@ -3,8 +3,11 @@ import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
+import { openArtifactStore } from './artifacts/artifacts-config.ts';
 import type { ServiceConfig } from './config.ts';
-import { createFeatures } from './features.ts';
+import { createLocationWake } from './features/assignment/location-wake.ts';
+import { makeFirstAccount } from './features/first-account.ts';
+import { createFeatures, type Features } from './features.ts';
 import { apiRoutes } from './http/api-routes.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
@@ -35,33 +38,71 @@ export interface ServiceParts {
  * @throws VedetteError where the configuration, the database or the port is not to be had
  */
 export async function runService(parts: ServiceParts): Promise<void> {
-  const { config, log, stop } = parts;
+  const { config, log } = parts;
   const clock = systemClock;
   await withStore(config, log, async (store) => {
     await migrate(store, log);
-    const features = createFeatures({ store, clock, ids: randomUUID });
-    const inFlight = new InFlight();
-    const app = await buildApp({
-      store,
-      clock,
-      log,
-      config,
-      authenticator: features.apiKeys,
-      routes: apiRoutes(features),
-      inFlight,
-      stopping: stop.stopping,
-    });
+    await openFirstAccount(store, config, log);
+    const contents = await openArtifactStore(
+      { ...config.artifacts, dataDir: config.dataDir },
+      { clock, log },
+    );
+    const wake = await createLocationWake(store, clock);
+    const features = createFeatures({ store, clock, log, ids: randomUUID, wake, contents, config });
+    const ended = new AbortController();
+    const work = features.work(ended.signal);
     try {
-      if (stop.stopping.aborted) return;
-      const port = await listen(app, config);
-      log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
-      parts.onListening(port);
-      await aborted(stop.stopping);
-      if (inFlight.size > 0) log.info({ requests: inFlight.size }, 'waiting for requests to end');
+      await serve(parts, store, features);
     } finally {
-      await closeApp(app, inFlight, stop.now);
+      ended.abort();
+      await work;
+      await wake.close();
+      await contents.close();
     }
   });
+}
+
+/** Answers requests until it is told to stop. */
+async function serve(parts: ServiceParts, store: Store, features: Features): Promise<void> {
+  const { config, log, stop } = parts;
+  const inFlight = new InFlight();
+  const app = await buildApp({
+    store,
+    clock: systemClock,
+    log,
+    config,
+    authenticator: features.apiKeys,
+    locationKeys: features.locationKeys,
+    routes: apiRoutes(features, stop.stopping),
+    inFlight,
+    stopping: stop.stopping,
+  });
+  try {
+    if (stop.stopping.aborted) return;
+    const port = await listen(app, config);
+    log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
+    parts.onListening(port);
+    await aborted(stop.stopping);
+    if (inFlight.size > 0) log.info({ requests: inFlight.size }, 'waiting for requests to end');
+  } finally {
+    await closeApp(app, inFlight, stop.now);
+  }
+}
+
+async function openFirstAccount(
+  store: Store,
+  { firstApiKey }: Pick<ServiceConfig, 'firstApiKey'>,
+  log: Logger,
+): Promise<void> {
+  if (firstApiKey === null) return;
+  const became = await makeFirstAccount(
+    { store, clock: systemClock, ids: randomUUID },
+    firstApiKey,
+  );
+  if (became === 'made') log.info('the first account is made, with the key of FIRST_API_KEY');
+  if (became === 'unused') {
+    log.warn('FIRST_API_KEY is no key of this database, which has an account already: unset it');
+  }
 }
 
 /**

@@ -1,30 +1,16 @@
-import { PassThrough } from 'node:stream';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { createLogger, type Logger } from '../../src/runtime/logger.ts';
+import { cpSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { migrate } from '../../src/service/store/migrate.ts';
-import { openStore, type StoreConfig } from '../../src/service/store/open-store.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
 import type { Store } from '../../src/service/store/port.ts';
 import { startPostgres, type TestPostgres } from './postgres.ts';
+import { silentLog, storeConfig } from './silent-store.ts';
+import { makeTempFolder } from './temp-folder.ts';
 
 export type DatabaseKind = Store['kind'];
 
-/** A log that goes nowhere. */
-export function silentLog(): Logger {
-  const destination = new PassThrough();
-  destination.resume();
-  return createLogger({ level: 'error', destination, format: 'json' });
-}
-
-export function storeConfig(part: Partial<StoreConfig> = {}): StoreConfig {
-  return {
-    databaseUrl: null,
-    dataDir: null,
-    poolSize: 5,
-    statementTimeoutMs: 10_000,
-    ...part,
-  };
-}
+export { silentLog, storeConfig };
 
 /** One server for all of a test file that asks for it. */
 let shared: TestPostgres | null = null;
@@ -41,9 +27,28 @@ export async function removeSharedPostgres(): Promise<void> {
 }
 
 /** An empty database: close it, and for `postgres` call removeSharedPostgres at the file's end. */
-export async function openTestStore(kind: DatabaseKind, clock = systemClock): Promise<Store> {
-  const databaseUrl = kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : null;
+export async function openTestStore(
+  kind: DatabaseKind,
+  clock: Clock = systemClock,
+): Promise<Store> {
+  if (kind === 'pglite') return openEmptyPglite(clock);
+  const databaseUrl = await (await sharedPostgres()).createDatabase();
   return openStore(storeConfig({ databaseUrl }), { clock, log: silentLog() });
+}
+
+/** A copy of the one that was made before the tests; it goes when it is closed. */
+async function openEmptyPglite(clock: Clock): Promise<Store> {
+  const folder = makeTempFolder();
+  cpSync(inject('emptyPglite'), folder.path, { recursive: true });
+  const config = storeConfig({ dataDir: folder.path });
+  const store = await openStore(config, { clock, log: silentLog() });
+  const close = store.close.bind(store);
+  return Object.assign(store, {
+    async close() {
+      await close();
+      folder.remove();
+    },
+  });
 }
 
 /**

@@ -89,6 +89,7 @@ export async function startServiceApp(
     log: logs.log,
     config: { rateLimitPerMinute: 600, trustedProxies: [] },
     authenticator: keyTable(),
+    locationKeys: { authenticate: async () => null },
     routes,
     inFlight,
     stopping: stopping.signal,

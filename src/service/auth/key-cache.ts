@@ -1,8 +1,8 @@
 import type { Clock } from '../../runtime/clock.ts';
-import type { Authenticator, Caller } from './authenticator.ts';
+import type { KeyHolders } from './authenticator.ts';
 
-export interface KeyCacheOptions {
-  readonly authenticator: Authenticator;
+export interface KeyCacheOptions<Holder> {
+  readonly holders: KeyHolders<Holder>;
   readonly clock: Clock;
   /** How long an answer holds, and so how late a revocation may take effect. */
   readonly ttlMs: number;
@@ -10,8 +10,8 @@ export interface KeyCacheOptions {
   readonly maxEntries: number;
 }
 
-interface Entry {
-  readonly caller: Caller | null;
+interface Entry<Holder> {
+  readonly holder: Holder | null;
   readonly untilMs: number;
 }
 
@@ -19,22 +19,27 @@ interface Entry {
  * Remembers for a few seconds whose key it is, so that not every request asks the store. Keys that
  * nobody has are kept apart: a flood of them drives out no true one.
  */
-export class KeyCache {
-  readonly #options: KeyCacheOptions;
-  readonly #known = new Map<string, Entry>();
-  readonly #unknown = new Map<string, Entry>();
-  readonly #asking = new Map<string, Promise<Caller | null>>();
+export class KeyCache<Holder> {
+  readonly #options: KeyCacheOptions<Holder>;
+  readonly #known = new Map<string, Entry<Holder>>();
+  readonly #unknown = new Map<string, Entry<Holder>>();
+  readonly #asking = new Map<string, Promise<Holder | null>>();
 
-  constructor(options: KeyCacheOptions) {
+  constructor(options: KeyCacheOptions<Holder>) {
     this.#options = options;
   }
 
   /** The answer that still holds; undefined where the store has to be asked. */
-  peek(keyHash: Buffer): Caller | null | undefined {
+  peek(keyHash: Buffer): Holder | null | undefined {
     const id = keyHash.toString('base64');
     const entry = this.#known.get(id) ?? this.#unknown.get(id);
     if (entry === undefined) return undefined;
-    return entry.untilMs > this.#options.clock.monotonicMs() ? entry.caller : undefined;
+    return entry.untilMs > this.#options.clock.monotonicMs() ? entry.holder : undefined;
+  }
+
+  /** Whether somebody had the key when the store was last asked, however long ago. */
+  wasKnown(keyHash: Buffer): boolean {
+    return this.#known.has(keyHash.toString('base64'));
   }
 
   /**
@@ -42,7 +47,7 @@ export class KeyCache {
    *
    * @throws what the authenticator throws; that is not remembered
    */
-  lookUp(keyHash: Buffer): Promise<Caller | null> {
+  lookUp(keyHash: Buffer): Promise<Holder | null> {
     const id = keyHash.toString('base64');
     const running = this.#asking.get(id);
     if (running !== undefined) return running;
@@ -55,17 +60,17 @@ export class KeyCache {
     return this.#known.size + this.#unknown.size;
   }
 
-  async #ask(id: string, keyHash: Buffer): Promise<Caller | null> {
-    const { authenticator, clock, ttlMs, maxEntries } = this.#options;
-    const caller = await authenticator.authenticate(keyHash);
+  async #ask(id: string, keyHash: Buffer): Promise<Holder | null> {
+    const { holders, clock, ttlMs, maxEntries } = this.#options;
+    const holder = await holders.authenticate(keyHash);
     this.#known.delete(id);
     this.#unknown.delete(id);
-    const entries = caller === null ? this.#unknown : this.#known;
-    entries.set(id, { caller, untilMs: clock.monotonicMs() + ttlMs });
+    const entries = holder === null ? this.#unknown : this.#known;
+    entries.set(id, { holder, untilMs: clock.monotonicMs() + ttlMs });
     if (entries.size > maxEntries) {
       const [oldest] = entries.keys();
       if (oldest !== undefined) entries.delete(oldest);
     }
-    return caller;
+    return holder;
   }
 }

@@ -12,10 +12,11 @@ export interface LocationChange {
 }
 
 /**
- * Says to every private location concerned that its checks change with this transaction. They stay
- * locked until it ends, so none of them can be deleted meanwhile.
+ * Counts for every private location concerned that its checks change with this transaction. They
+ * stay locked until it ends, so none of them can be deleted meanwhile. The agents learn of it by the
+ * triggers, which no path that writes checks can forget.
  *
- * @returns what is wrong with `privateLocations`; nothing is said to anybody where that is not empty
+ * @returns what is wrong with `privateLocations`; nothing is counted where that is not empty
  */
 export async function changeLocations(
   tx: Sql,

@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { groupsNamingLocation } from '../store/check-groups.ts';
 import { checksNamingLocation } from '../store/checks.ts';
+import { tellLocation } from '../store/location-changes.ts';
 import type { Store } from '../store/port.ts';
 import {
   bumpLocations,
@@ -122,8 +123,8 @@ export function createPrivateLocations({
             groups,
           });
         }
-        // So that the long polls of its agents learn of the end.
-        await bumpLocations(tx, { accountId, slugs: [stored.slug] });
+        // So that the held polls of its agents learn of the end.
+        await tellLocation(tx, { locationId: id });
         await deletePrivateLocation(tx, { accountId, id });
       });
     },

@@ -3,9 +3,10 @@ import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify'
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { VERSION } from '../../runtime/version.ts';
-import type { Authenticator } from '../auth/authenticator.ts';
+import type { Authenticator, KeyHolders } from '../auth/authenticator.ts';
 import type { ServiceConfig } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
+import type { AgentCaller } from '../features/location-keys.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { answerClientError } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
@@ -13,6 +14,7 @@ import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
+import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
 import { addOpenApi } from './plugins/openapi.ts';
@@ -20,6 +22,7 @@ import { addSchemas } from './plugins/schemas.ts';
 import { healthRoutes } from './routes/health.ts';
 import { openApiRoutes } from './routes/openapi.ts';
 
+export { agentOf } from './plugins/agent-access.ts';
 export { callerOf } from './plugins/authentication.ts';
 
 export interface AppParts {
@@ -29,6 +32,7 @@ export interface AppParts {
   readonly log: Logger;
   readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
   readonly authenticator: Authenticator;
+  readonly locationKeys: KeyHolders<AgentCaller>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly inFlight: InFlight;
@@ -42,7 +46,8 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** Longer than any id, so that the schemas say what is wrong with it. */
 const MAX_PARAM_CHARS = 1024;
 const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 120_000;
+/** A part of an artifact, 8 MiB, over a line that brings 16 KiB a second, with room. */
+const REQUEST_TIMEOUT_MS = 600_000;
 /** A socket on which nothing moves. Longer than the longest poll. */
 const IDLE_TIMEOUT_MS = 120_000;
 /** Longer than load balancers keep theirs (60 s as a rule), so that we never hang up on them first. */
@@ -50,6 +55,8 @@ const KEEP_ALIVE_MS = 75_000;
 const MAX_CONNECTIONS = 10_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_CLIENTS = 10_000;
+/** For each location key, which all agents of a location share. */
+const MAX_AGENT_REQUESTS_PER_MINUTE = 6_000;
 
 /**
  * The whole HTTP side of the service, ready to listen: whoever comes, and however badly.
@@ -85,17 +92,22 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping });
   await app.register(rateLimit, {
-    max: config.rateLimitPerMinute,
+    max: ({ agent }) =>
+      agent === null ? config.rateLimitPerMinute : MAX_AGENT_REQUESTS_PER_MINUTE,
     timeWindow: MINUTE_MS,
     cache: MAX_COUNTED_CLIENTS,
     // Before authentication a request counts for its address, after it for its key.
-    keyGenerator: ({ caller, ip }) =>
-      caller === null ? `ip:${normalizeIP(ip)}` : `key:${caller.keyId}`,
+    keyGenerator: ({ caller, agent, ip }) => {
+      if (agent !== null) return `location-key:${agent.keyId}`;
+      return caller === null ? `ip:${normalizeIP(ip)}` : `key:${caller.keyId}`;
+    },
     errorResponseBuilder: (_request, { max, ttl }) =>
       tooManyRequests(max, Math.max(1, Math.ceil(ttl / 1000))),
   });
   addErrors(app, { log, allowed, clock });
-  addAuthentication(app, { authenticator: parts.authenticator, clock });
+  const { authenticator, locationKeys } = parts;
+  addAuthentication(app, { authenticator, locationKeys, clock });
+  addBodyEncodings(app);
   addJsonBodies(app);
   addSchemas(app);
   await addOpenApi(app, VERSION);

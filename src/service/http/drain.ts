@@ -8,11 +8,13 @@ const LIMIT_MS = 5_000;
 /**
  * Throws away what is still to come of a body that nobody wants. To hang up on a client that sends
  * would lose it the answer, and it would never know why.
+ *
+ * @returns false where it did not come to its end
  */
-export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
+export function drain(request: IncomingMessage, clock: Clock): Promise<boolean> {
   const { headers } = request;
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'];
-  if (!hasBody || request.complete || request.destroyed) return Promise.resolve();
+  if (!hasBody || request.complete || request.destroyed) return Promise.resolve(true);
   return new Promise((resolve) => {
     let bytes = 0;
     const count = (chunk: Uint8Array): void => {
@@ -22,7 +24,7 @@ export function drain(request: IncomingMessage, clock: Clock): Promise<void> {
     const done = (): void => {
       cancel();
       request.off('data', count).off('end', done).off('close', done).off('error', done);
-      resolve();
+      resolve(request.complete);
     };
     const cancel = clock.after(LIMIT_MS, done);
     request.on('end', done).on('close', done).on('error', done).on('data', count);

@@ -1,8 +1,5 @@
 import type { Sql } from './port.ts';
 
-/** The channel on which every change to what a location runs is told, with the location's id. */
-export const LOCATION_CHANGED = 'location_changed';
-
 export interface PrivateLocation {
   readonly id: string;
   readonly accountId: string;
@@ -159,7 +156,8 @@ export async function deletePrivateLocation(
 
 /**
  * Locks the locations of these slugs until the transaction ends, in the order of their ids so that
- * two transactions never wait for each other.
+ * two transactions never wait for each other. Those who only refer to one, as the assigner does for
+ * seconds where there are many checks, neither wait nor are waited for.
  *
  * @returns the slugs that exist
  */
@@ -171,25 +169,21 @@ export async function lockLocationsOfSlugs(
   const rows = await sql.query<{ slug: string }>(
     `select slug from private_locations
      where account_id = $1 and slug = any($2::text[])
-     order by id for update`,
+     order by id for no key update`,
     [accountId, slugs],
   );
   return rows.map(({ slug }) => slug);
 }
 
-/** Counts one more change to what these locations run, and tells their agents' long polls. */
+/** Counts one more change to what these locations run. The triggers tell their agents. */
 export async function bumpLocations(
   sql: Sql,
   { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },
 ): Promise<void> {
   if (slugs.length === 0) return;
   await sql.query(
-    `with bumped as (
-       update private_locations set revision = revision + 1
-       where account_id = $1 and slug = any($2::text[])
-       returning id
-     )
-     select pg_notify($3, id)::text from bumped`,
-    [accountId, slugs, LOCATION_CHANGED],
+    `update private_locations set revision = revision + 1
+     where account_id = $1 and slug = any($2::text[])`,
+    [accountId, slugs],
   );
 }

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/service/auth/authenticator.ts';
+import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import {
   ACCOUNT,
@@ -64,6 +65,19 @@ describe('a key', () => {
     const { ask } = await start();
     const refused = await ask('/v1/things', { key: KEYS.run, method: 'POST', body: '{' });
     expect(refused.status).toBe(403);
+  });
+
+  it('that is wrong gives no hold on the connection to whoever sends on and on', async () => {
+    const clock = new FakeClock();
+    const { raw } = await start({ clock });
+    const answer = raw(
+      'POST /v1/things HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{',
+    );
+    await eventually(() => clock.pendingTimers > 0);
+    await clock.advance(5_000);
+    // That it comes at all shows that the service hangs up.
+    expect(await answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(await answer).toMatch(/\r\nconnection: close\r\n/i);
   });
 
   it('is good for the account of x-service-account or for none', async () => {

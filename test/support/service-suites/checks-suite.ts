@@ -348,8 +348,12 @@ export function checksSuite(kind: DatabaseKind): void {
           slug: 'attic',
           name: 'Attic',
         });
-        const told: string[] = [];
-        const end = await store.listen('location_changed', (id) => told.push(id));
+        let told = 0;
+        const end = await store.listen('vedette_changes', () => {
+          told += 1;
+        });
+        // What it was of the locations themselves.
+        await store.query('delete from location_changes');
         const revisions = async (): Promise<unknown> =>
           (
             await store.query(
@@ -358,8 +362,13 @@ export function checksSuite(kind: DatabaseKind): void {
             )
           ).map(({ revision }) => revision);
         const expectTold = async (...ids: readonly string[]): Promise<void> => {
-          await eventually(() => told.length >= ids.length);
-          expect(new Set(told.splice(0))).toEqual(new Set(ids));
+          await eventually(() => told > 0);
+          told = 0;
+          const noted = await store.query(
+            'delete from location_changes returning location_id, check_id',
+          );
+          expect(new Set(noted.map(({ location_id }) => location_id))).toEqual(new Set(ids));
+          expect(new Set(noted.map(({ check_id }) => check_id))).toEqual(new Set([id]));
         };
 
         const { id } = await create(mine, { privateLocations: ['cellar'] });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import type { Role } from '../../../src/service/auth/authenticator.ts';
-import { createFeatures, type Features } from '../../../src/service/features.ts';
+import type { Features } from '../../../src/service/features.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
 import { migrate } from '../../../src/service/store/migrate.ts';
@@ -9,6 +9,7 @@ import type { Store } from '../../../src/service/store/port.ts';
 import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type Reply, type ServiceApp, startServiceApp } from '../service-app.ts';
+import { testFeatures } from '../service-features.ts';
 
 type Send = (path: string, body?: unknown) => Promise<Reply>;
 
@@ -47,21 +48,25 @@ export interface RunningService {
 /** For a describe block: starts one service. Given from inside of its tests and hooks. */
 export function useRunningService(kind: DatabaseKind): () => RunningService {
   let running: RunningService | null = null;
+  let closeFeatures = async (): Promise<void> => {};
   beforeAll(async () => {
     const clock = new FakeClock();
     const store = await openTestStore(kind);
     await migrate(store, silentLog());
-    const features = createFeatures({ store, clock, ids: randomUUID });
-    const app = await startServiceApp(apiRoutes(features), {
+    const { features, close } = await testFeatures(store, clock);
+    closeFeatures = close;
+    const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
       store,
       clock,
       authenticator: features.apiKeys,
+      locationKeys: features.locationKeys,
       config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
     });
     running = { store, clock, features, app };
   });
   afterAll(async () => {
     await running?.app.close();
+    await closeFeatures();
     await running?.store.close();
     await removeSharedPostgres();
   });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 
+const FIRST_KEY = `vk_${'0f'.repeat(16)}`;
+
 describe('the configuration of the service', () => {
   it('needs nothing', () => {
     expect(loadServiceConfig({ HOME: '/root', PATH: '/bin', HOST: ' ', POST: 'x' })).toEqual({
@@ -13,6 +15,10 @@ describe('the configuration of the service', () => {
       logLevel: 'info',
       shutdownGraceMs: 30_000,
       rateLimitPerMinute: 600,
+      leaseMs: 15_000,
+      retentionDays: 30,
+      firstApiKey: null,
+      artifacts: { s3: null },
       trustedProxies: [],
     });
   });
@@ -30,6 +36,9 @@ describe('the configuration of the service', () => {
         SHUTDOWN_GRACE_SECONDS: '0',
         RATE_LIMIT_PER_MINUTE: '1000',
         TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7',
+        LEASE_SECONDS: '3',
+        RETENTION_DAYS: '400',
+        FIRST_API_KEY: FIRST_KEY,
       }),
     ).toEqual({
       port: 0,
@@ -41,6 +50,10 @@ describe('the configuration of the service', () => {
       logLevel: 'debug',
       shutdownGraceMs: 0,
       rateLimitPerMinute: 1000,
+      leaseMs: 3_000,
+      retentionDays: 400,
+      firstApiKey: FIRST_KEY,
+      artifacts: { s3: null },
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
     });
   });
@@ -56,6 +69,8 @@ describe('the configuration of the service', () => {
     ['SHUTDOWN_GRACE_SECONDS', '-1', 'SHUTDOWN_GRACE_SECONDS is "-1"'],
     ['TRUSTED_PROXIES', '10.0.0.0/8 10.0.0.0/33', 'TRUSTED_PROXIES holds "10.0.0.0/33"'],
     ['LOG_LEVEL', 'loud\nline', 'LOG_LEVEL is "loud\\nline"'],
+    ['LEASE_SECONDS', '2', 'it must be a whole number of seconds from 3 to 3600'],
+    ['FIRST_API_KEY', 'hunter2', 'FIRST_API_KEY is malformed; it must be vk_ and 32 hex digits'],
     ['DATABSE_URL', 'postgres://u:hunter2@db/v', 'did you mean DATABASE_URL?'],
   ])('refuses %s=%s with one line that says what is allowed', (name, value, text) => {
     let message = '';
@@ -71,6 +86,8 @@ describe('the configuration of the service', () => {
   it('marks what is secret', () => {
     expect(SERVICE_ENVIRONMENT.filter(({ secret }) => secret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
+      'FIRST_API_KEY',
+      'S3_SECRET_ACCESS_KEY',
     ]);
   });
 });

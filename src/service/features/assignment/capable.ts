@@ -29,6 +29,7 @@ export const UNASSIGNED_REASONS = {
   type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
   icmp_not_permitted:
     'No connected agent of the location may open an ICMP socket; see "ICMP without privilege".',
+  too_many_locations: 'The check names more private locations than can take turns.',
 } as const;
 export type UnassignedReason = keyof typeof UNASSIGNED_REASONS;
 

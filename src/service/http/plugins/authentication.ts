@@ -1,48 +1,59 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
-import { type Authenticator, type Caller, covers, keyHashOf } from '../../auth/authenticator.ts';
-import { KeyCache } from '../../auth/key-cache.ts';
-import { badToken, forbidden, ServiceError, tooManyRequests, unavailable } from '../../errors.ts';
+import {
+  type Authenticator,
+  type Caller,
+  covers,
+  type KeyHolders,
+} from '../../auth/authenticator.ts';
+import { forbidden, ServiceError } from '../../errors.ts';
+import type { AgentCaller } from '../../features/location-keys.ts';
 import { accessOf, requireAccess } from '../route-access.ts';
+import { checkProtocol } from './agent-access.ts';
+import { createIdentify } from './identify.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Whoever makes the request; null where the route is public. */
+    /** Whoever makes the request; null where the route is public, or for agents. */
     caller: Caller | null;
   }
 }
 
-/** So late a revoked key may still work. */
-const KEY_TTL_MS = 5_000;
-const MAX_CACHED_KEYS = 10_000;
 /** Keys that nobody has, tried from one address in a minute, before the store is asked no more. */
 const MAX_WRONG_KEYS_PER_MINUTE = 100;
-const STORE_RETRY_SECONDS = 5;
+
+export interface AuthenticationParts {
+  readonly authenticator: Authenticator;
+  readonly locationKeys: KeyHolders<AgentCaller>;
+  readonly clock: Clock;
+}
 
 /**
- * Lets in by API key (spec part 5) whoever has the role that the route asks for. Every route says
- * which, or the start fails.
+ * Lets in by API key (spec part 5) whoever has the role that the route asks for, and by location
+ * key (DESIGN 4) the agents. Every route says who, or the start fails. Neither kind of key opens
+ * what is for the other.
  */
-export function addAuthentication(
-  app: FastifyInstance,
-  { authenticator, clock }: { readonly authenticator: Authenticator; readonly clock: Clock },
-): void {
-  const keys = new KeyCache({
-    authenticator,
-    clock,
-    ttlMs: KEY_TTL_MS,
-    maxEntries: MAX_CACHED_KEYS,
-  });
+export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
+  const { authenticator, locationKeys, clock } = parts;
   const countWrongKeys = app.createRateLimit({ max: MAX_WRONG_KEYS_PER_MINUTE });
+  const shared = { clock, countWrongKeys };
+  const identifyCaller = createIdentify({ kind: 'vk', holders: authenticator, ...shared });
+  const identifyAgent = createIdentify({ kind: 'pl', holders: locationKeys, ...shared });
 
   app.decorateRequest('caller', null);
+  app.decorateRequest('agent', null);
   app.addHook('onRoute', requireAccess);
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     // What no route takes is answered the same for all: that gives nothing away.
     if (request.is404) return;
     const access = accessOf(request.routeOptions.config);
     if (access.kind === 'public') return;
-    const caller = await identify(request);
+    if (access.kind === 'agent') {
+      checkProtocol(request, reply);
+      request.agent = await identifyAgent(request);
+      return;
+    }
+    const caller = await identifyCaller(request);
     request.caller = caller;
     if (access.kind !== 'role' || !covers(caller.role, access.role)) {
       const needed = access.kind === 'role' ? access.role : 'admin';
@@ -52,42 +63,16 @@ export function addAuthentication(
       });
     }
   });
-
-  async function identify(request: FastifyRequest): Promise<Caller> {
-    const keyHash = keyHashOf(request.headers.authorization);
-    if (keyHash === null) throw badToken();
-    const known = keys.peek(keyHash);
-    const caller = known === undefined ? await lookUp(keyHash, request) : known;
-    if (caller === null) throw badToken();
-    const account = request.headers['x-service-account'];
-    if (account !== undefined && account !== caller.accountId) {
-      throw forbidden('The key is not one of the account in x-service-account');
-    }
-    return caller;
-  }
-
-  async function lookUp(keyHash: Buffer, request: FastifyRequest): Promise<Caller | null> {
-    const wrong = await countWrongKeys(request, { increment: false });
-    if (!wrong.isAllowed && wrong.remaining <= 0) {
-      throw tooManyRequests(wrong.max, Math.max(1, wrong.ttlInSeconds));
-    }
-    let caller: Caller | null;
-    try {
-      caller = await keys.lookUp(keyHash);
-    } catch (error) {
-      throw unavailable('The key cannot be looked up now; try again', STORE_RETRY_SECONDS, error);
-    }
-    if (caller === null) await countWrongKeys(request);
-    return caller;
-  }
 }
 
 /**
  * Who makes the request.
  *
- * @throws ServiceError 500 on a public route: a fault of our own
+ * @throws ServiceError 500 on a route that is not for users: a fault of our own
  */
 export function callerOf({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
-  if (caller === null) throw new ServiceError(500, 'The route asks for a caller and is public');
+  if (caller === null) {
+    throw new ServiceError(500, 'The route asks for a caller and is public or for agents');
+  }
   return caller;
 }

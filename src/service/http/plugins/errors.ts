@@ -18,7 +18,7 @@ const FRAMEWORK_ERRORS: Readonly<Record<string, (request: FastifyRequest) => Ser
       'The body',
       request.routeOptions.bodyLimit ?? request.server.initialConfig.bodyLimit ?? 0,
     ),
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => wrongMediaType(),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: wrongMediaType,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () =>
     new ServiceError(400, 'The body is not as long as its Content-Length says'),
   FST_ERR_BAD_URL: () => new ServiceError(400, 'The path is not validly percent-encoded'),
@@ -60,7 +60,8 @@ export function addErrors(
         answer.status === 500 ? 'a request failed by a fault of the service' : answer.message,
       );
     }
-    await drain(request.raw, clock);
+    // Whoever sends on and on has the answer, and no claim on the connection.
+    if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
     return sendError(reply, answer);
   });
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, (request, reply) => {

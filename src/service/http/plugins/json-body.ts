@@ -1,27 +1,29 @@
 import { TextDecoder } from 'node:util';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError, unsupportedMedia } from '../../errors.ts';
 import { isDeeperThan } from '../json-shape.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The type that bodies have here, where it is not JSON and the route has a parser of its own. */
+    bodyType?: string;
+  }
+}
 
 /** No body of the API comes near it. */
 export const MAX_JSON_DEPTH = 64;
 
 /**
  * JSON bodies and no others. Refused are, with 400, what is no JSON, no UTF-8, too deep, or has a
- * key by which an object's prototype could be changed; with 415 every other type or encoding.
+ * key by which an object's prototype could be changed (left out where an agent sends it); with 415 every other type.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
   app.removeAllContentTypeParsers();
-  app.addHook('onRequest', async (request) => {
-    const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-    if (request.is404 || encoding === 'identity') return;
-    throw unsupportedMedia('Encoded bodies are not taken here', ['the body without an encoding']);
-  });
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: unknown, bytes: Buffer): Promise<unknown> => {
+    async (request: FastifyRequest, bytes: Buffer): Promise<unknown> => {
       // Many clients say so of a DELETE without a body. Where one is needed, its schema misses it.
       if (bytes.length === 0) return undefined;
       if (isDeeperThan(bytes, MAX_JSON_DEPTH)) {
@@ -29,14 +31,17 @@ export function addJsonBodies(app: FastifyInstance): void {
           limit: MAX_JSON_DEPTH,
         });
       }
-      return parseJson(decodeText(utf8, bytes));
+      return parseJson(decodeText(utf8, bytes), request.agent === null ? refuseKey : dropKey);
     },
   );
 }
 
 /** The answer to a body of any other type. */
-export function wrongMediaType(): ServiceError {
-  return unsupportedMedia('Only JSON is taken here', ['application/json']);
+export function wrongMediaType({ routeOptions }: FastifyRequest): ServiceError {
+  const { bodyType } = routeOptions.config;
+  return bodyType === undefined
+    ? unsupportedMedia('Only JSON is taken here', ['application/json'])
+    : unsupportedMedia('Only bytes are taken here', [bodyType]);
 }
 
 function decodeText(utf8: TextDecoder, bytes: Buffer): string {
@@ -47,7 +52,7 @@ function decodeText(utf8: TextDecoder, bytes: Buffer): string {
   }
 }
 
-function parseJson(text: string): unknown {
+function parseJson(text: string, onForeignKey: OnForeignKey): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -55,12 +60,23 @@ function parseJson(text: string): unknown {
     throw malformed('The body is not valid JSON', {}, error);
   }
   // Few bodies hold the letters at all, in plain or as escapes, so few are walked.
-  if (/proto|constructor|\\u/.test(text)) refuseForeignKeys(value);
+  if (/proto|constructor|\\u/.test(text)) judgeKeys(value, onForeignKey);
   return value;
 }
 
+type OnForeignKey = (holder: object, key: string) => void;
+
+function refuseKey(_holder: object, key: string): void {
+  throw malformed(`The body holds the key ${key}, which is not allowed`);
+}
+
+/** What agents send has names that targets chose, and a target must not cost them their results. */
+function dropKey(holder: object, key: string): void {
+  Reflect.deleteProperty(holder, key);
+}
+
 /** An own `__proto__`, or `constructor.prototype`, turns into another prototype when it is copied. */
-function refuseForeignKeys(value: unknown): void {
+function judgeKeys(value: unknown, onForeignKey: OnForeignKey): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     const isPoison =
@@ -69,8 +85,8 @@ function refuseForeignKeys(value: unknown): void {
         typeof inner === 'object' &&
         inner !== null &&
         Object.hasOwn(inner, 'prototype'));
-    if (isPoison) throw malformed(`The body holds the key ${key}, which is not allowed`);
-    refuseForeignKeys(inner);
+    if (isPoison) onForeignKey(value, key);
+    judgeKeys(inner, onForeignKey);
   }
 }
 

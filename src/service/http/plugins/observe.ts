@@ -55,7 +55,7 @@ export function addObservation(app: FastifyInstance, parts: ObserveParts): void 
           route,
           status,
           durationMs,
-          keyId: request.caller?.keyId,
+          keyId: request.caller?.keyId ?? request.agent?.keyId,
         },
         'request',
       );

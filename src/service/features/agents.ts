@@ -1,0 +1,205 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { OneOffMessage } from '../../wire/v1/assignment.ts';
+import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
+import type { PollRequest, PollResponse } from '../../wire/v1/poll.ts';
+import type { ReleaseRequest, ReleaseResponse } from '../../wire/v1/release.ts';
+import { badToken, invalid, notFound } from '../errors.ts';
+import { type AgentOfLocation, readStanding, type Standing } from '../store/agent-share.ts';
+import { type KnownAgent, listAgents } from '../store/agents.ts';
+import type { Sql, Store } from '../store/port.ts';
+import { findPrivateLocation } from '../store/private-locations.ts';
+import { holdLease, type Lease, releaseLease, replaced } from './assignment/lease.ts';
+import type { LocationWake } from './assignment/location-wake.ts';
+import { pageMarkerOf } from './assignment/page-marker.ts';
+import { deltaOf, firstPage, furtherPage, type ToldChecks } from './assignment/told-checks.ts';
+import { ToldRuns } from './assignment/told-runs.ts';
+import type { CheckRuns, LeaseHolder } from './check-runs.ts';
+import { bodyProblem } from './input-problems.ts';
+import type { AgentCaller } from './location-keys.ts';
+import { type Page, rangeOf } from './paging.ts';
+
+export type { KnownAgent } from '../store/agents.ts';
+
+export interface AgentsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly wake: LocationWake;
+  readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
+  readonly leaseMs: number;
+}
+
+/** The agents of private locations. */
+export interface Agents {
+  /**
+   * One poll, which renews the lease. It is held until something changes for the agent, at most
+   * `pollHoldMs(leaseMs)`, and ends at once when the signal aborts, with what there is.
+   *
+   * @throws ServiceError 409 with the attribute `reason` `replaced` where another process has the
+   *   agent's lease by now; 400 for a page marker that is none; 401 where the location is gone
+   */
+  poll(caller: AgentCaller, request: PollRequest, signal: AbortSignal): Promise<PollResponse>;
+  release(caller: AgentCaller, request: ReleaseRequest): Promise<ReleaseResponse>;
+  /** Those that came first, first; also those that are gone, for a month. */
+  list(accountId: string, locationId: string, page: Page): Promise<readonly KnownAgent[]>;
+}
+
+/** Of the JSON of one-offs in an answer. */
+const MAX_RUNS_BYTES = 4 * 1024 * 1024;
+
+interface Poll {
+  readonly who: LeaseHolder;
+  readonly request: PollRequest;
+  readonly lease: Lease;
+}
+
+/** What one look at the database gave. */
+interface Found {
+  readonly standing: Standing;
+  readonly checks: ToldChecks;
+  readonly runs: readonly OneOffMessage[];
+  /** Something that the agent should be told at once. */
+  readonly isNews: boolean;
+}
+
+export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsParts): Agents {
+  const toldRuns = new ToldRuns();
+
+  const answer = (poll: Poll, { standing, checks, runs }: Found): PollResponse => {
+    toldRuns.told(
+      poll.who,
+      runs.map(({ runId }) => runId),
+    );
+    return {
+      ...checks,
+      upsert: [...checks.upsert],
+      remove: [...checks.remove],
+      epoch: poll.lease.epoch,
+      leaseMs,
+      serverTime: clock.wallMs(),
+      location: { slug: standing.slug, proxyUrl: standing.proxyUrl, variables: [] },
+      runs: [...runs],
+    };
+  };
+
+  /** @param known the proxy as the poll found it first; undefined at the first look */
+  const look = async (
+    { who, request, lease }: Poll,
+    known: string | null | undefined,
+    isLast: boolean,
+  ): Promise<Found> => {
+    const standing = await readStandingOf(store, who, request);
+    const runs = fitting(await checkRuns.claim(store, who));
+    const { epoch } = lease;
+    if (standing.lease?.epoch !== epoch || !standing.lease.held) {
+      // It gave the lease back meanwhile, or polled once more and began anew: nothing for this one.
+      return { standing, checks: unchanged(request.revision), runs: [], isNews: true };
+    }
+    const { revision } = standing;
+    const isWhole =
+      lease.begins ||
+      request.revision === 0 ||
+      request.revision < standing.purgedRevision ||
+      request.revision > revision;
+    // Its share is not known yet, and to be told of none would make it stop what it runs.
+    if (isWhole && standing.pending && !isLast) {
+      return { standing, checks: unchanged(request.revision), runs, isNews: false };
+    }
+    const delta = isWhole
+      ? null
+      : await deltaOf(store, who, { since: request.revision, to: revision });
+    const checks = delta ?? (await firstPage(store, who, { revision, epoch }));
+    const isNews =
+      checks.full ||
+      checks.upsert.length + checks.remove.length > 0 ||
+      // What changed before this poll may be the location itself.
+      (known === undefined ? revision > request.revision : known !== standing.proxyUrl) ||
+      toldRuns.hasNew(
+        who,
+        runs.map(({ runId }) => runId),
+      );
+    return { standing, checks, runs, isNews };
+  };
+
+  const hold = async (poll: Poll, signal: AbortSignal): Promise<PollResponse> => {
+    const untilMs = clock.monotonicMs() + pollHoldMs(leaseMs);
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    signal.addEventListener('abort', end, { once: true });
+    let known: string | null | undefined;
+    try {
+      for (;;) {
+        const leftMs = untilMs - clock.monotonicMs();
+        const isLast = leftMs <= 0 || signal.aborted;
+        const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
+        const found = await look(poll, known, isLast);
+        if (found.isNews || isLast) return answer(poll, found);
+        known ??= found.standing.proxyUrl;
+        await woken;
+      }
+    } finally {
+      signal.removeEventListener('abort', end);
+      end();
+    }
+  };
+
+  return {
+    async poll(caller, request, signal) {
+      const { accountId, locationId } = caller;
+      const marker = request.page === null ? null : pageMarkerOf(request.page);
+      if (request.page !== null && marker === null) {
+        throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
+      }
+      const lease = await holdLease(store, caller, request, leaseMs);
+      const { agentId, done } = request;
+      const who = { accountId, locationId, agentId, epoch: lease.epoch };
+      if (done.length > 0) await checkRuns.close(store, who, done);
+      const poll = { who, request, lease };
+      if (marker === null) return hold(poll, signal);
+      const standing = await readStandingOf(store, who, request);
+      const checks = await furtherPage(store, who, marker, lease.epoch);
+      const runs = fitting(await checkRuns.claim(store, who));
+      return answer(poll, { standing, checks, runs, isNews: true });
+    },
+
+    async release(caller, request) {
+      const { accountId, locationId } = caller;
+      const { agentId, epoch, done } = request;
+      const who = { accountId, locationId, agentId, epoch };
+      if (done.length > 0) await checkRuns.close(store, who, done);
+      return { released: await releaseLease(store, caller, request) };
+    },
+
+    async list(accountId, locationId, page) {
+      const location = await findPrivateLocation(store, { accountId, id: locationId });
+      if (location === null) throw notFound('private location');
+      return listAgents(store, { accountId, locationId, ...rangeOf(page) });
+    },
+  };
+}
+
+async function readStandingOf(
+  sql: Sql,
+  who: AgentOfLocation,
+  { instanceId }: PollRequest,
+): Promise<Standing> {
+  const standing = await readStanding(sql, who);
+  // The keys went with the location; one that was just looked up is remembered for a while.
+  if (standing === null) throw badToken();
+  const { lease } = standing;
+  if (lease?.live === true && lease.instanceId !== instanceId) throw replaced();
+  return standing;
+}
+
+function unchanged(revision: number): ToldChecks {
+  return { revision, full: false, upsert: [], remove: [], nextPage: null };
+}
+
+/** As many as an answer takes; the others come with the next ones. */
+function fitting(runs: readonly OneOffMessage[]): readonly OneOffMessage[] {
+  let bytes = 0;
+  const fit = runs.slice(0, MAX_ONE_OFFS).filter((run, index) => {
+    bytes += Buffer.byteLength(JSON.stringify(run));
+    return bytes <= MAX_RUNS_BYTES || index === 0;
+  });
+  return fit;
+}

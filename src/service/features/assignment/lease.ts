@@ -1,0 +1,110 @@
+import type { PollRequest } from '../../../wire/v1/poll.ts';
+import type { ReleaseRequest } from '../../../wire/v1/release.ts';
+import { badToken, conflict, type ServiceError } from '../../errors.ts';
+import {
+  type AgentFacts,
+  changeAgent,
+  endLease,
+  limitAgents,
+  lockAgent,
+  renewLease,
+  takeLease,
+} from '../../store/agents.ts';
+import { forgetTombstonesOf, lockAssignments, setRevision } from '../../store/assignments.ts';
+import { noteAgentChange } from '../../store/location-changes.ts';
+import type { Sql, Store } from '../../store/port.ts';
+import type { AgentCaller } from '../location-keys.ts';
+
+/** Agents of a location, those that are gone among them: who has the key could make up any number. */
+export const MAX_AGENTS = 1_000;
+
+export interface Lease {
+  readonly epoch: number;
+  /** The agent has to be told the whole set: what it believes to have is of another epoch. */
+  readonly begins: boolean;
+}
+
+/**
+ * Renews the agent's lease, or gives it a new one.
+ *
+ * | the lease is | and the poll | |
+ * |---|---|---|
+ * | this instance's | names its epoch | renewed |
+ * | this instance's | names another epoch: the answer that told it was lost | renewed, told anew |
+ * | another instance's and lasts | names an epoch: it is the older process | 409 replaced |
+ * | another instance's and lasts | names none: it is the newer process | taken over, next epoch |
+ * | over, given back or nobody's | | taken, next epoch |
+ *
+ * @throws ServiceError 401 where the location is gone, 409 as above or where it has too many agents
+ */
+export async function holdLease(
+  store: Store,
+  { accountId, locationId }: AgentCaller,
+  request: PollRequest,
+  leaseMs: number,
+): Promise<Lease> {
+  const key = { locationId, id: request.agentId };
+  const facts = factsOf(request, leaseMs);
+  const { epoch } = request;
+  if (await renewLease(store, { ...key, epoch, facts })) return { epoch, begins: false };
+  return store.transaction(async (tx) => {
+    // The assigner must see either the agent as it was or as it is from now on.
+    const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
+    if (location === null) throw badToken();
+    const before = await lockAgent(tx, key);
+    if (before?.instanceId === request.instanceId && before.held) {
+      await changeAgent(tx, { ...key, facts });
+      await noteAgentChange(tx, { locationId });
+      return { epoch: before.epoch, begins: before.epoch !== epoch };
+    }
+    if (before?.live === true && epoch > 0) throw replaced();
+    const taken = await takeLease(tx, { ...key, accountId, facts });
+    if (before === null) await requireRoom(tx, locationId);
+    await forgetTombstonesOf(tx, { locationId, agentId: request.agentId });
+    // So that no revision is 0, by which agents ask for all.
+    await setRevision(tx, { locationId, revision: location.revision + 1 });
+    await noteAgentChange(tx, { locationId });
+    return { epoch: taken, begins: true };
+  });
+}
+
+/**
+ * Gives the lease back, so that the agent's checks move at once.
+ *
+ * @returns false where it was another's by then, or over
+ */
+export async function releaseLease(
+  store: Store,
+  { locationId }: AgentCaller,
+  { agentId, epoch }: ReleaseRequest,
+): Promise<boolean> {
+  return store.transaction(async (tx) => {
+    const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
+    if (location === null) return false;
+    const released = await endLease(tx, { locationId, id: agentId, epoch });
+    if (released) await noteAgentChange(tx, { locationId });
+    return released;
+  });
+}
+
+/** What the older of two processes with one agent id is told. */
+export function replaced(): ServiceError {
+  return conflict(
+    'Another process with the same agent id has taken over; give each agent a DATA_DIR of its own',
+    { reason: 'replaced' },
+  );
+}
+
+async function requireRoom(tx: Sql, locationId: string): Promise<void> {
+  const known = await limitAgents(tx, { locationId, max: MAX_AGENTS });
+  if (known <= MAX_AGENTS) return;
+  throw conflict(`A location has ${MAX_AGENTS} agents at most`, {
+    reason: 'too_many_agents',
+    limit: MAX_AGENTS,
+  });
+}
+
+function factsOf(request: PollRequest, leaseMs: number): AgentFacts {
+  const { instanceId, version, capabilities, concurrency, load, refused } = request;
+  return { instanceId, version, capabilities, concurrency, ...load, refused, leaseMs };
+}

@@ -1,0 +1,80 @@
+import type { AssignmentMessage } from '../../../wire/v1/assignment.ts';
+import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../../wire/v1/limits.ts';
+import { type AgentOfLocation, listLost, readShare } from '../../store/agent-share.ts';
+import type { Sql } from '../../store/port.ts';
+import { type PageMarker, pageTextOf } from './page-marker.ts';
+
+/** The part of an answer that is about checks. */
+export interface ToldChecks {
+  readonly revision: number;
+  readonly full: boolean;
+  readonly upsert: readonly AssignmentMessage[];
+  readonly remove: readonly string[];
+  readonly nextPage: string | null;
+}
+
+/** Of one page; so that none of them keeps the event loop for long. */
+const PAGE = { maxRows: 2_000, maxBytes: 4 * 1024 * 1024 } as const;
+/** Of a delta; half of what an answer may have. One-offs and the rest have the other half. */
+const DELTA = { maxRows: MAX_ASSIGNMENTS, maxBytes: 8 * 1024 * 1024 } as const;
+
+/** The first page of the whole set. */
+export function firstPage(
+  sql: Sql,
+  agent: AgentOfLocation,
+  { revision, epoch }: Pick<PageMarker, 'revision' | 'epoch'>,
+): Promise<ToldChecks> {
+  return readPage(sql, agent, { revision, epoch, after: '' }, revision);
+}
+
+/**
+ * A further page. The pages are read one by one while the set may change; what changes has a later
+ * revision than theirs, and so comes with the next delta. Where the agent began anew meanwhile,
+ * some of the changes in between are forgotten: revision 0 then makes it ask for all once more.
+ *
+ * @param epoch of the lease now
+ */
+export function furtherPage(
+  sql: Sql,
+  agent: AgentOfLocation,
+  marker: PageMarker,
+  epoch: number,
+): Promise<ToldChecks> {
+  return readPage(sql, agent, marker, marker.epoch === epoch ? marker.revision : 0);
+}
+
+async function readPage(
+  sql: Sql,
+  agent: AgentOfLocation,
+  marker: PageMarker,
+  revision: number,
+): Promise<ToldChecks> {
+  const { after } = marker;
+  const share = await readShare(sql, { ...agent, range: { after }, ...PAGE });
+  const nextPage =
+    share.lastOfPart === null ? null : pageTextOf({ ...marker, after: share.lastOfPart });
+  return { revision, full: true, upsert: share.assignments, remove: [], nextPage };
+}
+
+/**
+ * What changed for an agent between two revisions.
+ *
+ * @param to read before: what is told may be newer, and is then told again
+ * @returns null where it does not fit into one answer
+ */
+export async function deltaOf(
+  sql: Sql,
+  agent: AgentOfLocation,
+  { since, to }: { readonly since: number; readonly to: number },
+): Promise<ToldChecks | null> {
+  if (since === to) return { revision: to, full: false, upsert: [], remove: [], nextPage: null };
+  const lost = await listLost(sql, { ...agent, sinceRevision: since, limit: MAX_REMOVALS + 1 });
+  if (lost.length > MAX_REMOVALS) return null;
+  const share = await readShare(sql, { ...agent, range: { sinceRevision: since }, ...DELTA });
+  if (share.lastOfPart !== null) return null;
+  const upsert = share.assignments;
+  // One that came and went while we looked, or the other way round, is told again with the next.
+  const given = new Set(upsert.map(({ checkId }) => checkId));
+  const remove = lost.filter((checkId) => !given.has(checkId));
+  return { revision: to, full: false, upsert, remove, nextPage: null };
+}

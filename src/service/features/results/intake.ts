@@ -1,0 +1,178 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import {
+  type Rejection,
+  type ResultsAnswer,
+  type ResultsMessage,
+  readBatch,
+} from '../../../wire/v1/results.ts';
+import { badToken } from '../../errors.ts';
+import type { ResultPartitions } from '../../store/partitions.ts';
+import type { Sql, Store } from '../../store/port.ts';
+import { findPrivateLocation } from '../../store/private-locations.ts';
+import type { AgentCaller } from '../location-keys.ts';
+import {
+  admit,
+  judgeRecord,
+  type ReceivedMissed,
+  type ReceivedRecord,
+  type ReceivedResultRecord,
+  type Sender,
+} from './admission.ts';
+import { recordMissed } from './missed-book.ts';
+import { followFinals, storeResults } from './store-results.ts';
+
+/** What results mean to the runs that were asked for beside the plan. */
+export interface FinishedRuns {
+  /** Told of every run whose FINAL is stored, in the transaction that stored it. */
+  finished(
+    sql: Sql,
+    accountId: string,
+    finals: readonly { readonly checkId: string; readonly sequenceId: string }[],
+  ): Promise<void>;
+}
+
+export interface ResultIntakeParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly partitions: Pick<ResultPartitions, 'judgeSlot' | 'ensure'>;
+  readonly checkRuns: FinishedRuns;
+  /** How long the missed records of a batch may take; what is left then is not answered. */
+  readonly missedBudgetMs?: number;
+}
+
+export interface ResultIntake {
+  /**
+   * Takes a batch in. Batches may come in any order, several at once, and again: they end in the
+   * same. What is stored stays so whatever becomes of the rest of the batch; a batch that is
+   * answered by an error is to be sent again.
+   *
+   * A missed record that is neither accepted nor rejected is to be sent again, too: the slots of
+   * those before it took too long to be looked up.
+   *
+   * @throws ServiceError 401 where the caller's location is gone; StoreError
+   */
+  take(caller: AgentCaller, message: ResultsMessage): Promise<ResultsAnswer>;
+}
+
+/** So that no transaction holds its checks, or the embedded database its thread, for long. */
+const RESULTS_A_TRANSACTION = 250;
+/** Each is looked up among the results. */
+const SLOTS_A_TRANSACTION = 2_000;
+/** Agents give up on an answer that takes much longer. */
+const MISSED_BUDGET_MS = 5_000;
+
+export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
+  const { store, clock, log, partitions, checkRuns, missedBudgetMs = MISSED_BUDGET_MS } = parts;
+
+  /** Keeps those of the records that can be kept, and all that follows from them. */
+  function keep<T extends ReceivedRecord>(
+    sender: Sender,
+    records: readonly T[],
+    write: (tx: Sql, admitted: readonly T[]) => Promise<void>,
+  ): Promise<readonly Rejection[]> {
+    return store.transaction(async (tx) => {
+      const { admitted, rejected } = await admit(tx, sender, records);
+      await write(tx, admitted);
+      return rejected;
+    });
+  }
+
+  async function keepResults(sender: Sender, records: readonly ReceivedResultRecord[]) {
+    const { accountId, slug: location } = sender;
+    return keep(sender, records, async (tx, admitted) => {
+      const results = admitted.map(({ record }) => record);
+      const stored = await storeResults(tx, accountId, results);
+      // Also of runs whose FINAL was there before: they may have been asked for since. And before
+      // the missed slots are read: this waits for whoever gives such a run up as missed right now.
+      const finals = results.filter(({ resultType }) => resultType === 'FINAL');
+      if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
+      await followFinals(tx, { accountId, location, finals: stored, atMs: clock.wallMs() });
+    });
+  }
+
+  async function keepMissed(sender: Sender, records: readonly ReceivedMissed[]) {
+    const { accountId, slug: location } = sender;
+    return keep(sender, records, (tx, admitted) =>
+      recordMissed(tx, { accountId, location, ranges: admitted.map(({ record }) => record) }),
+    );
+  }
+
+  async function senderOf(caller: AgentCaller): Promise<Sender> {
+    const { accountId, locationId: id } = caller;
+    const location = await findPrivateLocation(store, { accountId, id });
+    if (location === null) throw badToken();
+    return { ...caller, slug: location.slug };
+  }
+
+  return {
+    async take(caller, message) {
+      const sender = await senderOf(caller);
+      const batch = await readBatch(message);
+      const accepted: string[] = [];
+      const rejected = [...batch.rejected];
+      const settle = (records: readonly ReceivedRecord[], refused: readonly Rejection[]): void => {
+        const out = new Set(refused.map(({ index }) => index));
+        for (const { index, record } of records) if (!out.has(index)) accepted.push(record.id);
+        rejected.push(...refused);
+      };
+      const passing = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
+        records.flatMap((each) => {
+          const judged = judgeRecord(each, sender, partitions);
+          if (judged.ok) return [judged.value];
+          rejected.push(judged.rejection);
+          return [];
+        });
+
+      const results = passing<ReceivedResultRecord>(
+        batch.results.map((record, at) => {
+          return { list: 'results', index: batch.places.results[at] ?? at, record };
+        }),
+      );
+      await partitions.ensure(results.map(({ record }) => record.checkRunId));
+      for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
+        const records = results.slice(from, from + RESULTS_A_TRANSACTION);
+        settle(records, await keepResults(sender, records));
+      }
+
+      const missed = passing<ReceivedMissed>(
+        batch.missed.map((record, at) => {
+          return { list: 'missed', index: batch.places.missed[at] ?? at, record };
+        }),
+      );
+      const endMs = clock.monotonicMs() + missedBudgetMs;
+      for (let from = 0; from < missed.length; ) {
+        const records = fittingInOne(missed, from);
+        settle(records, await keepMissed(sender, records));
+        from += records.length;
+        if (clock.monotonicMs() >= endMs) break;
+      }
+
+      if (rejected.length > 0) {
+        const { slug: location } = sender;
+        const counts = countsOf(rejected);
+        log.debug({ location, agentId: batch.agentId, counts }, 'records of an agent are rejected');
+      }
+      return { accepted, rejected };
+    },
+  };
+}
+
+/** As many from there on as have together so many slots; one at least. */
+function fittingInOne(records: readonly ReceivedMissed[], from: number): readonly ReceivedMissed[] {
+  let slots = 0;
+  let to = from;
+  while (to < records.length) {
+    slots += records[to]?.record.count ?? 0;
+    if (to > from && slots > SLOTS_A_TRANSACTION) break;
+    to += 1;
+  }
+  return records.slice(from, to);
+}
+
+function countsOf(rejected: readonly Rejection[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { code } of rejected) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,110 @@
+import { sequenceIdOf } from '../../../model/ids.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import {
+  insertResults,
+  type ResultKey,
+  type RunSlot,
+  raiseToFinal,
+} from '../../store/check-results.ts';
+import { type CheckStatus, findStatuses, putStatuses } from '../../store/check-statuses.ts';
+import type { Sql } from '../../store/port.ts';
+import { takeOutFinals } from './missed-book.ts';
+import { afterFinal } from './status-fold.ts';
+
+/**
+ * Stores results of checks that `lockSubjects` holds. A run has one FINAL, the first that came. What
+ * is stored already, or not needed any more, changes nothing.
+ *
+ * @returns the FINALs that were not stored before
+ */
+export async function storeResults(
+  tx: Sql,
+  accountId: string,
+  results: readonly ReceivedResult[],
+): Promise<readonly ReceivedResult[]> {
+  if (results.length === 0) return [];
+  const inserted = await insertResults(tx, { accountId, results });
+  const finals = results.filter(({ resultType }) => resultType === 'FINAL');
+  if (inserted.length === results.length) return finals;
+  const stored = firstOfEach(finals, nameOf);
+  const names = new Set(inserted.map(nameOf));
+  const others = finals.filter((final) => !names.has(nameOf(final)));
+  const candidates = firstOfEach(others, runOf);
+  const raised =
+    candidates.length === 0 ? [] : await raiseToFinal(tx, { accountId, results: candidates });
+  for (const key of raised) names.add(nameOf(key));
+  return stored.filter((final) => names.has(nameOf(final)));
+}
+
+/** A batch may have two under the same name, of which the first is stored. */
+function firstOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
+  const first = new Map<string, T>();
+  for (const item of items) if (!first.has(name(item))) first.set(name(item), item);
+  return [...first.values()];
+}
+
+function runOf({ checkId, sequenceId, checkRunId }: ReceivedResult): string {
+  return JSON.stringify([checkId, sequenceId, checkRunId]);
+}
+
+function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
+  return JSON.stringify([checkId, id, checkRunId, resultType]);
+}
+
+/** Does what follows from new FINALs: they move the statuses of their checks, and were not missed. */
+export async function followFinals(
+  tx: Sql,
+  {
+    accountId,
+    location,
+    finals,
+    atMs,
+  }: {
+    readonly accountId: string;
+    /** Where they were run. */
+    readonly location: string;
+    readonly finals: readonly ReceivedResult[];
+    readonly atMs: number;
+  },
+): Promise<void> {
+  if (finals.length === 0) return;
+  await moveStatuses(tx, { accountId, finals, atMs });
+  await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) });
+  // A retry that another location handed over fills a slot of that location.
+  const handedOver = finals
+    .filter(({ attempts }) => attempts > 0)
+    .map(runSlotOf)
+    .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
+  await takeOutFinals(tx, { accountId, location: null, finals: handedOver });
+}
+
+function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot {
+  return { checkId, sequenceId, slotMs: checkRunId };
+}
+
+async function moveStatuses(
+  tx: Sql,
+  {
+    accountId,
+    finals,
+    atMs,
+  }: {
+    readonly accountId: string;
+    readonly finals: readonly ReceivedResult[];
+    readonly atMs: number;
+  },
+): Promise<void> {
+  const checkIds = [...new Set(finals.map(({ checkId }) => checkId))];
+  const before = await findStatuses(tx, { accountId, checkIds });
+  const statuses = new Map<string, CheckStatus>(before.map((status) => [status.checkId, status]));
+  const moved = new Set<string>();
+  for (const final of finals) {
+    const status = statuses.get(final.checkId) ?? null;
+    const next = afterFinal(status, final);
+    if (next === null || next === status) continue;
+    statuses.set(final.checkId, next);
+    moved.add(final.checkId);
+  }
+  const changed = [...statuses.values()].filter(({ checkId }) => moved.has(checkId));
+  if (changed.length > 0) await putStatuses(tx, { accountId, statuses: changed, atMs });
+}

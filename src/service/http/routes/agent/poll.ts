@@ -1,0 +1,35 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { MAX_REQUEST_BYTES, PATHS } from '../../../../wire/v1/limits.ts';
+import { pollRequestSchema, pollResponseSchema } from '../../../../wire/v1/poll.ts';
+import type { Agents } from '../../../features/agents.ts';
+import { gzipAnswer } from '../../gzip-answer.ts';
+import { agentOf } from '../../plugins/agent-access.ts';
+import { whileWanted } from '../../while-wanted.ts';
+
+/** The long poll of agents: DESIGN 4. */
+export function pollRoutes({
+  agents,
+  stopping,
+}: {
+  readonly agents: Pick<Agents, 'poll'>;
+  /** Aborts when the service stops: held polls then end at once. */
+  readonly stopping: AbortSignal;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+    app.post(
+      PATHS.poll,
+      {
+        config: { agent: true, gzip: true },
+        bodyLimit: MAX_REQUEST_BYTES,
+        onSend: gzipAnswer,
+        schema: { body: pollRequestSchema, response: { 200: pollResponseSchema } },
+      },
+      (request, reply) =>
+        whileWanted(reply, stopping, (signal) =>
+          agents.poll(agentOf(request), request.body, signal),
+        ),
+    );
+  };
+}

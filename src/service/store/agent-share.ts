@@ -1,0 +1,164 @@
+import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
+import type { Sql } from './port.ts';
+
+/** What an agent is told: of itself, of its location, and of its checks. */
+
+export interface AgentOfLocation {
+  readonly locationId: string;
+  readonly agentId: string;
+}
+
+export interface Standing {
+  readonly slug: string;
+  readonly proxyUrl: string | null;
+  readonly revision: number;
+  /** An agent at an older revision gets the whole set. */
+  readonly purgedRevision: number;
+  /** An agent came, went or changed, and the checks are not shared out anew yet. */
+  readonly pending: boolean;
+  /** The agent's lease; null where it has none that anybody knows of. */
+  readonly lease: {
+    readonly epoch: number;
+    readonly instanceId: string;
+    readonly held: boolean;
+    readonly live: boolean;
+  } | null;
+}
+
+type StandingRow = {
+  readonly slug: string;
+  readonly proxy_url: string | null;
+  readonly revision: number;
+  readonly purged_revision: number;
+  readonly pending: boolean;
+  readonly epoch: number | null;
+  readonly instance_id: string | null;
+  readonly held: boolean;
+  readonly live: boolean;
+};
+
+/** To be read before the checks: what changes meanwhile has a later revision, and is told again. */
+export async function readStanding(
+  sql: Sql,
+  { locationId, agentId }: AgentOfLocation,
+): Promise<Standing | null> {
+  const [row] = await sql.query<StandingRow>(
+    `select l.slug, l.proxy_url, s.revision, s.purged_revision, a.epoch, a.instance_id,
+       a.lease_until is not null as held, coalesce(a.lease_until > now(), false) as live,
+       exists (select from location_changes c
+               where c.location_id = l.id and c.check_id is null) as pending
+     from private_locations l join location_assignments s on s.location_id = l.id
+       left join agents a on a.location_id = l.id and a.id = $2
+     where l.id = $1`,
+    [locationId, agentId],
+  );
+  if (row === undefined) return null;
+  const { epoch, instance_id: instanceId, held, live } = row;
+  return {
+    slug: row.slug,
+    proxyUrl: row.proxy_url,
+    revision: row.revision,
+    purgedRevision: row.purged_revision,
+    pending: row.pending,
+    lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
+  };
+}
+
+/** Which of an agent's checks: those that changed after a revision, or those past an id. */
+export type ShareRange = { readonly sinceRevision: number } | { readonly after: string };
+
+export interface Share {
+  readonly assignments: readonly AssignmentMessage[];
+  /** The id up to which all are told; null where there are no more. */
+  readonly lastOfPart: string | null;
+}
+
+type ShareRow = {
+  readonly check_id: string;
+  readonly period_ms: number;
+  readonly phase_ms: number;
+  readonly stride: number;
+  readonly stride_index: number;
+  readonly answered_until: Date | null;
+  readonly body: Record<string, unknown> | null;
+  readonly chosen: number;
+};
+
+/** What stands in JSON beside a check's body, at the most. */
+const ENVELOPE_BYTES = 400;
+
+/**
+ * The agent's checks with their bodies, as many as fit into `maxRows` and `maxBytes`, and one at
+ * least. The bodies are those of now, which may be newer than the assignment: then another change
+ * follows. One that is deleted or deactivated meanwhile is left out: its end follows, too.
+ */
+export async function readShare(
+  sql: Sql,
+  {
+    locationId,
+    agentId,
+    range,
+    maxRows,
+    maxBytes,
+  }: AgentOfLocation & {
+    readonly range: ShareRange;
+    readonly maxRows: number;
+    readonly maxBytes: number;
+  },
+): Promise<Share> {
+  // Each has its own index: assignments_delta and assignments_page.
+  const [condition, order, start] =
+    'after' in range
+      ? ['a.check_id > $3', 'check_id', range.after]
+      : ['a.revision > $3::bigint', 'revision', range.sinceRevision];
+  const rows = await sql.query<ShareRow>(
+    `with chosen as (
+       select a.account_id, a.check_id, a.revision, a.period_ms, a.phase_ms, a.stride,
+         a.stride_index, a.answered_until
+       from assignments a where a.location_id = $1 and a.agent_id = $2 and ${condition}
+       order by a.${order} limit $4::int + 1
+     ), sized as (
+       select chosen.*, count(*) over () as chosen, row_number() over told as place,
+         sum(coalesce(octet_length(c.body::text), 0) + ${ENVELOPE_BYTES}) over told as bytes
+       from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
+       window told as (order by chosen.${order}, chosen.check_id)
+     )
+     select s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.answered_until,
+       s.chosen,
+       c.body || jsonb_build_object('groupId', c.group_id) as body
+     from sized s left join checks c on c.account_id = s.account_id and c.id = s.check_id
+       and c.activated
+     where s.place <= $4::int and (s.bytes <= $5::bigint or s.place = 1)
+     order by s.place`,
+    [locationId, agentId, start, maxRows, maxBytes],
+  );
+  const last = rows.at(-1);
+  return {
+    assignments: rows.flatMap(({ check_id: checkId, body, ...row }) => {
+      if (body === null) return [];
+      const { period_ms: periodMs, phase_ms: phaseMs, stride, stride_index: index } = row;
+      const answeredUntil = row.answered_until?.getTime() ?? null;
+      return [{ checkId, slots: { periodMs, phaseMs, stride, index }, check: body, answeredUntil }];
+    }),
+    lastOfPart: last === undefined || last.chosen <= rows.length ? null : last.check_id,
+  };
+}
+
+/** The checks that the agent lost after a revision, at most so many. */
+export async function listLost(
+  sql: Sql,
+  {
+    locationId,
+    agentId,
+    sinceRevision,
+    limit,
+  }: AgentOfLocation & { readonly sinceRevision: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ check_id: string }>(
+    `select check_id from assignment_tombstones
+     where location_id = $1 and agent_id = $2 and revision > $3::bigint
+     order by revision limit $4::int`,
+    [locationId, agentId, sinceRevision, limit],
+  );
+  return rows.map(({ check_id }) => check_id);
+}

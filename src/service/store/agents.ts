@@ -1,0 +1,277 @@
+import type { Capabilities } from '../../wire/v1/poll.ts';
+import type { Sql } from './port.ts';
+import { jsonText } from './values.ts';
+
+/** An agent of a location, as it said of itself with its last poll. */
+export interface KnownAgent {
+  readonly id: string;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  readonly running: number;
+  readonly queued: number;
+  /** How many checks of the location are its own now. */
+  readonly checks: number;
+  /** Its lease lasts, by the database's clock. */
+  readonly live: boolean;
+  /** null where the lease was given back or found to be over. */
+  readonly leaseUntil: Date | null;
+  readonly firstSeenAt: Date;
+  readonly lastSeenAt: Date;
+  /** Checks that it has and cannot read. */
+  readonly refused: readonly { readonly checkId: string; readonly problem: string }[];
+}
+
+export interface AgentKey {
+  readonly locationId: string;
+  readonly id: string;
+}
+
+/** What a poll says of an agent. */
+export interface AgentFacts {
+  readonly instanceId: string;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly refused: KnownAgent['refused'];
+  readonly leaseMs: number;
+}
+
+const FACTS = `version = $4, running = least($5::bigint, 2147483647)::int,
+  queued = least($6::bigint, 2147483647)::int, refused = $7::jsonb,
+  lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now()`;
+
+function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
+  return [
+    key.locationId,
+    key.id,
+    facts.instanceId,
+    facts.version,
+    facts.running,
+    facts.queued,
+    jsonText(facts.refused),
+    facts.leaseMs,
+  ];
+}
+
+/**
+ * Renews a lease whose holder is as it was: what nearly every poll does, with this one statement.
+ *
+ * @returns false where this instance does not hold the lease with this epoch, or where what it can
+ *   do has changed
+ */
+export async function renewLease(
+  sql: Sql,
+  { epoch, facts, ...key }: AgentKey & { readonly epoch: number; readonly facts: AgentFacts },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update agents set ${FACTS}
+     where location_id = $1 and id = $2 and instance_id = $3 and epoch = $9::bigint
+       and lease_until is not null and capabilities = $10::jsonb and concurrency = $11::int
+     returning id`,
+    [...factsOf(key, facts), epoch, jsonText(facts.capabilities), facts.concurrency],
+  );
+  return rows.length > 0;
+}
+
+export interface HeldLease {
+  readonly instanceId: string;
+  readonly epoch: number;
+  /** Neither given back nor found to be over. */
+  readonly held: boolean;
+  /** Its time is not over. */
+  readonly live: boolean;
+}
+
+/** Until the transaction ends, nobody else changes the agent. */
+export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise<HeldLease | null> {
+  const [row] = await sql.query<{
+    instance_id: string;
+    epoch: number;
+    held: boolean;
+    live: boolean;
+  }>(
+    `select instance_id, epoch, lease_until is not null as held,
+       coalesce(lease_until > now(), false) as live
+     from agents where location_id = $1 and id = $2 for update`,
+    [locationId, id],
+  );
+  if (row === undefined) return null;
+  return { instanceId: row.instance_id, epoch: row.epoch, held: row.held, live: row.live };
+}
+
+/** Renews a lease that `lockAgent` has seen to be held, and notes what its holder is now. */
+export async function changeAgent(
+  sql: Sql,
+  { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
+): Promise<void> {
+  await sql.query(
+    `update agents set ${FACTS}, capabilities = $9::jsonb, concurrency = $10::int
+     where location_id = $1 and id = $2 and instance_id = $3 and lease_until is not null`,
+    [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency],
+  );
+}
+
+/**
+ * Takes the lease anew, with the next epoch: whoever had it before can change nothing with its own.
+ *
+ * @returns the epoch
+ */
+export async function takeLease(
+  sql: Sql,
+  {
+    accountId,
+    facts,
+    ...key
+  }: AgentKey & { readonly accountId: string; readonly facts: AgentFacts },
+): Promise<number> {
+  const rows = await sql.query<{ epoch: number }>(
+    `insert into agents (account_id, location_id, id, instance_id, version, running, queued,
+       refused, lease_until, capabilities, concurrency, epoch)
+     values ($11, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
+       least($6::bigint, 2147483647)::int, $7::jsonb,
+       now() + $8::float8 * interval '1 millisecond', $9::jsonb, $10::int, 1)
+     on conflict (location_id, id) do update set ${FACTS}, instance_id = $3,
+       capabilities = $9::jsonb, concurrency = $10::int, epoch = agents.epoch + 1
+     returning epoch`,
+    [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency, accountId],
+  );
+  return rows[0]?.epoch ?? 0;
+}
+
+/** @returns false where the lease is another's by now, or over */
+export async function endLease(
+  sql: Sql,
+  { locationId, id, epoch }: AgentKey & { readonly epoch: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update agents set lease_until = null
+     where location_id = $1 and id = $2 and epoch = $3::bigint and lease_until is not null
+     returning id`,
+    [locationId, id, epoch],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends the leases whose time is over, and forgets agents that were not seen for a month.
+ *
+ * @returns how many leases ended
+ */
+export async function reapAgents(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<number> {
+  const rows = await sql.query(
+    `update agents set lease_until = null where location_id = $1 and lease_until < now()
+     returning id`,
+    [locationId],
+  );
+  await sql.query(
+    `delete from agents
+     where location_id = $1 and lease_until is null and last_seen_at < now() - interval '30 days'`,
+    [locationId],
+  );
+  return rows.length;
+}
+
+/**
+ * Forgets the agents that are gone longest where the location has more than so many.
+ *
+ * @returns how many it has then
+ */
+export async function limitAgents(
+  sql: Sql,
+  { locationId, max }: { readonly locationId: string; readonly max: number },
+): Promise<number> {
+  const count = async (): Promise<number> => {
+    const [row] = await sql.query<{ agents: number }>(
+      'select count(*) as agents from agents where location_id = $1',
+      [locationId],
+    );
+    return row?.agents ?? 0;
+  };
+  const known = await count();
+  if (known <= max) return known;
+  await sql.query(
+    `delete from agents where location_id = $1 and id in (
+       select id from agents where location_id = $1 and lease_until is null
+       order by last_seen_at, id limit $2::int
+     )`,
+    [locationId, known - max],
+  );
+  return count();
+}
+
+export interface LiveAgent {
+  readonly id: string;
+  readonly epoch: number;
+  readonly concurrency: number;
+  readonly capabilities: Capabilities;
+}
+
+/** Those whose leases are held; after `reapAgents` they are the live ones. */
+export async function listLiveAgents(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<readonly LiveAgent[]> {
+  return sql.query<{
+    id: string;
+    epoch: number;
+    concurrency: number;
+    capabilities: Capabilities;
+  }>(
+    `select id, epoch, concurrency, capabilities from agents
+     where location_id = $1 and lease_until is not null order by id`,
+    [locationId],
+  );
+}
+
+type AgentRow = {
+  readonly id: string;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly checks: number;
+  readonly live: boolean;
+  readonly lease_until: Date | null;
+  readonly first_seen_at: Date;
+  readonly last_seen_at: Date;
+  readonly refused: KnownAgent['refused'];
+};
+
+/** Those that came first, first; also those that are gone. */
+export async function listAgents(
+  sql: Sql,
+  {
+    accountId,
+    locationId,
+    limit,
+    offset,
+  }: {
+    readonly accountId: string;
+    readonly locationId: string;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): Promise<readonly KnownAgent[]> {
+  const rows = await sql.query<AgentRow>(
+    `select id, version, capabilities, concurrency, running, queued, refused, lease_until,
+       coalesce(lease_until > now(), false) as live, first_seen_at, last_seen_at,
+       (select count(*) from assignments s
+        where s.location_id = a.location_id and s.agent_id = a.id) as checks
+     from agents a where account_id = $1 and location_id = $2
+     order by first_seen_at, id limit $3::bigint offset $4::bigint`,
+    [accountId, locationId, limit, offset],
+  );
+  return rows.map(({ lease_until, first_seen_at, last_seen_at, ...row }) => ({
+    ...row,
+    leaseUntil: lease_until,
+    firstSeenAt: first_seen_at,
+    lastSeenAt: last_seen_at,
+  }));
+}

@@ -1,0 +1,3 @@
+import { agentErrorsSuite } from '../../support/service-suites/agent-errors-suite.ts';
+
+agentErrorsSuite('pglite');

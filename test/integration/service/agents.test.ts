@@ -1,0 +1,3 @@
+import { agentsSuite } from '../../support/service-suites/agents-suite.ts';
+
+agentsSuite('pglite');

@@ -1,0 +1,3 @@
+import { artifactsSuite } from '../../support/service-suites/artifacts-suite.ts';
+
+artifactsSuite('pglite');

@@ -1,0 +1,3 @@
+import { assignersSuite } from '../../support/service-suites/assigners-suite.ts';
+
+assignersSuite('pglite');

@@ -1,0 +1,3 @@
+import { checkRunsSuite } from '../../support/service-suites/check-runs-suite.ts';
+
+checkRunsSuite('pglite');

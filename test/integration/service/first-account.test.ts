@@ -1,0 +1,3 @@
+import { firstAccountSuite } from '../../support/service-suites/first-account-suite.ts';
+
+firstAccountSuite('pglite');

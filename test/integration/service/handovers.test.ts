@@ -1,0 +1,3 @@
+import { handoversSuite } from '../../support/service-suites/handovers-suite.ts';
+
+handoversSuite('pglite');

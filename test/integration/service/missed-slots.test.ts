@@ -1,0 +1,3 @@
+import { missedSlotsSuite } from '../../support/service-suites/missed-slots-suite.ts';
+
+missedSlotsSuite('pglite');

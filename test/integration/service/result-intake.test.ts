@@ -1,0 +1,3 @@
+import { resultIntakeSuite } from '../../support/service-suites/result-intake-suite.ts';
+
+resultIntakeSuite('pglite');

@@ -1,0 +1,3 @@
+import { resultListSuite } from '../../support/service-suites/result-list-suite.ts';
+
+resultListSuite('pglite');

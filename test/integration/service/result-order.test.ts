@@ -1,0 +1,3 @@
+import { resultOrderSuite } from '../../support/service-suites/result-order-suite.ts';
+
+resultOrderSuite('pglite');

@@ -1,0 +1,3 @@
+import { runClaimsPropertySuite } from '../../support/service-suites/run-claims-property-suite.ts';
+
+runClaimsPropertySuite('pglite');

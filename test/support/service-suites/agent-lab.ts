@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { type Agents, createAgents } from '../../../src/service/features/agents.ts';
+import {
+  type Assigner,
+  createAssigner,
+} from '../../../src/service/features/assignment/assigner.ts';
+import {
+  createLocationWake,
+  type LocationWake,
+} from '../../../src/service/features/assignment/location-wake.ts';
+import { type CheckGroups, createCheckGroups } from '../../../src/service/features/check-groups.ts';
+import { type CheckRuns, createCheckRuns } from '../../../src/service/features/check-runs.ts';
+import { type Checks, createChecks } from '../../../src/service/features/checks.ts';
+import type { AgentCaller } from '../../../src/service/features/location-keys.ts';
+import {
+  createPrivateLocations,
+  type PrivateLocations,
+} from '../../../src/service/features/private-locations.ts';
+import { insertAccount } from '../../../src/service/store/accounts.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import { silentLog } from '../databases.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
+
+export const LEASE_MS = 15_000;
+
+export interface LabLocation {
+  readonly id: string;
+  readonly slug: string;
+  readonly caller: AgentCaller;
+}
+
+/** An account with a private location, and what assigns its checks to agents that poll. */
+export interface AgentLab {
+  readonly store: Store;
+  /** Of the polls and of the assigner; leases go by the database's own. */
+  readonly clock: FakeClock;
+  readonly accountId: string;
+  readonly cellar: LabLocation;
+  readonly checks: Checks;
+  readonly groups: CheckGroups;
+  readonly locations: PrivateLocations;
+  readonly checkRuns: CheckRuns;
+  readonly agents: Agents;
+  readonly assigner: Assigner;
+  readonly wake: LocationWake;
+  addLocation(slug: string): Promise<LabLocation>;
+  /** TCP checks `${prefix}-0` … that run in the cellar, or as the fields say. */
+  addChecks(prefix: string, count: number, fields?: object): Promise<readonly string[]>;
+  addCheck(id: string, fields?: object): Promise<void>;
+  agent(id: string, fields?: PollingAgentFields): PollingAgent;
+  /** Until the end of the test, woken by the database's notifications alone. */
+  startAssigner(): void;
+  /** Its lease ends, as if it had been silent for long. */
+  silence(agentId: string): Promise<void>;
+}
+
+/** Within a describe block with a migrated, empty store: a new lab in each test. */
+export function useAgentLab(storeOf: () => Store): () => AgentLab {
+  let lab: AgentLab | null = null;
+  let end: () => Promise<void> = async () => {};
+  beforeEach(async () => {
+    const made = await makeLab(storeOf());
+    lab = made.lab;
+    end = made.end;
+  });
+  afterEach(() => end());
+  return () => {
+    if (lab === null) throw new Error('the lab is for tests: it is made before each');
+    return lab;
+  };
+}
+
+async function makeLab(
+  store: Store,
+): Promise<{ readonly lab: AgentLab; readonly end: () => Promise<void> }> {
+  const clock = new FakeClock(systemClock.wallMs());
+  const log = silentLog();
+  const accountId = randomUUID();
+  await insertAccount(store, { id: accountId, name: 'mine', createdAtMs: clock.wallMs() });
+  const parts = { store, clock, log, ids: randomUUID };
+  const checks = createChecks(parts);
+  const locations = createPrivateLocations(parts);
+  const checkRuns = createCheckRuns(parts);
+  const wake = await createLocationWake(store, clock);
+  const agents = createAgents({ store, clock, wake, checkRuns, leaseMs: LEASE_MS });
+  const assigner = createAssigner(parts);
+  const addLocation = async (slug: string): Promise<LabLocation> => {
+    const { id } = await locations.create(accountId, { slug, name: slug });
+    return { id, slug, caller: { accountId, locationId: id, keyId: 'key' } };
+  };
+  const cellar = await addLocation('cellar');
+  const addCheck = async (id: string, fields: object = {}): Promise<void> => {
+    const input = {
+      checkType: 'TCP',
+      name: id,
+      privateLocations: ['cellar'],
+      request: { hostname: 'host', port: 22 },
+      ...fields,
+    };
+    await checks.put(accountId, id, input, { autoAssignAlerts: false });
+  };
+  const stopping = new AbortController();
+  const running: Promise<void>[] = [];
+  const lab: AgentLab = {
+    store,
+    clock,
+    accountId,
+    cellar,
+    checks,
+    groups: createCheckGroups(parts),
+    locations,
+    checkRuns,
+    agents,
+    assigner,
+    wake,
+    addLocation,
+    addCheck,
+    async addChecks(prefix, count, fields) {
+      const ids = Array.from({ length: count }, (_, n) => `${prefix}-${n}`);
+      await addCheck(`${prefix}-0`, fields);
+      // The others are like it, and the triggers see them all the same.
+      await store.query(
+        `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+         select account_id, $3 || '-' || n, check_type, $3 || '-' || n, activated, muted, frequency,
+           body || jsonb_build_object('name', $3 || '-' || n)
+         from checks, generate_series(1, $4::int - 1) n where account_id = $1 and id = $2`,
+        [accountId, `${prefix}-0`, prefix, count],
+      );
+      return ids;
+    },
+    agent: (id, fields) => new PollingAgent(agents, cellar.caller, id, fields),
+    startAssigner: () => void running.push(assigner.run(stopping.signal)),
+    async silence(agentId) {
+      await store.query(
+        `update agents set lease_until = now() - interval '1 millisecond' where id = $1`,
+        [agentId],
+      );
+    },
+  };
+  return {
+    lab,
+    async end() {
+      stopping.abort();
+      await Promise.all(running);
+      await wake.close();
+    },
+  };
+}

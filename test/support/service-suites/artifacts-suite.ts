@@ -1,0 +1,17 @@
+import { describe } from 'vitest';
+import type { DatabaseKind } from '../databases.ts';
+import { artifactCleanUps } from './artifact-clean-ups.ts';
+import { artifactDownloads } from './artifact-downloads.ts';
+import { useArtifactServer } from './artifact-service.ts';
+import { artifactUploads, hostileArtifacts } from './artifact-uploads.ts';
+
+/** Artifacts through the agents' routes and those of users, on real files. */
+export function artifactsSuite(kind: DatabaseKind): void {
+  describe(`on ${kind}`, () => {
+    const server = useArtifactServer(kind);
+    artifactUploads(server);
+    hostileArtifacts(server);
+    artifactDownloads(server);
+    artifactCleanUps(server);
+  });
+}

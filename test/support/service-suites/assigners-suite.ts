@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createAgents } from '../../../src/service/features/agents.ts';
+import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
+import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import {
+  type DatabaseKind,
+  removeSharedPostgres,
+  sharedPostgres,
+  silentLog,
+  storeConfig,
+  useMigrated,
+} from '../databases.ts';
+import { captureLog, type LogCapture } from '../log-capture.ts';
+import { type AgentLab, LEASE_MS, useAgentLab } from './agent-lab.ts';
+import { PollingAgent, sorted } from './polling-agent.ts';
+
+/** Two stores on one database; of the embedded one there is only one. */
+function useTwoStores(kind: DatabaseKind): () => readonly [Store, Store] {
+  let stores: readonly [Store, Store] | null = null;
+  beforeAll(async () => {
+    const databaseUrl =
+      kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : null;
+    const open = (): Promise<Store> =>
+      openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
+    const first = await open();
+    stores = [first, kind === 'postgres' ? await open() : first];
+  });
+  afterAll(async () => {
+    for (const store of new Set(stores)) await store.close();
+    await removeSharedPostgres();
+  });
+  return () => {
+    if (stores === null) throw new Error('the stores are for tests: they open before the first');
+    return stores;
+  };
+}
+
+/** Replicas of the service that share nothing but the database. */
+export function assignersSuite(kind: DatabaseKind): void {
+  describe(`two assigners on ${kind}`, () => {
+    const stores = useTwoStores(kind);
+    useMigrated(() => stores()[0]);
+    const labOf = useAgentLab(() => stores()[0]);
+
+    const second = async (lab: AgentLab) => {
+      const [, store] = stores();
+      const { clock, checkRuns } = lab;
+      const logs: LogCapture = captureLog();
+      const wake = await createLocationWake(store, clock);
+      return {
+        agents: createAgents({ store, clock, wake, checkRuns, leaseMs: LEASE_MS }),
+        assigner: createAssigner({ store, clock, log: logs.log }),
+        logs,
+        wake,
+      };
+    };
+
+    it('do each location once between them', async () => {
+      const lab = labOf();
+      const other = await second(lab);
+      for (let n = 0; n < 20; n += 1) await lab.addLocation(`location-${n}`);
+      const done = await Promise.all([lab.assigner.pass(), other.assigner.pass()]);
+      expect(done[0] + done[1]).toBe(21);
+      expect(await lab.assigner.pass()).toBe(0);
+      await other.wake.close();
+    });
+
+    it('give every check to one agent, whatever changes and wherever it is asked', async () => {
+      const lab = labOf();
+      const { accountId, checks, store } = lab;
+      const other = await second(lab);
+      const stop = new AbortController();
+      const running = [lab.assigner.run(stop.signal), other.assigner.run(stop.signal)];
+      const replicas = [lab.agents, other.agents];
+      const polling = Array.from({ length: 6 }, (_, n) => {
+        const agents = replicas[n % 2] ?? lab.agents;
+        return new PollingAgent(agents, lab.cellar.caller, `agent-${n}`);
+      });
+      await lab.addChecks('check', 40);
+      await Promise.all([
+        ...polling.map(async (agent, n) => {
+          for (let round = 0; round < 4; round += 1) await agent.look();
+          if (n > 3) await agent.release();
+        }),
+        (async () => {
+          for (let n = 0; n < 15; n += 1) {
+            await checks.update(accountId, `check-${n}`, { activated: n % 3 !== 0 });
+            if (n % 5 === 0) await checks.remove(accountId, `check-${n + 20}`);
+            if (n % 4 === 0) await lab.addCheck(`added-${n}`);
+          }
+        })(),
+      ]);
+      stop.abort();
+      await Promise.all(running);
+      while ((await lab.assigner.pass()) + (await other.assigner.pass()) > 0);
+
+      const live = polling.slice(0, 4);
+      for (const agent of live) await agent.look();
+      const active = await store.query<{ id: string }>(
+        'select id from checks where account_id = $1 and activated',
+        [accountId],
+      );
+      expect(active.length).toBeGreaterThan(30);
+      expect(sorted(live.flatMap(({ ids }) => ids))).toEqual(sorted(active.map(({ id }) => id)));
+      expect(other.logs.records()).toEqual([]);
+      await other.wake.close();
+    });
+
+    it('go on with the other locations where one fails, and say so once', async () => {
+      const lab = labOf();
+      const other = await second(lab);
+      const attic = await lab.addLocation('attic');
+      await lab.store.query(
+        `create function refuse() returns trigger language plpgsql as $$
+         begin raise exception 'not this one'; end $$`,
+      );
+      await lab.store.query(
+        `create trigger refuse before insert on assignments for each row
+         when (new.location_id = '${lab.cellar.id}') execute function refuse()`,
+      );
+      try {
+        await lab.addCheck('in-both', { privateLocations: ['cellar', 'attic'] });
+        expect(await other.assigner.pass()).toBe(1);
+        expect(await ownersIn(lab, attic.id)).toEqual(['in-both']);
+        await other.assigner.pass();
+        await lab.clock.advance(60_000);
+        expect(await other.assigner.pass()).toBe(0);
+        expect(other.logs.records()).toHaveLength(1);
+      } finally {
+        await lab.store.query('drop function refuse cascade');
+      }
+      await lab.clock.advance(60_000);
+      expect(await other.assigner.pass()).toBe(1);
+      expect(await ownersIn(lab, lab.cellar.id)).toEqual(['in-both']);
+      await other.wake.close();
+    });
+  });
+}
+
+async function ownersIn({ store }: AgentLab, locationId: string): Promise<readonly string[]> {
+  const rows = await store.query<{ check_id: string }>(
+    'select check_id from assignments where location_id = $1',
+    [locationId],
+  );
+  return rows.map(({ check_id }) => check_id);
+}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { AssignmentMessage } from '../../../src/wire/v1/assignment.ts';
+import {
+  MAX_ASSIGNMENTS,
+  MAX_POLL_ANSWER_BYTES,
+  MAX_REMOVALS,
+} from '../../../src/wire/v1/limits.ts';
+import type { PollResponse } from '../../../src/wire/v1/poll.ts';
+import { type DatabaseKind, useEmptyStore, useMigrated } from '../databases.ts';
+import { type AgentLab, useAgentLab } from './agent-lab.ts';
+import { sorted } from './polling-agent.ts';
+
+/** The triggers are left out, which take most of the time: the location is told as a whole. */
+async function fillLocation({ store, cellar }: AgentLab, checks: number): Promise<void> {
+  await store.query('alter table checks disable trigger checks_changed');
+  await store.query(
+    `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+     select account_id, 'check-' || n, check_type, 'check-' || n, activated, muted, frequency, body
+     from checks, generate_series(1, $1::int - 1) n where id = 'check-0'`,
+    [checks],
+  );
+  await store.query('alter table checks enable trigger checks_changed');
+  await store.query('insert into location_changes (location_id) values ($1)', [cellar.id]);
+}
+
+/**
+ * A location of many checks, in pages.
+ *
+ * @param many 10,000 or more
+ */
+export function largeLocationSuite(kind: DatabaseKind, many: number): void {
+  describe(`a location of ${many} checks on ${kind}`, () => {
+    const store = useEmptyStore(kind);
+    useMigrated(store);
+    const labOf = useAgentLab(store);
+
+    it('is told whole and exactly, in pages, also while it changes', {
+      timeout: 120_000,
+    }, async () => {
+      const lab = labOf();
+      const { accountId, checks, assigner } = lab;
+      const a = lab.agent('agent-a');
+      const lastId = `check-${many - 1}`;
+      await a.look();
+      await lab.addCheck('check-0');
+      await fillLocation(lab, many);
+      await assigner.pass();
+
+      const told = new Map<string, AssignmentMessage>();
+      const take = (answer: PollResponse): void => {
+        expect(answer.full).toBe(true);
+        expect(answer.upsert.length).toBeLessThanOrEqual(MAX_ASSIGNMENTS);
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES);
+        for (const one of answer.upsert) {
+          // None is told twice.
+          expect(told.has(one.checkId)).toBe(false);
+          told.set(one.checkId, one);
+        }
+      };
+      a.revision = 0;
+      let answer = await a.ask();
+      take(answer);
+      const { revision, epoch } = answer;
+      expect(answer.nextPage).not.toBeNull();
+      a.epoch = epoch;
+      // While the pages are read, one that was told is deleted, and one that was not; another changes.
+      await checks.remove(accountId, 'check-1');
+      await checks.remove(accountId, lastId);
+      await checks.update(accountId, 'check-10', { name: 'renamed' });
+      await lab.addCheck('check-00-new');
+      await assigner.pass();
+      for (let pages = 1; answer.nextPage !== null; pages += 1) {
+        expect(pages).toBeLessThan(200);
+        answer = await a.ask({ page: answer.nextPage });
+        take(answer);
+        expect(answer.revision).toBe(revision);
+      }
+      expect(told.size).toBe(many - 1);
+      for (const [id, one] of told) a.checks.set(id, one);
+      a.revision = revision;
+      const delta = await a.look();
+      expect(delta.full).toBe(false);
+      expect(sorted(delta.upsert.map(({ checkId }) => checkId))).toEqual([
+        'check-00-new',
+        'check-10',
+      ]);
+      expect(sorted(delta.remove)).toEqual(['check-1', lastId]);
+      expect(a.checks.size).toBe(many - 1);
+      expect(a.checks.get('check-10')?.check).toMatchObject({ name: 'renamed' });
+
+      // A second agent gets its share; what the first one loses may be more than an answer takes.
+      const b = lab.agent('agent-b');
+      await b.look();
+      await assigner.pass();
+      const { full } = await a.look();
+      await b.look();
+      expect(full).toBe(b.checks.size > MAX_REMOVALS);
+      expect(a.checks.size + b.checks.size).toBe(many - 1);
+      expect([...a.checks.keys()].some((id) => b.checks.has(id))).toBe(false);
+      expect(b.checks.size).toBeGreaterThan(many / 3);
+
+      // It begins anew between two pages: what it read by then is no whole set any more.
+      a.revision = 0;
+      const first = await a.ask();
+      await a.release();
+      const next = await a.ask({ page: first.nextPage });
+      expect(next).toMatchObject({ revision: 0, epoch: epoch + 1 });
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
+import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import {
+  removeSharedPostgres,
+  sharedPostgres,
+  silentLog,
+  storeConfig,
+  useMigrated,
+} from '../../support/databases.ts';
+import { captureLog } from '../../support/log-capture.ts';
+import { useAgentLab } from '../../support/service-suites/agent-lab.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('agents while the database goes away and comes back', () => {
+  let store: Store | null = null;
+  const storeOf = (): Store => {
+    if (store === null) throw new Error('the store is for tests: it opens before the first');
+    return store;
+  };
+  beforeAll(async () => {
+    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    store = await openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
+  });
+  afterAll(async () => {
+    await store?.close();
+    await removeSharedPostgres();
+  });
+  useMigrated(storeOf);
+  const labOf = useAgentLab(storeOf);
+
+  it('all that wait look again, since what was told meanwhile is not known', async () => {
+    const wake = await createLocationWake(storeOf(), systemClock);
+    const woken = Promise.all([
+      wake.wait('one', MINUTE_MS, new AbortController().signal),
+      wake.wait('another', MINUTE_MS, new AbortController().signal),
+    ]);
+    await storeOf().query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid()`,
+    );
+    const startMs = systemClock.monotonicMs();
+    await woken;
+    expect(systemClock.monotonicMs() - startMs).toBeLessThan(MINUTE_MS / 2);
+    await wake.close();
+  });
+
+  it('checks are assigned again after it, and one line was logged', async () => {
+    const lab = labOf();
+    const { log, records } = captureLog();
+    const assigner = createAssigner({ store: storeOf(), clock: systemClock, log });
+    const stop = new AbortController();
+    await lab.addChecks('check', 10);
+    const running = assigner.run(stop.signal);
+    const a = lab.agent('agent-a');
+    await a.poll();
+    expect(a.ids).toHaveLength(10);
+    const server = await sharedPostgres();
+    await server.stop('immediate');
+    await expect(a.look()).rejects.toMatchObject({ kind: 'unavailable' });
+    await server.start();
+    await lab.addCheck('after');
+    const told = await a.poll();
+    expect(told.upsert.map(({ checkId }) => checkId)).toEqual(['after']);
+    stop.abort();
+    await running;
+    expect(records().length).toBeLessThanOrEqual(1);
+  });
+});
