@@ -3,7 +3,8 @@ import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import type { LogLevel } from '../runtime/logger.ts';
 import { readCaFile } from './config/extra-ca-certs.ts';
-import { UNSUPPORTED_VARIABLES, VARIABLES } from './config/variables.ts';
+import { fixedKey, type KeySource, keyFile } from './config/key-source.ts';
+import { VARIABLES } from './config/variables.ts';
 import type { Network } from './net/address-guard.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 
@@ -20,13 +21,33 @@ export interface RunConfig {
   readonly extraRootsPem: string | null;
 }
 
-/** What the daemon needs. */
-export interface AgentConfig extends RunConfig {
-  readonly checksFile: string;
+/** What any daemon needs. */
+export interface DaemonConfig extends RunConfig {
   /** 0..65535; 0 takes any free port. */
   readonly healthPort: number;
   readonly externalObservability: boolean;
   readonly shutdownGraceMs: number;
+}
+
+/** Stand-alone: checks from a file, results to stdout. */
+export interface FileWork {
+  readonly kind: 'file';
+  readonly checksFile: string;
+}
+
+/** For a service: it gives the checks, and results wait in the spool until it has them. */
+export interface ServiceWork {
+  readonly kind: 'service';
+  readonly serviceUrl: URL;
+  readonly key: KeySource;
+  /** null keeps everything in memory. */
+  readonly dataDir: string | null;
+  readonly spoolMaxBytes: number;
+  readonly spoolMaxAgeMs: number;
+}
+
+export interface AgentConfig extends DaemonConfig {
+  readonly work: FileWork | ServiceWork;
 }
 
 type VariableRow = Pick<Variable<unknown>, 'name' | 'default' | 'meaning' | 'allowed' | 'secret'>;
@@ -46,50 +67,74 @@ const RUN_ROWS: readonly VariableRow[] = [
 /** The commands that read variables, each with exactly those that it reads. */
 export const ENVIRONMENT_OF = {
   run: RUN_ROWS,
-  up: [...RUN_ROWS, VARIABLES.healthPort, VARIABLES.shutdownGraceSeconds],
   agent: ENVIRONMENT,
 } as const satisfies Record<string, readonly VariableRow[]>;
 
 type Command = keyof typeof ENVIRONMENT_OF;
+
+/** Without a service they would be read by nobody. */
+const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile, VARIABLES.dataDir];
+
+const MIB = 1024 * 1024;
+const DAY_MS = 86_400_000;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
 
 /**
  * Reads the daemon's configuration. Empty values count as unset, as compose files write them.
  *
- * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID,
- *   CONFIG_UNSUPPORTED or CONFIG_UNKNOWN, with one line that names the variable, its value (unless
- *   secret) and what is allowed
+ * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or
+ *   CONFIG_UNKNOWN, with one line that names the variable, its value (unless secret) and what is
+ *   allowed
  */
 export function loadConfig(env: Environment): AgentConfig {
-  const unsupported = UNSUPPORTED_VARIABLES.find((name) => textOf(env, name) !== null);
-  if (unsupported !== undefined) {
-    throw new VedetteError(
-      'config',
-      'CONFIG_UNSUPPORTED',
-      `${unsupported} is set, but this release has no service to report to: unset it; checks come from CHECKS_FILE only`,
-    );
-  }
-  refuseNearMiss(env, 'agent');
-  const checksFile = readVariable(env, VARIABLES.checksFile);
-  if (checksFile === null) {
-    const { name, allowed } = VARIABLES.checksFile;
-    throw new VedetteError('config', 'CONFIG_MISSING', `${name} is not set; it must be ${allowed}`);
-  }
-  const externalObservability = readVariable(env, VARIABLES.externalObservability);
-  return { ...readDaemonConfig(env), checksFile, externalObservability };
+  refuseSlips(env, OWN_NAMES, OWN_NAMES);
+  return { ...readDaemonConfig(env), work: readWork(env) };
 }
 
-/**
- * Reads what the daemon needs on a file that the command line names. Whatever else a shell has set,
- * for the agent or for other programs, is let be.
- *
- * @throws VedetteError like loadConfig
- */
-export function loadUpConfig(env: Environment, checksFile: string): AgentConfig {
-  refuseNearMiss(env, 'up');
-  const externalObservability = VARIABLES.externalObservability.whenUnset;
-  return { ...readDaemonConfig(env), checksFile, externalObservability };
+function readWork(env: Environment): FileWork | ServiceWork {
+  const serviceUrl = readVariable(env, VARIABLES.serviceUrl);
+  const checksFile = readVariable(env, VARIABLES.checksFile);
+  if (serviceUrl === null) {
+    if (checksFile === null) {
+      throw missing(
+        `neither SERVICE_URL nor CHECKS_FILE is set: set SERVICE_URL and API_KEY to work for a service, or CHECKS_FILE to ${VARIABLES.checksFile.allowed}`,
+      );
+    }
+    const idle = FOR_A_SERVICE.find(({ name }) => textOf(env, name) !== null);
+    if (idle !== undefined) {
+      throw conflicting(
+        `${idle.name} is set, which is for an agent of a service: set SERVICE_URL too, or unset it to run CHECKS_FILE alone`,
+      );
+    }
+    return { kind: 'file', checksFile };
+  }
+  if (checksFile !== null) {
+    throw conflicting(
+      'SERVICE_URL and CHECKS_FILE are both set: unset CHECKS_FILE to work for the service, or SERVICE_URL to run the file',
+    );
+  }
+  return {
+    kind: 'service',
+    serviceUrl,
+    key: readKey(env),
+    dataDir: readVariable(env, VARIABLES.dataDir),
+    spoolMaxBytes: readVariable(env, VARIABLES.spoolMaxMib) * MIB,
+    spoolMaxAgeMs: readVariable(env, VARIABLES.spoolMaxDays) * DAY_MS,
+  };
+}
+
+function readKey(env: Environment): KeySource {
+  const key = readVariable(env, VARIABLES.apiKey);
+  const path = readVariable(env, VARIABLES.apiKeyFile);
+  if (key !== null && path !== null) {
+    throw conflicting('API_KEY and API_KEY_FILE are both set: unset one of them');
+  }
+  if (key !== null) return fixedKey(key);
+  if (path !== null) return keyFile(path);
+  throw missing(
+    `SERVICE_URL is set, but neither API_KEY nor API_KEY_FILE: API_KEY must be ${VARIABLES.apiKey.allowed}`,
+  );
 }
 
 /**
@@ -102,12 +147,11 @@ export function loadRunConfig(env: Environment): RunConfig {
   return readRunConfig(env);
 }
 
-function readDaemonConfig(
-  env: Environment,
-): RunConfig & Pick<AgentConfig, 'healthPort' | 'shutdownGraceMs'> {
+function readDaemonConfig(env: Environment): DaemonConfig {
   return {
     ...readRunConfig(env),
     healthPort: readVariable(env, VARIABLES.healthPort),
+    externalObservability: readVariable(env, VARIABLES.externalObservability),
     shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,
   };
 }
@@ -125,7 +169,7 @@ function readRunConfig(env: Environment): RunConfig {
 /** A slip matters only where the command would have read what was meant. */
 function refuseNearMiss(env: Environment, command: Command): void {
   const names = ENVIRONMENT_OF[command].map(({ name }) => name);
-  refuseSlips(env, names, [...OWN_NAMES, ...UNSUPPORTED_VARIABLES]);
+  refuseSlips(env, names, OWN_NAMES);
 }
 
 function readExtraRoots(env: Environment): string | null {
@@ -135,6 +179,14 @@ function readExtraRoots(env: Environment): string | null {
   if (file.ok) return file.pem;
   const { name, allowed } = VARIABLES.extraCaCerts;
   throw invalid(`${name} is ${quoted(path)}, which ${file.problem}; it must be ${allowed}`);
+}
+
+function missing(message: string): VedetteError {
+  return new VedetteError('config', 'CONFIG_MISSING', message);
+}
+
+function conflicting(message: string): VedetteError {
+  return new VedetteError('config', 'CONFIG_CONFLICT', message);
 }
 
 function invalid(message: string): VedetteError {

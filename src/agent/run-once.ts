@@ -10,7 +10,7 @@ import { warmUp } from './run/warm-up.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface RunOnceOptions {
-  readonly set: CheckSet;
+  readonly set: Pick<CheckSet, 'checks' | 'clientCertificates'>;
   readonly config: RunConfig;
   /** false: each check is tried once, whatever its retryStrategy says. */
   readonly retries: boolean;
@@ -37,7 +37,9 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
   const places = new Places(config.concurrency);
   const parts = {
     ...tools.parts,
-    location,
+    location: () => location,
+    handover: null,
+    artifacts: null,
     sink: { result: options.onResult, missed: options.onMissed },
     onStarved: () => log.warn('an attempt was repeated: this process itself stood still in it'),
   };
@@ -50,7 +52,15 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
           const slotMs = clock.wallMs();
           const once = retries ? check : { ...check, retryStrategy: null };
           // A signal of its own: hundreds of runs would leave as many listeners on one.
-          const run = { check: once, slotMs, signal: AbortSignal.any([signal]), place };
+          const run = {
+            check: once,
+            slotMs,
+            sequenceId: null,
+            retriesMade: 0,
+            firstStartedAtMs: null,
+            signal: AbortSignal.any([signal]),
+            place,
+          };
           await runCheck(run, parts).catch((fault: unknown) => {
             log.error({ err: fault, checkId: check.id }, 'a fault of Vedette; please report it');
             const reason = 'agent_fault';

@@ -27,6 +27,7 @@ async function start(options: Partial<HealthServerOptions> = {}): Promise<Health
     missedSlots: 3,
     droppedLines: 0,
     spoolDepth: null,
+    spoolOldestSeconds: null,
     lastContact: null,
     checkFileUsable: false,
     lastTurnMs: null,

@@ -25,5 +25,9 @@ export interface ProbeOptions {
 export function probe(url: string, options: ProbeOptions = {}): Promise<HttpOutcome> {
   const { request = {}, context = makeContext(), keepBody = true } = options;
   const clientCertificates = options.clientCertificates ?? [];
-  return probeHttp(preparedRequest(url, request), context, { clientCertificates, keepBody });
+  return probeHttp(preparedRequest(url, request), context, {
+    clientCertificates,
+    keepBody,
+    room: null,
+  });
 }

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { ConnectivityTarget } from '../../src/agent/run/connectivity.ts';
 import { Places } from '../../src/agent/run/places.ts';
 import { createRunTools } from '../../src/agent/run/run-tools.ts';
-import { type RunnerParts, runCheck } from '../../src/agent/run/runner.ts';
+import { type Run, type RunnerParts, runCheck } from '../../src/agent/run/runner.ts';
 import type { Check } from '../../src/model/check.ts';
 import type { CheckResult, MissedSlots } from '../../src/model/result.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -19,7 +19,7 @@ export interface RunHarness {
   readonly starved: number;
   readonly logRecords: () => Record<string, unknown>[];
   /** Starts a run; resolves when it has ended. */
-  run(check: Check, signal?: AbortSignal): Promise<void>;
+  run(check: Check, signal?: AbortSignal, given?: Partial<Run>): Promise<void>;
   /** Resolves when so many results are in. */
   resultCount(count: number): Promise<void>;
 }
@@ -53,7 +53,9 @@ export function runHarness(options: HarnessOptions): RunHarness {
   let starved = 0;
   const parts: RunnerParts = {
     ...tools.parts,
-    location: 'local',
+    location: () => 'local',
+    handover: null,
+    artifacts: null,
     sink: {
       result: (result) => void results.push(result),
       missed: (slots) => void missed.push(slots),
@@ -72,8 +74,11 @@ export function runHarness(options: HarnessOptions): RunHarness {
       return starved;
     },
     logRecords: records,
-    run: (check, signal = new AbortController().signal) =>
-      places.take((place) => runCheck({ check, slotMs: SLOT_MS, signal, place }, parts)),
+    run: (check, signal = new AbortController().signal, given = {}) =>
+      places.take((place) => {
+        const first = { sequenceId: null, retriesMade: 0, firstStartedAtMs: null };
+        return runCheck({ check, slotMs: SLOT_MS, signal, place, ...first, ...given }, parts);
+      }),
     resultCount: (count) => eventually(() => results.length >= count),
   };
 }

@@ -4,6 +4,9 @@ import { readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { captureLog } from '../support/log-capture.ts';
 import { idsOf, openTestSpool, readAll, recordFor } from '../support/spool.ts';
 import { lacking } from '../support/system-needs.ts';
 import { makeTempFolder } from '../support/temp-folder.ts';
@@ -126,6 +129,34 @@ describe.skipIf(missing !== null)(
       async function eventuallyFailing(): Promise<void> {
         while (spool.state !== 'failing') await new Promise((resolve) => setImmediate(resolve));
       }
+    });
+
+    it('gives the room of artifacts to results when the disk is full', async () => {
+      const { path, dataDir } = mountSmall('size=2m');
+      const clock = systemClock;
+      const { spool, dropped } = await openTestSpool({ dataDir });
+      onTestFinished(() => spool.close());
+      const { log } = captureLog();
+      const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
+      const of = (resultId: string, bytes: number) =>
+        outbox.add({
+          resultId,
+          checkId: 'a-check',
+          name: 'response-body',
+          contentType: 'text/plain',
+          bytes: Buffer.alloc(bytes),
+        });
+      expect(await of('one', 1_000_000)).toMatchObject({ ok: true });
+      const refused = await of('two', 1_500_000);
+      expect(refused).toMatchObject({ ok: false, note: expect.stringContaining('ENOSPC') });
+      await spool.committed();
+      expect(() => writeFileSync(join(path, 'filler'), Buffer.alloc(2_000_000))).toThrow('ENOSPC');
+      for (let n = 0; n < 100; n += 1) spool.put(recordFor(`${n}`, { bytes: 4000 }));
+      await spool.committed();
+      expect(spool.state).toBe('durable');
+      expect(await idsOf(spool)).toHaveLength(100);
+      expect(readdirSync(join(dataDir, 'artifacts'))).toEqual([]);
+      expect(dropped).toEqual([{ kind: 'artifact-note', count: 1, reason: 'space' }]);
     });
 
     it('starts on a disk that is full, and makes room by what is accepted', async () => {

@@ -23,3 +23,24 @@ export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
     ? refused
     : { ok: true, value: { hostname, port } };
 }
+
+/** The service's address: http or https, perhaps with a path, and nothing that would be lost or leak. */
+export function serviceUrl(text: string): Parsed<URL> {
+  const refused = { ok: false, culprit: text } as const;
+  if (!URL.canParse(text)) return refused;
+  const url = new URL(text);
+  const isPlain =
+    (url.protocol === 'http:' || url.protocol === 'https:') &&
+    url.username === '' &&
+    url.password === '' &&
+    url.search === '' &&
+    url.hash === '';
+  return isPlain ? { ok: true, value: url } : refused;
+}
+
+const LOCATION_KEY = /^pl_[0-9a-f]{32}$/;
+
+/** The key of a private location. */
+export function locationKey(text: string): Parsed<string> {
+  return LOCATION_KEY.test(text) ? { ok: true, value: text } : { ok: false, culprit: text };
+}

@@ -10,23 +10,83 @@ import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
 import type { Network } from '../net/address-guard.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
-import { hostAndPort } from './parsers.ts';
+import { hostAndPort, locationKey, serviceUrl } from './parsers.ts';
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;
+const MAX_SPOOL_MIB = 1_048_576;
+const MAX_SPOOL_DAYS = 365;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
 /** Every variable that this release reads: SEMANTICS 4. */
 export const VARIABLES = {
+  serviceUrl: variable<URL | null>({
+    name: 'SERVICE_URL',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The service that gives the checks and takes the results. Without it, CHECKS_FILE is needed.',
+    allowed:
+      'an http or https URL without credentials, query or fragment, for example https://vedette.example.com',
+    secret: false,
+    parse: serviceUrl,
+  }),
+  apiKey: variable<string | null>({
+    name: 'API_KEY',
+    default: null,
+    whenUnset: null,
+    meaning: "The private location's key.",
+    allowed: 'the key of a private location: pl_ and 32 hex digits',
+    secret: true,
+    parse: locationKey,
+  }),
+  apiKeyFile: variable<string | null>({
+    name: 'API_KEY_FILE',
+    default: null,
+    whenUnset: null,
+    meaning: 'A file that holds the key, in place of API_KEY; it is read again every 10 s.',
+    allowed: 'the path of a file that holds pl_ and 32 hex digits',
+    secret: false,
+    parse: filePath,
+  }),
+  dataDir: variable<string | null>({
+    name: 'DATA_DIR',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'The folder where results wait for the service, and the last checks for a restart without it. Unset, both are in memory, bounded, and lost when the agent ends. With SERVICE_URL only.',
+    allowed: 'the path of a folder that this agent alone uses',
+    secret: false,
+    parse: filePath,
+  }),
+  spoolMaxMib: variable<number>({
+    name: 'SPOOL_MAX_MIB',
+    default: '512',
+    whenUnset: 512,
+    meaning:
+      'What may wait in DATA_DIR, in MiB; over it, attempts and artifacts go first, then the oldest results, each counted.',
+    allowed: `a whole number from 1 to ${MAX_SPOOL_MIB}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_SPOOL_MIB),
+  }),
+  spoolMaxDays: variable<number>({
+    name: 'SPOOL_MAX_DAYS',
+    default: '7',
+    whenUnset: 7,
+    meaning: 'How long results wait for the service before they are given up, counted.',
+    allowed: `a whole number from 1 to ${MAX_SPOOL_DAYS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_SPOOL_DAYS),
+  }),
   checksFile: variable<string | null>({
     name: 'CHECKS_FILE',
     default: null,
     whenUnset: null,
     meaning:
-      'The check file to run. Results go to stdout as NDJSON and out as metrics; the file is read again when it changes.',
+      'Stand-alone: the check file to run. Results go to stdout as NDJSON and out as metrics; the file is read again when it changes.',
     allowed: 'the path of a check file (YAML or JSON), for example ./vedette.yaml',
     secret: false,
     parse: filePath,
@@ -107,11 +167,3 @@ export const VARIABLES = {
     parse: filePath,
   }),
 } as const;
-
-/** Variables of the agent that reports to a service, which this release has not. */
-export const UNSUPPORTED_VARIABLES = [
-  'SERVICE_URL',
-  'API_KEY',
-  'API_KEY_FILE',
-  'DATA_DIR',
-] as const;

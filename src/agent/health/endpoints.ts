@@ -14,8 +14,10 @@ export interface HealthStatus {
   readonly missedSlots: number;
   /** Result lines that were lost. */
   readonly droppedLines: number;
-  /** Results that wait in the spool; null where there is none. */
+  /** Records that wait in the spool; null where there is none. */
   readonly spoolDepth: number | null;
+  /** How long the oldest of them has waited, whole seconds; null where none waits. */
+  readonly spoolOldestSeconds: number | null;
   /** ISO 8601, of the last answer of the service; null where there is none. */
   readonly lastContact: string | null;
   /** Whether the check file could be used when it was last read; null where there is none. */
@@ -23,6 +25,21 @@ export interface HealthStatus {
   /** Monotonic instant of the scheduler's last turn; null before its first. */
   readonly lastTurnMs: number | null;
 }
+
+/** Before there is anything to tell. */
+export const HEALTH_OF_START: HealthStatus = {
+  state: 'starting',
+  checks: 0,
+  running: 0,
+  queued: 0,
+  missedSlots: 0,
+  droppedLines: 0,
+  spoolDepth: null,
+  spoolOldestSeconds: null,
+  lastContact: null,
+  checkFileUsable: null,
+  lastTurnMs: null,
+};
 
 export interface Answer {
   readonly status: number;

@@ -51,6 +51,50 @@ export const METRIC_TABLE = {
     labels: ['kind'],
     meaning: 'Lines lost for want of a reader or of room: attempt, result or missed.',
   },
+  uploaded: {
+    name: 'vedette_uploaded_total',
+    type: 'counter',
+    labels: [],
+    meaning: 'Records that the service has taken over: results, missed slots, artifacts.',
+  },
+  rejected: {
+    name: 'vedette_rejected_total',
+    type: 'counter',
+    labels: ['kind'],
+    meaning:
+      'Records that the service refused for good, by kind: result, attempt, missed, artifact-note. The log says why.',
+  },
+  spoolDropped: {
+    name: 'vedette_spool_dropped_total',
+    type: 'counter',
+    labels: ['kind', 'reason'],
+    meaning:
+      'Records given up before the service had them, by kind and reason: space, age, memory, damage.',
+  },
+  spoolRecords: {
+    name: 'vedette_spool_records',
+    type: 'gauge',
+    labels: [],
+    meaning: 'Records that wait for the service.',
+  },
+  spoolBytes: {
+    name: 'vedette_spool_bytes',
+    type: 'gauge',
+    labels: [],
+    meaning: 'What they take, artifacts included.',
+  },
+  spoolOldestAge: {
+    name: 'vedette_spool_oldest_age_seconds',
+    type: 'gauge',
+    labels: [],
+    meaning: 'How long the oldest of them has waited; 0 where none waits.',
+  },
+  lastContact: {
+    name: 'vedette_service_last_contact_timestamp_seconds',
+    type: 'gauge',
+    labels: [],
+    meaning: 'When the service last answered, in seconds since the epoch.',
+  },
   running: {
     name: 'vedette_running',
     type: 'gauge',

@@ -2,7 +2,14 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { RUN_RESULTS, runResultOf } from '../../model/run-result.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
+import {
+  SPOOL_DROP_REASONS,
+  SPOOL_KINDS,
+  type SpoolDropReason,
+  type SpoolKind,
+} from '../spool/spool.ts';
 import { createCheckGauges, type GaugedCheck } from './check-gauges.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
@@ -28,9 +35,15 @@ export interface AgentMetrics {
   missed(missed: MissedSlots): void;
   starved(): void;
   dropped(kind: LineKind, count: number): void;
+  /** The spool lost records before the service had them. */
+  spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
+  /** The service took records over. */
+  uploaded(count: number): void;
+  /** The service refused records for good. */
+  rejected(kind: SpoolKind, count: number): void;
   setChecks(checks: readonly GaugedCheck[]): void;
-  /** Reads the load, and how the check file stands, from here at each scrape. */
-  bind(load: Load, checkFile: CheckFileState): void;
+  /** Reads the load, how the check file stands and what waits from here at each scrape. */
+  bind(load: Load, checkFile: CheckFileState, link: () => LinkStatus): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
   /** The exposition of everything (Prometheus text format 0.0.4). Calls at once share one. */
@@ -64,6 +77,9 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const missedSlots = new Counter(options(METRIC_TABLE.missedSlots));
   const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
   const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
+  const uploaded = new Counter(options(METRIC_TABLE.uploaded));
+  const rejected = new Counter(options(METRIC_TABLE.rejected));
+  const spoolDropped = new Counter(options(METRIC_TABLE.spoolDropped));
   const checkCount = new Gauge(options(METRIC_TABLE.checks));
   new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
   let load: Load = { running: 0, queued: 0 };
@@ -74,6 +90,17 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     const { checkFileUsable } = checkFile;
     return checkFileUsable === null ? null : Number(checkFileUsable);
   });
+  let link = (): LinkStatus => ({ spool: null, lastContactMs: null });
+  readGauge(registry, METRIC_TABLE.spoolRecords, () => link().spool?.records ?? null);
+  readGauge(registry, METRIC_TABLE.spoolBytes, () => link().spool?.bytes ?? null);
+  readGauge(registry, METRIC_TABLE.spoolOldestAge, () => {
+    const { spool } = link();
+    return spool === null ? null : (spool.oldestAgeMs ?? 0) / 1000;
+  });
+  readGauge(registry, METRIC_TABLE.lastContact, () => {
+    const { lastContactMs } = link();
+    return lastContactMs === null ? null : lastContactMs / 1000;
+  });
   const gauges = createCheckGauges(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
 
@@ -83,6 +110,10 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   }
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
+  for (const kind of SPOOL_KINDS) {
+    rejected.inc({ kind }, 0);
+    for (const reason of SPOOL_DROP_REASONS) spoolDropped.inc({ kind, reason }, 0);
+  }
 
   const totals = { missedSlots: 0, droppedLines: 0 };
   let rendering: Promise<string> | null = null;
@@ -107,13 +138,17 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       droppedResults.inc({ kind }, count);
       totals.droppedLines += count;
     },
+    spoolDropped: (kind, count, reason) => spoolDropped.inc({ kind, reason }, count),
+    uploaded: (count) => uploaded.inc(count),
+    rejected: (kind, count) => rejected.inc({ kind }, count),
     setChecks(checks) {
       checkCount.set(checks.length);
       gauges.setChecks(checks);
     },
-    bind(loadFrom, checkFileFrom) {
+    bind(loadFrom, checkFileFrom, linkFrom) {
       load = loadFrom;
       checkFile = checkFileFrom;
+      link = linkFrom;
     },
     text() {
       rendering ??= render(registry).finally(() => {

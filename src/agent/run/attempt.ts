@@ -8,12 +8,14 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
   DetailFields,
+  LongBody,
   Probed,
 } from './check-types/check-type.ts';
 
@@ -27,6 +29,16 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
+  /** Where long bodies wait for the verdict on their attempts. */
+  readonly bodyRoom: SharedBodyRoom;
+}
+
+export interface AttemptOptions {
+  /** The first line of the job log. */
+  readonly opening: string;
+  readonly signal: AbortSignal;
+  /** Whether a body longer than a result stores is wanted. It takes room until `forget`. */
+  readonly keepLongBody: boolean;
 }
 
 export interface Attempt {
@@ -40,31 +52,36 @@ export interface Attempt {
   readonly networkError: boolean;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
-  readonly details: DetailFields;
+  /** May grow until the details are made. */
+  readonly jobLog: JobLog;
+  readonly longBody: LongBody | null;
+  detail(jobAssets: readonly string[]): DetailFields;
+  /** Gives up the room of the long body, which nobody must use any more. */
+  forget(): void;
 }
 
 /** Probes once and judges what came. Never rejects: what breaks in it is an INTERNAL_ERROR. */
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
-  opening: string,
-  signal: AbortSignal,
+  { opening, signal, keepLongBody }: AttemptOptions,
 ): Promise<Attempt> {
   const { clock } = parts;
   const log = new JobLog(clock);
   log.info(opening);
+  const room = keepLongBody ? parts.bodyRoom.open() : null;
   const startedAtMs = clock.wallMs();
   const startMs = clock.monotonicMs();
   const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
   const context = { signal, clock, deadlineMs, resolver, guard, log };
-  const { probed, assertions } = await observe(check, parts, context);
+  const { probed, assertions } = await observe(check, parts, context, room);
   const { failure, networkError, responseTimeMs } = probed;
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
   const verdict = verdictOf(check, { ...probed, assertionsFailed });
-  const details = probed.detail({ assertions, jobLog: log.entries() });
+  const longBody = room === null ? null : probed.longBody;
   const durationMs = clock.monotonicMs() - startMs;
   return {
     startedAtMs,
@@ -74,7 +91,10 @@ export async function makeAttempt(
     networkError,
     responseTimeMs,
     verdict,
-    details,
+    jobLog: log,
+    longBody,
+    detail: (jobAssets) => probed.detail({ assertions, jobLog: log.entries(), jobAssets }),
+    forget: () => room?.close(),
   };
 }
 
@@ -87,11 +107,12 @@ async function observe(
   check: Check,
   { checkTypes, evaluator, log }: AttemptParts,
   context: ProbeContext,
+  room: BodyRoom | null,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   try {
-    const probed = await runner.probe(check as never, context);
+    const probed = await runner.probe(check as never, context, room);
     const { assertions } = check.request;
     const { signal } = context;
     return { probed, assertions: await evaluator.evaluate(assertions, probed.sources, signal) };

@@ -5,8 +5,10 @@ export interface Place {
   /**
    * Gives the place up for a wait (the delay before a retry) and takes one again after it, ahead
    * of runs that have not begun. Resolves with what the wait resolved with.
+   *
+   * @param isOver whether the run ends with this value: it then takes no place any more
    */
-  rest<Value>(wait: () => Promise<Value>): Promise<Value>;
+  rest<Value>(wait: () => Promise<Value>, isOver?: (value: Value) => boolean): Promise<Value>;
 }
 
 const FRESH = 0;
@@ -33,12 +35,15 @@ export class Places {
     return new Promise((resolve, reject) => {
       this.#occupy(FRESH, (firstRelease) => {
         let release = firstRelease;
-        const rest: Place['rest'] = async (wait) => {
+        const rest: Place['rest'] = async (wait, isOver = () => false) => {
           release();
+          let isOut = false;
           try {
-            return await wait();
+            const value = await wait();
+            isOut = isOver(value);
+            return value;
           } finally {
-            release = await new Promise((granted) => this.#occupy(RETRY, granted));
+            if (!isOut) release = await new Promise((granted) => this.#occupy(RETRY, granted));
           }
         };
         work({ rest })

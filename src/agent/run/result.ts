@@ -1,24 +1,35 @@
 import type { Check } from '../../model/check.ts';
-import { resultIdOf, sequenceIdOf } from '../../model/ids.ts';
+import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result.ts';
 import type { Attempt } from './attempt.ts';
 
-export interface ResultPlace {
-  readonly location: string;
-  /** Epoch milliseconds. */
-  readonly slotMs: number;
+export interface ResultPlace extends RunName {
   /** Retries made before this attempt. */
   readonly retriesMade: number;
   readonly resultType: ResultType;
+  readonly jobAssets: readonly string[];
+}
+
+/** The id of the attempt's result. */
+export function resultIdIn({ sequenceId }: RunName, retriesMade: number): string {
+  return resultIdOf(sequenceId, retriesMade + 1);
+}
+
+/** What names a run, and its results with it. */
+export interface RunName {
+  /** Where it runs. A run that was handed over has its sequence from where it began. */
+  readonly location: string;
+  /** Epoch milliseconds. */
+  readonly slotMs: number;
+  readonly sequenceId: string;
 }
 
 /** The specification's result object (2.4) of one attempt. */
 export function resultOf(check: Check, attempt: Attempt, place: ResultPlace): CheckResult {
-  const sequenceId = sequenceIdOf(check.id, place.location, place.slotMs);
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {
     resultType: place.resultType,
-    id: resultIdOf(sequenceId, place.retriesMade + 1),
+    id: resultIdIn(place, place.retriesMade),
     name: check.name,
     checkId: check.id,
     checkType: check.checkType,
@@ -33,13 +44,13 @@ export function resultOf(check: Check, attempt: Attempt, place: ResultPlace): Ch
     tcpCheckResult: null,
     dnsCheckResult: null,
     icmpCheckResult: null,
-    ...attempt.details,
+    ...attempt.detail(place.jobAssets),
     browserCheckResult: null,
     multiStepCheckResult: null,
     agenticCheckResult: null,
     checkRunId: place.slotMs,
     attempts: place.retriesMade,
-    sequenceId,
+    sequenceId: place.sequenceId,
     errorGroupIds: [],
   };
 }

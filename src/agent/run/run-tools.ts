@@ -6,6 +6,7 @@ import type { RunConfig } from '../config.ts';
 import { denyNetworks } from '../net/address-guard.ts';
 import { createSystemResolver } from '../net/dns/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
+import { SharedBodyRoom } from '../probes/http/body-room.ts';
 import { createIcmpProbe } from '../probes/icmp.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';
@@ -14,6 +15,9 @@ import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
 import type { RunnerParts } from './runner.ts';
 import { StallMonitor } from './stall-monitor.ts';
+
+/** For all bodies together that are longer than their results store. */
+const LONG_BODIES_BYTES = 64 * 1024 * 1024;
 
 export interface RunToolsOptions {
   readonly config: RunConfig;
@@ -24,7 +28,7 @@ export interface RunToolsOptions {
 }
 
 export interface RunTools {
-  readonly parts: Omit<RunnerParts, 'sink' | 'location' | 'onStarved'>;
+  readonly parts: Omit<RunnerParts, 'sink' | 'location' | 'handover' | 'artifacts' | 'onStarved'>;
   /** Ends sockets, threads and timers. No run may be going on any more. */
   close(): Promise<void>;
 }
@@ -49,6 +53,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       resolver,
       evaluator,
       stalls,
+      bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({
         targets: config.connectivityTargets,

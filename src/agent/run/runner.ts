@@ -1,22 +1,30 @@
 import type { Check } from '../../model/check.ts';
+import { sequenceIdOf } from '../../model/ids.ts';
 import type { MissedReason } from '../../model/result.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/retry.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
+import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
+import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
 import type { Place } from './places.ts';
-import { resultOf } from './result.ts';
+import { resultIdIn, resultOf } from './result.ts';
 import type { StallMonitor } from './stall-monitor.ts';
 
 /** A starved attempt is repeated at once this many times; then nothing true can be said. */
 const MAX_STARVED_REPEATS = 3;
 
 export interface RunnerParts extends AttemptParts {
-  readonly location: string;
+  /** The `runLocation` of results; asked once a run. */
+  readonly location: () => string;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
   readonly stalls: StallMonitor;
   readonly connectivity: ConnectivityCheck;
+  /** null where there is no other location to give retries to. */
+  readonly handover: Handover | null;
+  /** null where artifacts have nowhere to go. */
+  readonly artifacts: ArtifactTaker | null;
   /** Told of every attempt that did not count because the agent itself stood still. */
   readonly onStarved: () => void;
 }
@@ -25,39 +33,62 @@ export interface Run {
   readonly check: Check;
   /** Epoch milliseconds; names the run. */
   readonly slotMs: number;
+  /** Of a one-off, which is given it; null where check, location and slot make it. */
+  readonly sequenceId: string | null;
+  /** Retries of this run that were made before, elsewhere. */
+  readonly retriesMade: number;
+  /** Epoch milliseconds of the run's first attempt, elsewhere; null where it is yet to come. */
+  readonly firstStartedAtMs: number | null;
   /** Ends the run at once, as missed: a stopping agent is no outage of the target. */
   readonly signal: AbortSignal;
   readonly place: Place;
 }
 
 /**
- * One run: attempts until one passes or no further retry is due. Everything that comes of it goes
- * to the sink: ATTEMPT results and one FINAL, or one missed slot that says why there is no FINAL.
+ * One run: attempts until one passes or no further retry is due, or another location has taken the
+ * next one. Everything that comes of it goes to the sink: ATTEMPT results and one FINAL, or one
+ * missed slot that says why there is no FINAL. A one-off has no slot that could be missed: where
+ * it comes to nothing, only the log says so, and who asked for it sees that nothing came.
  */
 export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
-  const { check, slotMs, signal } = run;
-  const { clock } = parts;
+  const { check, slotMs } = run;
+  const { clock, sink } = parts;
   const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);
+  const location = parts.location();
+  const sequenceId = run.sequenceId ?? sequenceIdOf(check.id, location, slotMs);
+  const name = { location, slotMs, sequenceId };
   const startMs = clock.monotonicMs();
+  const firstStartedAtMs = run.firstStartedAtMs ?? clock.wallMs();
+  // Another machine's clock may be ahead of this one's.
+  const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
-  for (let retriesMade = 0; ; retriesMade += 1) {
+  for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
     if (attempt === null) return reportMissed(run, 'agent_starved', parts);
     const missed = await whyNotToCount(attempt, run, parts);
-    if (missed !== null) return reportMissed(run, missed, parts);
+    if (missed !== null) {
+      attempt.forget();
+      return reportMissed(run, missed, parts);
+    }
 
-    const elapsedMs = clock.monotonicMs() - startMs;
+    const endMs = clock.monotonicMs();
     // A fault of our own is not the target's to repeat: a socket that we may not open stays shut.
     const delayMs = attempt.verdict.hasFailures
-      ? nextRetryDelayMs(plan, retriesMade, elapsedMs, attempt.networkError)
+      ? nextRetryDelayMs(plan, retriesMade, earlierMs + endMs - startMs, attempt.networkError)
       : null;
+    const notBeforeMs = Math.round(clock.wallMs() + (delayMs ?? 0));
+    const owner = { checkId: check.id, resultId: resultIdIn(name, retriesMade) };
+    const jobAssets = await keepFailedBody(attempt, owner, parts);
+    attempt.forget();
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
-    const { location, sink } = parts;
-    sink.result(resultOf(check, attempt, { location, slotMs, retriesMade, resultType }));
+    sink.result(resultOf(check, attempt, { ...name, retriesMade, resultType, jobAssets }));
     if (delayMs === null) return;
-    // Without a delay there is nothing to wait for, and no reason to let others go first.
-    const waited = delayMs === 0 || (await run.place.rest(() => sleep(clock, delayMs, signal)));
-    if (!waited) return reportMissed(run, 'agent_stopped', parts);
+
+    const retry = { checkId: check.id, slotMs, sequenceId, firstStartedAtMs, notBeforeMs };
+    const offer = plan.sameRegion ? null : { ...retry, retriesMade: retriesMade + 1 };
+    const next = await waitForRetry(run, { offer, dueMs: endMs + delayMs }, parts);
+    if (next === 'taken') return;
+    if (next === 'stopped') return reportMissed(run, 'agent_stopped', parts);
   }
 }
 
@@ -80,12 +111,16 @@ async function attemptUnstarved(
   retriesMade: number,
   parts: RunnerParts,
 ): Promise<Attempt | null> {
-  const opening = `Attempt ${retriesMade + 1} of at most ${plan.maxRetries + 1} (${check.checkType} check "${check.id}")`;
+  const most = Math.max(plan.maxRetries, retriesMade) + 1;
+  const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
+  const keepLongBody = parts.artifacts !== null;
   for (let repeats = 0; repeats <= MAX_STARVED_REPEATS; repeats += 1) {
     const again = repeats === 0 ? '' : `, repeated: the agent itself stood still in the one before`;
-    const attempt = await makeAttempt(check, parts, `${opening}${again}`, signal);
+    const options = { opening: `${title}${again}`, signal, keepLongBody };
+    const attempt = await makeAttempt(check, parts, options);
     const isSuspect = !passedWithAnswer(attempt) || attempt.verdict.isDegraded;
     if (signal.aborted || !isSuspect || !parts.stalls.stalledSince(attempt.startMs)) return attempt;
+    attempt.forget();
     parts.onStarved();
   }
   return null;
@@ -104,6 +139,36 @@ async function whyNotToCount(
   return online ? null : 'agent_offline';
 }
 
-function reportMissed({ check, slotMs }: Run, reason: MissedReason, { sink }: RunnerParts): void {
-  sink.missed({ checkId: check.id, slot: slotMs, lastSlot: slotMs, count: 1, reason });
+interface NextRetry {
+  /** Where it is to be made elsewhere; null where it stays here. */
+  readonly offer: RetryOffer | null;
+  /** Monotonic. */
+  readonly dueMs: number;
+}
+
+/** `due`: the retry is to be made here, now. `taken`: another location makes it. */
+async function waitForRetry(
+  { check, signal, place }: Run,
+  { offer, dueMs }: NextRetry,
+  { clock, handover, log }: RunnerParts,
+): Promise<'due' | 'taken' | 'stopped'> {
+  const isForOthers = offer !== null && handover !== null && mayRunElsewhere(check);
+  // Without a delay there is nothing to wait for, and no reason to let others go first.
+  if (!isForOthers && dueMs <= clock.monotonicMs()) return 'due';
+  const wait = async () => {
+    if (isForOthers && (await isTaken(handover, offer, { signal, log }))) return 'taken';
+    const leftMs = dueMs - clock.monotonicMs();
+    const isDue = leftMs <= 0 ? !signal.aborted : await sleep(clock, leftMs, signal);
+    return isDue ? 'due' : 'stopped';
+  };
+  return await place.rest(wait, (next) => next !== 'due');
+}
+
+function reportMissed(run: Run, reason: MissedReason, { sink, log }: RunnerParts): void {
+  const { check, slotMs, sequenceId } = run;
+  if (sequenceId === null) {
+    sink.missed({ checkId: check.id, slot: slotMs, lastSlot: slotMs, count: 1, reason });
+  } else {
+    log.warn({ checkId: check.id, reason }, 'a run that was asked for came to nothing');
+  }
 }

@@ -32,7 +32,8 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     const unguarded = { ...parts, guard: allowAll };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const check of checksOf(port)) {
-        await makeAttempt(check, unguarded, 'warming up', ended);
+        const options = { opening: 'warming up', signal: ended, keepLongBody: false };
+        await makeAttempt(check, unguarded, options);
       }
     }
   } catch (error) {

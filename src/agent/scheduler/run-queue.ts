@@ -3,9 +3,11 @@ import type { MissedReason, MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Place, Places } from '../run/places.ts';
 import type { Run } from '../run/runner.ts';
+import { type AskedRun, isTooLate } from './one-offs.ts';
+import type { SlotAccounting } from './slot-accounting.ts';
 import { WaitingLine } from './waiting-line.ts';
 
-/** `slot`: due by the check's plan. `one_off`: asked for, and waits as long as it has to. */
+/** `slot`: due by the check's plan. `one_off`: asked for. */
 export type RunKind = 'slot' | 'one_off';
 
 /** A run that is to start now. */
@@ -27,12 +29,17 @@ export interface RunQueueOptions {
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
   readonly onMissed: (missed: MissedSlots) => void;
+  readonly account: SlotAccounting;
   /** A run threw: a fault of our own. */
   readonly onFault: (fault: unknown, check: Check) => void;
 }
 
 /** A run from the moment it is due. */
 interface Ticket {
+  /** The check's id; of an asked run a name that no check has. */
+  readonly key: string;
+  /** A run that came with a name of its own, and runs beside all others of its check. */
+  readonly asked: AskedRun | null;
   due: Due;
   kind: RunKind;
   /** Aborts it; null while it waits in the line. */
@@ -45,8 +52,9 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due, at most `concurrency` at once and never two of one check; the rest waits in
- * the order it came, until its tolerance is over.
+ * Runs what is due, at most `concurrency` at once; the rest waits in the order it came, until its
+ * tolerance is over. There are never two runs of one check, but for asked ones: those have slots of
+ * their own, and must cost the check's plan none.
  *
  * What waits stands in a line of our own and not in the places' queue, where each would take 2 KB
  * and leaving it early would cost a search of the whole queue.
@@ -54,7 +62,7 @@ const EXPIRY_INTERVAL_MS = 1000;
 export class RunQueue {
   readonly #options: RunQueueOptions;
   readonly #places: Places;
-  /** By check id: at most one that runs or waits. */
+  /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
   readonly #line = new WaitingLine<Ticket>();
   #held = 0;
@@ -89,12 +97,15 @@ export class RunQueue {
     }
     const previous = this.#runs.get(due.check.id);
     if (previous === undefined) {
+      this.#began(due);
       this.#enqueue(due, 'slot');
     } else if (previous.kind === 'one_off' && previous.stop === null) {
       // The run that was asked for becomes the plan's own, and keeps its place in the line.
+      this.#began(due);
       previous.due = due;
       previous.kind = 'slot';
     } else if (previous.kind === 'one_off' && previous.held === null) {
+      this.#began(due);
       previous.held = due;
       this.#held += 1;
     } else {
@@ -105,6 +116,19 @@ export class RunQueue {
   /** Takes a run that was asked for, unless one of the check is running or waiting already. */
   submitOneOff(due: Due): void {
     if (this.#state === 'open' && !this.#runs.has(due.check.id)) this.#enqueue(due, 'one_off');
+  }
+
+  /** Takes a run that is asked for by a name of its own; the caller sees to it that it is new. */
+  submitAsked(asked: AskedRun): void {
+    if (this.#state === 'closed') {
+      asked.onEnded('stopped');
+      return;
+    }
+    const { check, slot: slotMs } = asked.run;
+    const dueMonotonicMs = this.#options.clock.monotonicMs();
+    const toleranceMs = asked.latestMs - dueMonotonicMs;
+    const due = { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
+    this.#enqueue(due, 'one_off', asked);
   }
 
   /** What waits for this check will run by its new definition. */
@@ -119,8 +143,12 @@ export class RunQueue {
   withdraw(checkId: string): void {
     const run = this.#runs.get(checkId);
     if (run === undefined) return;
-    if (run.stop === null) this.#leave(run);
-    this.#unhold(run);
+    if (run.stop === null) {
+      this.#leave(run);
+      if (run.kind === 'slot') this.#ended(run.due);
+    }
+    const held = this.#unhold(run);
+    if (held !== null) this.#ended(held);
   }
 
   /** Reports the slots that have waited longer than their tolerance; looks once a second. */
@@ -129,12 +157,12 @@ export class RunQueue {
     if (nowMs < this.#nextExpiryMs) return;
     this.#nextExpiryMs = nowMs + EXPIRY_INTERVAL_MS;
     for (const run of this.#line.items()) {
-      if (this.#isTooLate(run.due)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
     }
     if (this.#held === 0) return;
     for (const run of this.#runs.values()) {
-      if (run.held !== null && this.#isTooLate(run.held)) {
-        this.#miss(this.#unhold(run), 'previous_run_active');
+      if (run.held !== null && this.#isPastTolerance(run.held)) {
+        this.#giveUpHeld(run, 'previous_run_active');
       }
     }
   }
@@ -147,7 +175,7 @@ export class RunQueue {
     this.#state = 'closed';
     for (const run of this.#line.items()) this.#giveUp(run, 'agent_stopped');
     const active = [...this.#runs.values()];
-    for (const run of active) this.#miss(this.#unhold(run), 'agent_stopped');
+    for (const run of active) this.#giveUpHeld(run, 'agent_stopped');
     const cut = (): void => {
       for (const { stop } of active) stop?.abort();
     };
@@ -165,9 +193,11 @@ export class RunQueue {
     return held;
   }
 
-  #enqueue(due: Due, kind: RunKind): void {
-    const run: Ticket = { due, kind, stop: null, ended: Promise.resolve(), held: null };
-    this.#runs.set(due.check.id, run);
+  #enqueue(due: Due, kind: RunKind, asked: AskedRun | null = null): void {
+    // No check id has a slash.
+    const key = asked === null ? due.check.id : `/${asked.run.runId}`;
+    const run: Ticket = { key, asked, due, kind, stop: null, ended: Promise.resolve(), held: null };
+    this.#runs.set(key, run);
     this.#line.push(run);
     this.#fillPlaces();
   }
@@ -176,7 +206,7 @@ export class RunQueue {
     while (this.#places.isFree) {
       const run = this.#line.shift();
       if (run === null) return;
-      if (this.#isTooLate(run.due)) this.#giveUp(run, 'agent_busy');
+      if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
       else void this.#places.take((place) => this.#start(run, place));
     }
   }
@@ -193,37 +223,69 @@ export class RunQueue {
   }
 
   async #runToEnd(run: Ticket, signal: AbortSignal, place: Place): Promise<void> {
-    const { due } = run;
+    const { due, asked } = run;
     const { check, slotMs } = due;
+    const sequenceId = asked?.run.sequenceId ?? null;
+    const retriesMade = asked?.run.retriesMade ?? 0;
+    const firstStartedAtMs = asked?.run.firstStartedAt ?? null;
+    const identity = { check, slotMs, sequenceId, retriesMade, firstStartedAtMs };
     try {
-      await this.#options.run({ check, slotMs, signal, place });
+      await this.#options.run({ ...identity, signal, place });
     } catch (fault) {
       this.#options.onFault(fault, check);
-      this.#miss(due, 'agent_fault');
+      if (asked === null) this.#miss(due, 'agent_fault');
     }
-    this.#runs.delete(check.id);
+    this.#runs.delete(run.key);
+    asked?.onEnded(signal.aborted ? 'stopped' : 'ended');
+    if (run.kind === 'slot') this.#ended(due);
+    if (run.held === null) return;
+    if (this.#isPastTolerance(run.held)) {
+      this.#giveUpHeld(run, 'previous_run_active');
+      return;
+    }
     const held = this.#unhold(run);
-    if (held === null) return;
-    if (this.#isTooLate(held)) this.#miss(held, 'previous_run_active');
-    else this.#enqueue(held, 'slot');
+    if (held !== null) this.#enqueue(held, 'slot');
   }
 
   #giveUp(run: Ticket, reason: MissedReason): void {
     this.#leave(run);
-    if (run.kind === 'slot') this.#miss(run.due, reason);
+    run.asked?.onEnded(reason === 'agent_stopped' ? 'stopped' : 'too_late');
+    if (run.kind !== 'slot') return;
+    this.#miss(run.due, reason);
+    this.#ended(run.due);
+  }
+
+  #giveUpHeld(run: Ticket, reason: MissedReason): void {
+    const held = this.#unhold(run);
+    if (held === null) return;
+    this.#miss(held, reason);
+    this.#ended(held);
   }
 
   #leave(run: Ticket): void {
     this.#line.remove(run);
-    this.#runs.delete(run.due.check.id);
+    this.#runs.delete(run.key);
   }
 
-  #isTooLate({ dueMonotonicMs, toleranceMs }: Due): boolean {
+  #began({ check, slotMs }: Due): void {
+    this.#options.account.began(check.id, slotMs);
+  }
+
+  /** After all that comes of it is told. */
+  #ended({ check, slotMs }: Due): void {
+    this.#options.account.ended(check.id, slotMs);
+  }
+
+  #isTooLate({ asked, due }: Ticket): boolean {
+    return asked === null ? this.#isPastTolerance(due) : isTooLate(asked, this.#options.clock);
+  }
+
+  #isPastTolerance({ dueMonotonicMs, toleranceMs }: Due): boolean {
     return this.#options.clock.monotonicMs() - dueMonotonicMs > toleranceMs;
   }
 
-  #miss(due: Due | null, reason: MissedReason): void {
-    if (due === null || due.isReported) return;
+  #miss(due: Due, reason: MissedReason): void {
+    if (due.isReported) return;
     const { check, slotMs } = due;
     this.#options.onMissed({
       checkId: check.id,

@@ -1,22 +1,28 @@
 import type { Check } from '../../model/check.ts';
 import { lastSlotAt, type SlotRule, slotRuleOf } from '../../model/frequency.ts';
+import { ownSlotsOf, type TurnRule } from '../../model/slot-stride.ts';
 import type { Slotted } from './slot-heap.ts';
 import { startToleranceMs } from './tolerance.ts';
 
 /** A check with what the scheduler knows of it. */
 export interface ScheduledCheck extends Slotted {
   check: Check;
+  /** Where its location takes turns with others; null where it runs every slot. */
+  readonly turn: TurnRule | null;
+  /** The slots that are run here. */
   readonly rule: SlotRule;
   readonly toleranceMs: number;
 }
 
 /** The next slot is for the caller to set. */
-export function scheduledCheckOf(check: Check): ScheduledCheck {
-  const rule = ruleOf(check);
+export function scheduledCheckOf(check: Check, turn: TurnRule | null): ScheduledCheck {
+  const rule = turn === null ? ruleOf(check) : ownSlotsOf(turn);
   return {
     check,
+    turn,
     rule,
-    toleranceMs: startToleranceMs(rule.periodMs),
+    // Of the check's own period: when its turn comes is no reason to start it later.
+    toleranceMs: startToleranceMs(turn?.periodMs ?? rule.periodMs),
     order: spread(check.id),
     nextSlotMs: 0,
   };
@@ -26,9 +32,23 @@ export function ruleOf(check: Check): SlotRule {
   return slotRuleOf(check.id, check.frequency, check.frequencyOffset);
 }
 
-/** Whether both definitions are due at the same instants; tells without computing a hash. */
-export function sameSlots(a: Check, b: Check): boolean {
-  return a.frequency === b.frequency && a.frequencyOffset === b.frequencyOffset;
+/** Whether the new definition is due at the same instants; tells without computing a hash. */
+export function isDueAlike(known: ScheduledCheck, check: Check, turn: TurnRule | null): boolean {
+  if (known.turn === null || turn === null) {
+    const { frequency, frequencyOffset } = known.check;
+    return (
+      known.turn === turn &&
+      frequency === check.frequency &&
+      frequencyOffset === check.frequencyOffset
+    );
+  }
+  const { periodMs, phaseMs, stride, index } = known.turn;
+  return (
+    periodMs === turn.periodMs &&
+    phaseMs === turn.phaseMs &&
+    stride === turn.stride &&
+    index === turn.index
+  );
 }
 
 /**

@@ -1,22 +1,27 @@
 import type { Check } from '../../model/check.ts';
 import { lastSlotAt } from '../../model/frequency.ts';
 import type { MissedSlots } from '../../model/result.ts';
+import type { TurnRule } from '../../model/slot-stride.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
+import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
+import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
 import {
+  isDueAlike,
   oneOffSlotMs,
   ruleOf,
   type ScheduledCheck,
-  sameSlots,
   scheduledCheckOf,
 } from './scheduled-check.ts';
+import type { SlotAccounting } from './slot-accounting.ts';
 import { SlotHeap } from './slot-heap.ts';
 import type { Stretch } from './stretch.ts';
 import { Timeline } from './timeline.ts';
 
 /** The wall clock is read at least this often, so that a step of it is noticed. */
 const MAX_WAIT_MS = 1000;
+const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
 /** After this long a turn lets the event loop go on, and takes the rest up behind it. */
 const TURN_BUDGET_MS = 4;
 
@@ -34,6 +39,7 @@ export interface SchedulerOptions {
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of our own. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
+  readonly account: SlotAccounting;
   /**
    * Something of our own threw: a run (with its check) or a callback. Scheduling goes on. This one
    * must not throw.
@@ -67,6 +73,7 @@ export class Scheduler {
   #scheduled = new Map<string, ScheduledCheck>();
   /** Asked for by runNow and not yet handed to the queue. */
   readonly #asked = new Map<string, Check>();
+  readonly #oneOffs: OneOffs;
 
   #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
   #cancelWake: CancelTimer | null = null;
@@ -83,8 +90,13 @@ export class Scheduler {
       run: options.run,
       onStarted: (...run) => this.#guard(() => options.observer.started(...run)),
       onMissed: this.#onMissed,
+      account: {
+        began: (...slot) => this.#guard(() => options.account.began(...slot)),
+        ended: (...slot) => this.#guard(() => options.account.ended(...slot)),
+      },
       onFault: options.onFault,
     });
+    this.#oneOffs = new OneOffs(options.clock);
     this.#timeline = new Timeline(options.clock);
     this.#lastTurnMs = options.clock.monotonicMs();
   }
@@ -109,6 +121,14 @@ export class Scheduler {
     return this.#scheduled.size;
   }
 
+  /**
+   * Epoch milliseconds: every slot up to this instant was started or reported, or `account` was
+   * told that it began. A slot after it may be due already, and not looked at yet.
+   */
+  get reachedMs(): number {
+    return this.#timeline.reachedMs;
+  }
+
   /** Monotonic instant of the last turn, or of the making; from start() on a second old at most. */
   get lastTurnMs(): number {
     return this.#lastTurnMs;
@@ -128,13 +148,17 @@ export class Scheduler {
    * Takes these checks in place of those before; deactivated ones are left out. A check that is
    * due at the same instants as before keeps its next slot, one whose slots changed goes on with
    * its new ones, and a new one starts with its first slot after now.
+   *
+   * @param turns by check id, which of its slots are run here; all where there is none
    */
-  setChecks(checks: readonly Check[]): void {
+  setChecks(checks: readonly Check[], turns: ReadonlyMap<string, TurnRule> = NO_TURNS): void {
     const presentMs = this.#timeline.presentMs;
     const before = this.#scheduled;
     this.#scheduled = new Map();
     for (const check of checks) {
-      if (check.activated) this.#scheduled.set(check.id, this.#adopt(check, before, presentMs));
+      if (!check.activated) continue;
+      const turn = turns.get(check.id) ?? null;
+      this.#scheduled.set(check.id, this.#adopt(check, turn, before.get(check.id), presentMs));
     }
     for (const id of before.keys()) {
       if (this.#scheduled.has(id)) continue;
@@ -158,6 +182,22 @@ export class Scheduler {
   }
 
   /**
+   * Runs what a service asks for, at `notBefore` and never from `notAfter` on: beside the plan, of
+   * which it costs no slot, by its own definition of the check and under its own name. One whose
+   * runId is known is ignored. `onEnded` is called once, whatever becomes of it, and may be called
+   * before this returns.
+   */
+  runOnce(run: OneOff, onEnded: (outcome: OneOffOutcome) => void): void {
+    const ended = (outcome: OneOffOutcome): void => this.#guard(() => onEnded(outcome));
+    if (this.#state === 'draining' || this.#state === 'stopped') {
+      ended('stopped');
+      return;
+    }
+    this.#oneOffs.add(run, ended);
+    if (this.#state === 'running') this.#wake();
+  }
+
+  /**
    * Starts nothing more and reports the slots that wait as missed (agent_stopped). Resolves when
    * the running runs have ended; when `graceSignal` aborts, their signals do.
    */
@@ -165,6 +205,7 @@ export class Scheduler {
     const wasRunning = this.#state === 'running';
     if (this.#state !== 'stopped') this.#state = 'draining';
     this.#asked.clear();
+    this.#oneOffs.stop();
     const drained = this.#queue.drain(graceSignal);
     // The queue is closed, so this reports what was due and not yet looked at: what is left of a
     // stretch that a turn had to break off, and then the time that went by meanwhile.
@@ -179,22 +220,22 @@ export class Scheduler {
 
   #adopt(
     check: Check,
-    before: ReadonlyMap<string, ScheduledCheck>,
+    turn: TurnRule | null,
+    known: ScheduledCheck | undefined,
     presentMs: number,
   ): ScheduledCheck {
-    const known = before.get(check.id);
     if (known === undefined) {
-      const added = scheduledCheckOf(check);
+      const added = scheduledCheckOf(check, turn);
       added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
       return added;
     }
     this.#queue.redefine(check);
     if (this.#asked.has(check.id)) this.#asked.set(check.id, check);
-    if (sameSlots(known.check, check)) {
+    if (isDueAlike(known, check, turn)) {
       known.check = check;
       return known;
     }
-    const changed = scheduledCheckOf(check);
+    const changed = scheduledCheckOf(check, turn);
     // Slots before the old plan's next one are dealt with, also those that both plans have.
     const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
     changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
@@ -210,7 +251,7 @@ export class Scheduler {
     this.#wake();
   }
 
-  /** Stops at the monotonic instant; an open stretch and `#asked` then hold what is left. */
+  /** Stops at the monotonic instant; an open stretch, `#asked` and `#oneOffs` hold what is left. */
   #turnUntil(endMs: number): void {
     this.#queue.expire();
     const stretch = this.#timeline.stretch ?? this.#openStretch();
@@ -223,6 +264,10 @@ export class Scheduler {
     this.#timeline.close(stretch);
     for (const check of this.#asked.values()) {
       this.#takeAsked(check);
+      if (this.#clock.monotonicMs() >= endMs) return;
+    }
+    for (let asked = this.#oneOffs.next(); asked !== null; asked = this.#oneOffs.next()) {
+      this.#queue.submitAsked(asked);
       if (this.#clock.monotonicMs() >= endMs) return;
     }
   }
@@ -291,9 +336,10 @@ export class Scheduler {
   }
 
   #waitMs(): number {
-    const next = this.#state === 'running' ? this.#heap.top() : null;
-    if (next === null) return MAX_WAIT_MS;
-    return Math.min(next.nextSlotMs - this.#clock.wallMs(), MAX_WAIT_MS);
+    if (this.#state !== 'running') return MAX_WAIT_MS;
+    const nextSlotMs = this.#heap.top()?.nextSlotMs ?? Number.POSITIVE_INFINITY;
+    const slotInMs = nextSlotMs - this.#clock.wallMs();
+    return Math.min(slotInMs, this.#oneOffs.nextInMs, MAX_WAIT_MS);
   }
 
   #guard(action: () => void): void {

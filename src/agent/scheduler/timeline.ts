@@ -34,6 +34,11 @@ export class Timeline {
     return this.#stretch === null ? wallMs : Math.max(wallMs, this.#stretch.toMs);
   }
 
+  /** The instant up to which every slot was taken up; of the wall clock, so it may go back. */
+  get reachedMs(): number {
+    return this.#reached.wallMs;
+  }
+
   /** The open stretch. */
   get stretch(): Stretch | null {
     return this.#stretch;

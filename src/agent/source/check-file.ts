@@ -17,7 +17,7 @@ const EMPTY: Content = { checks: [], clientCertificates: [], pemFiles: [] };
 const TOP_KEYS = ['checks', 'defaults', 'clientCertificates'] as const;
 
 /** What a check file holds. */
-export interface CheckFile extends CheckSet {
+export interface CheckFile extends Pick<CheckSet, 'checks' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
   /** The same for the same checks and certificates, however the file writes them. */

@@ -1,10 +1,29 @@
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
+import type { TurnRule } from '../../model/slot-stride.ts';
+import type { OneOff } from '../../wire/v1/assignment.ts';
 
 /** What is to be run from now on. */
 export interface CheckSet {
   readonly checks: readonly Check[];
   readonly clientCertificates: readonly ClientCertificate[];
+  /** By check id, what this place runs of its slots; every slot where there is none. */
+  readonly turns: ReadonlyMap<string, TurnRule>;
+  /** The `runLocation` of results. */
+  readonly location: string;
+  /**
+   * By check id, of those that came with this set: epoch milliseconds after which nobody answered
+   * for its slots.
+   */
+  readonly unanswered: ReadonlyMap<string, number>;
+}
+
+/** Told what to run. Never throws. */
+export interface CheckListener {
+  /** Every new valid set, the first one included. */
+  onChecks(set: CheckSet): void;
+  /** A run beside the plan; told once. */
+  onRun(run: OneOff): void;
 }
 
 /** Where checks come from: a file that is watched, or a service that is polled. */
@@ -14,6 +33,6 @@ export interface CheckSource {
    * one go on. null before it was first read, and where checks come from no file.
    */
   readonly checkFileUsable: boolean | null;
-  /** Calls back with every new valid set, the first one included, until the signal aborts. */
-  watch(onCheckSet: (set: CheckSet) => void, signal: AbortSignal): Promise<void>;
+  /** Tells the listener until the signal aborts. */
+  watch(listener: CheckListener, signal: AbortSignal): Promise<void>;
 }

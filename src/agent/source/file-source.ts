@@ -1,12 +1,20 @@
+import type { TurnRule } from '../../model/slot-stride.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { CheckFile } from './check-file.ts';
-import type { CheckSet, CheckSource } from './check-source.ts';
+import type { CheckListener, CheckSource } from './check-source.ts';
 import { FileProblemsError } from './file-problem.ts';
 import { fileKindOf, stampOf } from './file-stamp.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
+
+/** The `runLocation` of what a file's checks are run for (SEMANTICS 1). */
+export const LOCAL = 'local';
+
+/** A file knows of no other places to take turns with: every slot is run here. */
+const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
+const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
 
 /** Between two looks at the files. */
 export const POLL_MS = 1000;
@@ -42,7 +50,7 @@ export function createFileSource(options: FileSourceOptions): CheckSource {
     checkFileUsable = isUsable;
   };
   return {
-    watch: (onCheckSet, signal) => new FileWatch(options, { onCheckSet, onUsable }, signal).run(),
+    watch: (listener, signal) => new FileWatch(options, { listener, onUsable }, signal).run(),
     get checkFileUsable() {
       return checkFileUsable;
     },
@@ -50,7 +58,7 @@ export function createFileSource(options: FileSourceOptions): CheckSource {
 }
 
 interface FileWatchObserver {
-  readonly onCheckSet: (set: CheckSet) => void;
+  readonly listener: CheckListener;
   /** Called after each reading. */
   readonly onUsable: (isUsable: boolean) => void;
 }
@@ -142,7 +150,13 @@ class FileWatch {
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
-    this.#observer.onCheckSet({ checks, clientCertificates });
+    this.#observer.listener.onChecks({
+      checks,
+      clientCertificates,
+      turns: NO_TURNS,
+      unanswered: NONE_UNANSWERED,
+      location: LOCAL,
+    });
   }
 
   #refuse(thrown: unknown): void {

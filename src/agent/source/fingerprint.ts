@@ -11,7 +11,10 @@ export const MAX_SET_CHARS = 256 * 1024 * 1024;
  * The same for the same checks and certificates, however a file writes them; null where they come
  * to more than MAX_SET_CHARS.
  */
-export function fingerprintOf({ checks, clientCertificates }: CheckSet): string | null {
+export function fingerprintOf({
+  checks,
+  clientCertificates,
+}: Pick<CheckSet, 'checks' | 'clientCertificates'>): string | null {
   const hash = createHash('sha256');
   let chars = 0;
   // One by one, as the JSON of all may be longer than a string can be.

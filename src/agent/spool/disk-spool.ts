@@ -6,7 +6,16 @@ import { frameBytes } from './frame.ts';
 import { readContents } from './read-entries.ts';
 import type { RecoveredEntry } from './recover.ts';
 import { type Removals, SegmentStore } from './segment-store.ts';
-import type { Spool, SpoolDropped, SpooledRecord, SpoolRecord } from './spool.ts';
+import type {
+  BesideSpool,
+  Spool,
+  SpoolDropped,
+  SpoolDropReason,
+  SpooledRecord,
+  SpoolKind,
+  SpoolRecord,
+} from './spool.ts';
+import { isDiskFull } from './spool-folder.ts';
 import { SpoolIndex } from './spool-index.ts';
 import { bornBefore, fits, upTimeMs } from './spool-rules.ts';
 import { SpoolVoice } from './spool-voice.ts';
@@ -29,6 +38,9 @@ export interface DiskSpoolOptions {
 /** One write; longer ones would hold the event loop for too long. */
 const MAX_GROUP_BYTES = 1024 * 1024;
 const RETRY_MS = 1_000;
+/** What is kept beside gives way to results on a full disk, so much of it with each new try. */
+const SHED_BYTES = 8 * MAX_GROUP_BYTES;
+const NOTHING_BESIDE: BesideSpool = { bytes: 0, shed: () => Promise.resolve() };
 /** How many records may go for their age at once, so that the event loop is not held. */
 const MAX_EXPIRED = 2_000;
 /** The same for those that are there at the start. */
@@ -74,6 +86,7 @@ export class DiskSpool implements Spool {
   #state: 'durable' | 'failing' = 'durable';
   #isOpen: boolean = true;
   #droppedBefore = 0;
+  #beside: BesideSpool = NOTHING_BESIDE;
   #damagedFiles: number;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
@@ -121,6 +134,26 @@ export class DiskSpool implements Spool {
   get oldestAgeMs(): number | null {
     const { oldest } = this.#index;
     return oldest === null ? null : upTimeMs(this.#options.clock) - oldest.bornMs;
+  }
+
+  get freeBytes(): number {
+    const used = this.#store.bytes + this.#waitingBytes + this.#takenBytes + this.#beside.bytes;
+    return Math.max(0, this.#options.maxBytes - used);
+  }
+
+  has(kind: SpoolKind, id: string): boolean {
+    return this.#index.has(kind, id);
+  }
+
+  share(beside: BesideSpool): void {
+    this.#beside = beside;
+  }
+
+  discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void {
+    const entry = this.#index.get(kind, id);
+    if (entry === null || !this.#isOpen) return;
+    this.#leave(entry, () => this.#index.drop(entry, reason));
+    this.#schedule();
   }
 
   put(record: SpoolRecord): void {
@@ -251,11 +284,14 @@ export class DiskSpool implements Spool {
     while (this.#hasWork) {
       const group = this.#take();
       try {
-        await this.#store.makeRoom(group.bytes, (lot, victim) => this.#dropFile(lot, victim));
+        await this.#store.makeRoom(group.bytes, this.#beside, (lot, victim) =>
+          this.#dropFile(lot, victim),
+        );
         await this.#store.write(group.entries, group.removals, group.upToKey);
       } catch (error) {
         this.#putBack(group);
         this.#fail(error);
+        if (isDiskFull(error)) await this.#beside.shed(SHED_BYTES);
         return;
       }
       this.#takenBytes = 0;

@@ -1,6 +1,14 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { frameBytes } from './frame.ts';
-import type { Spool, SpoolDropped, SpooledRecord, SpoolRecord } from './spool.ts';
+import type {
+  BesideSpool,
+  Spool,
+  SpoolDropped,
+  SpoolDropReason,
+  SpooledRecord,
+  SpoolKind,
+  SpoolRecord,
+} from './spool.ts';
 import { SpoolIndex } from './spool-index.ts';
 import { fits, upTimeMs } from './spool-rules.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
@@ -21,6 +29,7 @@ export class MemorySpool implements Spool {
   #isOpen: boolean = true;
   readonly state = 'memory';
   readonly damagedFiles = 0;
+  readonly freeBytes = Number.POSITIVE_INFINITY;
 
   constructor(options: MemorySpoolOptions) {
     this.#options = options;
@@ -83,6 +92,18 @@ export class MemorySpool implements Spool {
     }
     return Promise.resolve();
   }
+
+  has(kind: SpoolKind, id: string): boolean {
+    return this.#index.has(kind, id);
+  }
+
+  discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void {
+    const entry = this.#index.get(kind, id);
+    if (entry !== null) this.#index.drop(entry, reason);
+  }
+
+  /** There is no folder to share. */
+  share(_beside: BesideSpool): void {}
 
   available(signal: AbortSignal, after = -1): Promise<boolean> {
     if (!this.#isOpen || signal.aborted) return Promise.resolve(false);

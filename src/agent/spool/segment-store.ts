@@ -3,6 +3,7 @@ import { type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
 import { encodeKeys, type Frame } from './frame.ts';
 import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
 import { SegmentLog } from './segment-log.ts';
+import type { BesideSpool } from './spool.ts';
 import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
@@ -89,13 +90,19 @@ export class SegmentStore {
   }
 
   /**
-   * Drops the oldest files, those of spare records first, until so much more fits in the bound.
-   * `dropped` is told of each before it goes.
+   * Makes so much more fit in the bound: what is kept beside goes first, then the oldest files, those
+   * of spare records before the others. `dropped` is told of each file before it goes.
    */
-  async makeRoom(bytes: number, dropped: (lot: Lot, segment: Segment) => void): Promise<void> {
-    if (this.bytes + bytes <= this.#maxBytes) return;
+  async makeRoom(
+    bytes: number,
+    beside: BesideSpool,
+    dropped: (lot: Lot, segment: Segment) => void,
+  ): Promise<void> {
+    const missing = (): number => this.bytes + beside.bytes + bytes - this.#maxBytes;
+    if (missing() <= 0) return;
     await this.sweep();
-    while (this.bytes + bytes > this.#maxBytes) {
+    if (missing() > 0) await beside.shed(missing());
+    while (missing() > 0) {
       const lot = this.#logs.spare.oldest === null ? 'main' : 'spare';
       const { oldest } = this.#logs[lot];
       if (oldest === null) return;

@@ -66,6 +66,10 @@ export async function openSpoolFolder(dataDir: string, log: Logger): Promise<Spo
   };
 }
 
+export function isDiskFull(error: unknown): boolean {
+  return FULL.has(systemCodeOf(error));
+}
+
 /** Where a damaged file goes. */
 export function asidePath(folder: string, path: string): string {
   return join(folder, `damaged-${basename(path)}`);
@@ -91,7 +95,7 @@ async function tryToWrite(folder: string): Promise<void> {
     await handle.close();
     await unlink(path);
   } catch (error) {
-    if (!FULL.has(systemCodeOf(error))) throw error;
+    if (!isDiskFull(error)) throw error;
   }
 }
 

@@ -44,6 +44,10 @@ export class SpoolIndex {
     return this.#ids[kind].has(id);
   }
 
+  get(kind: SpoolKind, id: string): Entry | null {
+    return this.#ids[kind].get(id) ?? null;
+  }
+
   get droppedInAll(): number {
     return Object.values(this.dropped).reduce((sum, count) => sum + count, 0);
   }

@@ -1,19 +1,24 @@
-import { stableId } from '../../model/ids.ts';
 import type { CheckResult, MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { isInTime } from '../../runtime/wait.ts';
+import { missedRecordOf } from '../../wire/v1/results.ts';
 import type { ResultSink } from '../output/result-sink.ts';
+import { type Fitted, fitForWire } from './fit-for-wire.ts';
 import type { Spool, SpoolKind } from './spool.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly log: Logger;
+  /** The location that missed slots are recorded for. */
+  readonly location: () => string;
 }
 
 /**
  * Puts results into the spool, each as the JSON that goes to the service. A result's id is the
- * same for the same attempt of the same run, so one that is told twice is kept once.
+ * same for the same attempt of the same run, so one that is told twice is kept once; the same
+ * holds for missed slots.
  */
 export class SpoolSink implements ResultSink {
   readonly #options: SpoolSinkOptions;
@@ -23,12 +28,27 @@ export class SpoolSink implements ResultSink {
   }
 
   result(result: CheckResult): void {
-    this.#put(result.resultType === 'ATTEMPT' ? 'attempt' : 'result', result.id, result);
+    const { log } = this.#options;
+    let fitted: Fitted;
+    try {
+      fitted = fitForWire(result);
+    } catch (error) {
+      log.error({ err: error, kind: 'internal' }, 'a result cannot be written');
+      return;
+    }
+    const { checkId, id, resultType } = result;
+    if (!fitted.isValid) {
+      log.error(
+        { checkId, id, kind: 'internal' },
+        'a result is not of the form that the service takes; please report it',
+      );
+    }
+    this.#put(resultType === 'ATTEMPT' ? 'attempt' : 'result', id, fitted.body);
   }
 
   missed(missed: MissedSlots): void {
-    const { checkId, slot, lastSlot, reason } = missed;
-    this.#put('missed', stableId('missed', checkId, slot, lastSlot, reason), missed);
+    const record = missedRecordOf(missed, this.#options.location());
+    this.#put('missed', record.id, Buffer.from(JSON.stringify(record)));
   }
 
   /** Resolves when all is on disk, which is as far as it must be: the next start sends it. */
@@ -40,27 +60,8 @@ export class SpoolSink implements ResultSink {
     log.warn({ records }, 'results wait that are not all on disk');
   }
 
-  #put(kind: SpoolKind, id: string, value: unknown): void {
-    const { spool, clock, log } = this.#options;
-    let json: string;
-    try {
-      json = JSON.stringify(value);
-    } catch (error) {
-      log.error({ err: error, kind: 'internal' }, 'a result cannot be written');
-      return;
-    }
-    spool.put({ kind, id, atMs: clock.wallMs(), body: Buffer.from(json) });
+  #put(kind: SpoolKind, id: string, body: Buffer): void {
+    const { spool, clock } = this.#options;
+    spool.put({ kind, id, atMs: clock.wallMs(), body });
   }
-}
-
-/** Whether the promise resolves before the signal aborts. */
-function isInTime(promise: Promise<void>, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => resolve(false);
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise
-      .then(() => resolve(true), reject)
-      .finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

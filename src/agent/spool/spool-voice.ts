@@ -26,7 +26,7 @@ export class SpoolVoice {
     if (!this.#isNews('full')) return;
     this.#log.warn(
       { maxBytes },
-      'the spool is full: the oldest attempts go first, then the oldest results (vedette_results_dropped_total counts them)',
+      'the spool is full: artifacts and the oldest attempts go first, then the oldest results (vedette_spool_dropped_total counts them)',
     );
   }
 
@@ -34,7 +34,7 @@ export class SpoolVoice {
     if (!this.#isNews('slow')) return;
     this.#log.warn(
       { maxMemoryBytes },
-      'the disk of DATA_DIR is too slow for the results that come: the oldest are dropped (vedette_results_dropped_total counts them)',
+      'the disk of DATA_DIR is too slow for the results that come: the oldest are dropped (vedette_spool_dropped_total counts them)',
     );
   }
 
@@ -42,7 +42,7 @@ export class SpoolVoice {
     if (!this.#isNews('failing')) return;
     this.#log.error(
       { reason: messageOf(error), code: systemCodeOf(error), maxMemoryBytes },
-      'the spool in DATA_DIR cannot be written: results wait in memory, as far as there is room, until it can (vedette_results_dropped_total counts what is lost)',
+      'the spool in DATA_DIR cannot be written: results wait in memory, as far as there is room, until it can (vedette_spool_dropped_total counts what is lost)',
     );
   }
 

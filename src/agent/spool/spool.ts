@@ -34,6 +34,13 @@ export type SpoolDropReason = (typeof SPOOL_DROP_REASONS)[number];
  */
 export type SpoolState = 'durable' | 'failing' | 'memory';
 
+/** What is kept beside the spool's own files and counts toward the same bound: artifacts. */
+export interface BesideSpool {
+  readonly bytes: number;
+  /** Gives up the oldest of it until so many bytes are free, as far as there are any. Never throws. */
+  shed(bytes: number): Promise<void>;
+}
+
 /**
  * The queue of what is on its way to the service. Records leave it in the order they came, and
  * only when they are accepted; what its bounds take away is counted by kind. The order is that of
@@ -61,6 +68,13 @@ export interface Spool {
   accepted(keys: readonly number[]): Promise<void>;
   /** Resolves true once `batch` would give something after that key; false when the signal aborts or the spool is closed. */
   available(signal: AbortSignal, after?: number): Promise<boolean>;
+  has(kind: SpoolKind, id: string): boolean;
+  /** Takes a record out that will never be accepted, and counts it as dropped. Ignores unknown ones. */
+  discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void;
+  /** From now on this counts toward the bound in bytes too, and goes before any record. */
+  share(beside: BesideSpool): void;
+  /** What is left of the bound in bytes for what is kept beside; infinite without a folder. */
+  readonly freeBytes: number;
   readonly state: SpoolState;
   /** What waits: records, and their bytes with what surrounds them. */
   readonly depth: { readonly records: number; readonly bytes: number };

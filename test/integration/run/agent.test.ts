@@ -1,10 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/agent/config.ts';
+import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
-import type { CheckSet, CheckSource } from '../../../src/agent/source/check-source.ts';
+import type { CheckListener, CheckSource } from '../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../src/model/check.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
+import type { OneOff } from '../../../src/wire/v1/assignment.ts';
 import { checkOf } from '../../support/checks.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
@@ -14,16 +16,40 @@ import { listenTcp } from '../../support/tcp-servers.ts';
 class StuckSource implements CheckSource {
   readonly checkFileUsable = null;
   give: (...checks: Check[]) => void = () => {};
+  ask: (check: Check) => void = () => {};
   readonly events = new EventEmitter();
 
-  watch(onCheckSet: (set: CheckSet) => void): Promise<void> {
+  watch({ onChecks, onRun }: CheckListener): Promise<void> {
     this.events.emit('watched');
-    this.give = (...checks) => onCheckSet({ checks, clientCertificates: [] });
+    this.give = (...checks) =>
+      onChecks({
+        checks,
+        clientCertificates: [],
+        turns: new Map(),
+        location: 'local',
+        unanswered: new Map(),
+      });
+    this.ask = (check) => onRun(oneOffOf(check));
     return new Promise(() => {});
   }
 }
 
-/** The whole agent, with each check run at once and the results kept. */
+/** A run at once, beside the plan. */
+function oneOffOf(check: Check): OneOff {
+  return {
+    runId: 'run-1',
+    check,
+    reason: 'requested',
+    slot: 1,
+    sequenceId: 'sequence-1',
+    notBefore: null,
+    notAfter: Date.now() + 60_000,
+    retriesMade: 0,
+    firstStartedAt: null,
+  };
+}
+
+/** The whole agent, with the results told. */
 async function startAgent() {
   const { log } = captureLog();
   const signals = new EventEmitter();
@@ -33,15 +59,17 @@ async function startAgent() {
   const listening = new EventEmitter();
   const ended = runAgent({
     config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
-    source,
-    openSink: () => ({
-      result: (result) => void lines.emit('result', result),
-      missed: (missed) => void lines.emit('missed', missed),
-      flush: async () => {},
-    }),
+    openLink: async () =>
+      createFileLink({
+        source,
+        sink: {
+          result: (result) => void lines.emit('result', result),
+          missed: (missed) => void lines.emit('missed', missed),
+          flush: async () => {},
+        },
+      }),
     log,
     stop,
-    runAtStart: true,
     onListening: (port) => void listening.emit('port', port),
   });
   onTestFinished(async () => {
@@ -72,6 +100,7 @@ it('has metrics of the checks that are activated, and of no other', async () => 
   const check = checkOf('TCP', { id: 'db', frequency: 1440, request: { port: server.port } });
   const judged = once(lines, 'result');
   source.give(check, checkOf('TCP', { id: 'off', activated: false }));
+  source.ask(check);
   await judged;
   expect(await metrics()).toMatch(/^vedette_check_up\{check_id="db".*\} 1$/m);
   expect(await metrics()).toMatch(/^vedette_checks 1$/m);

@@ -7,9 +7,9 @@ import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { resultFor } from '../../support/results.ts';
 import { idsOf, openTestSpool, putAt, readAll, recordFor } from '../../support/spool.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
+import { wireResult } from '../../support/wire-results.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -294,10 +294,12 @@ describe('the spool in a folder', () => {
     const { open, folder } = setUp();
     const { spool } = await open();
     const { log, records } = captureLog();
-    const sink = new SpoolSink({ spool, clock: systemClock, log });
-    sink.result(resultFor({ id: 'on-disk' }));
+    const parts = { clock: systemClock, log, location: () => 'here' };
+    const sink = new SpoolSink({ spool, ...parts });
+    const onDisk = wireResult('on-disk');
+    sink.result(onDisk);
     await sink.flush(new AbortController().signal);
-    expect(await idsOf(spool)).toEqual(['on-disk']);
+    expect(await idsOf(spool)).toEqual([onDisk.id]);
     await spool.accepted((await readAll(spool)).map(({ key }) => key));
     await sink.flush(AbortSignal.abort());
     expect(records()).toEqual([]);
@@ -306,8 +308,8 @@ describe('the spool in a folder', () => {
     await spool.close();
     const next = await open();
     rmSync(folder.file('spool'), { recursive: true });
-    const nextSink = new SpoolSink({ spool: next.spool, clock: systemClock, log });
-    nextSink.result(resultFor());
+    const nextSink = new SpoolSink({ spool: next.spool, ...parts });
+    nextSink.result(wireResult('in-memory'));
     const limit = new AbortController();
     const flushed = nextSink.flush(limit.signal);
     await next.spool.available(new AbortController().signal);

@@ -1,15 +1,21 @@
-import { describe, expect, it } from 'vitest';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { VARIABLES } from '../../../src/agent/config/variables.ts';
 import {
   ENVIRONMENT,
   type Environment,
   loadConfig,
   loadRunConfig,
-  loadUpConfig,
 } from '../../../src/agent/config.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const NEEDED = { CHECKS_FILE: 'checks.yaml' };
+const FILE_WORK = { kind: 'file', checksFile: 'checks.yaml' };
+const KEY = `pl_${'0f'.repeat(16)}`;
+const OTHER_KEY = `pl_${'1e'.repeat(16)}`;
+const SERVICE = { SERVICE_URL: 'https://vedette.example.com/base', API_KEY: KEY };
 
 function refusalOf(
   env: Environment,
@@ -27,7 +33,7 @@ function refusalOf(
 describe('loadConfig', () => {
   it('needs only CHECKS_FILE and has the documented defaults for the rest', () => {
     expect(loadConfig(NEEDED)).toEqual({
-      checksFile: 'checks.yaml',
+      work: { kind: 'file', checksFile: 'checks.yaml' },
       concurrency: 100,
       healthPort: 8081,
       externalObservability: true,
@@ -51,7 +57,7 @@ describe('loadConfig', () => {
       TARGET_DENY: '10.0.0.0/8,192.0.2.7  fd00::/8',
     });
     expect(config).toEqual({
-      checksFile: '/etc/checks.yaml',
+      work: { kind: 'file', checksFile: '/etc/checks.yaml' },
       concurrency: 1000,
       healthPort: 0,
       externalObservability: false,
@@ -78,10 +84,12 @@ describe('loadConfig', () => {
     expect(refusalOf({ CHECKS_FILE: '' }).code).toBe('CONFIG_MISSING');
   });
 
-  it('says what CHECKS_FILE is for where it is missing', () => {
+  it('says what is needed where nothing is set', () => {
     const { kind, code, message } = refusalOf({});
     expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_MISSING' });
-    expect(message).toMatch(/^CHECKS_FILE is not set; it must be the path of a check file/);
+    expect(message).toMatch(
+      /^neither SERVICE_URL nor CHECKS_FILE is set: set SERVICE_URL and API_KEY .+ or CHECKS_FILE to the path of a check file/,
+    );
   });
 
   it.each([
@@ -135,16 +143,92 @@ describe('loadConfig', () => {
     expect(message.length).toBeLessThan(300);
   });
 
-  it.each(['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', 'DATA_DIR'])(
-    'refuses %s, which this release does not have, without showing its value',
+  it.each(['API_KEY', 'API_KEY_FILE', 'DATA_DIR'])(
+    'refuses %s beside CHECKS_FILE, where nobody would read it, without showing its value',
     (name) => {
-      const { code, message } = refusalOf({ ...NEEDED, [name]: 'pl_0123456789' });
-      expect(code).toBe('CONFIG_UNSUPPORTED');
-      expect(message).toContain(name);
-      expect(message).toContain('CHECKS_FILE');
-      expect(message).not.toContain('pl_0123456789');
+      const { code, message } = refusalOf({ ...NEEDED, [name]: KEY });
+      expect(code).toBe('CONFIG_CONFLICT');
+      expect(message).toMatch(new RegExp(`^${name} is set, which is for an agent of a service`));
+      expect(message).not.toContain(KEY);
     },
   );
+});
+
+describe('loadConfig for a service', () => {
+  it('reads address, key and folder', () => {
+    const { work } = loadConfig({
+      ...SERVICE,
+      DATA_DIR: '/data',
+      SPOOL_MAX_MIB: '64',
+      SPOOL_MAX_DAYS: '1',
+    });
+    expect(work).toMatchObject({
+      kind: 'service',
+      serviceUrl: new URL('https://vedette.example.com/base'),
+      key: { current: KEY },
+      dataDir: '/data',
+      spoolMaxBytes: 64 * 1024 * 1024,
+      spoolMaxAgeMs: 86_400_000,
+    });
+  });
+
+  it('works without a folder, and waits with what the documentation says', () => {
+    expect(loadConfig(SERVICE).work).toMatchObject({
+      dataDir: null,
+      spoolMaxBytes: 512 * 1024 * 1024,
+      spoolMaxAgeMs: 7 * 86_400_000,
+    });
+  });
+
+  it.each([
+    [{ CHECKS_FILE: 'x.yaml' }, 'CONFIG_CONFLICT', /^SERVICE_URL and CHECKS_FILE are both set/],
+    [{ API_KEY: '' }, 'CONFIG_MISSING', /^SERVICE_URL is set, but neither API_KEY nor API_KEY_FI/],
+    [{ API_KEY_FILE: '/k' }, 'CONFIG_CONFLICT', /^API_KEY and API_KEY_FILE are both set/],
+    [{ API_KEY: 'vk_1' }, 'CONFIG_INVALID', /^API_KEY is malformed; it must be the key of a priv/],
+    [{ SERVICE_URL: 'host:80' }, 'CONFIG_INVALID', /^SERVICE_URL is "host:80"; it must be an http/],
+    [{ SERVICE_URL: 'https://u:p@h' }, 'CONFIG_INVALID', /^SERVICE_URL is/],
+    [{ SERVICE_URL: 'https://h/?a' }, 'CONFIG_INVALID', /^SERVICE_URL is/],
+  ])('refuses %j', (env, code, sentence) => {
+    const refusal = refusalOf({ ...SERVICE, ...env });
+    expect(refusal.code).toBe(code);
+    expect(refusal.message).toMatch(sentence);
+    expect(refusal.message).not.toContain('\n');
+  });
+});
+
+describe('API_KEY_FILE', () => {
+  const folder = makeTempFolder();
+  afterAll(() => folder.remove());
+  const file = join(folder.path, 'key');
+  const env = { SERVICE_URL: 'http://127.0.0.1:1', API_KEY_FILE: file };
+
+  it('gives the key, and another one when the file has it', async () => {
+    writeFileSync(file, `${KEY}\n`);
+    const { work } = loadConfig(env);
+    if (work.kind !== 'service') throw new Error('it is for a service');
+    expect(work.key.current).toBe(KEY);
+    expect(await work.key.refresh()).toBe(false);
+    writeFileSync(file, OTHER_KEY);
+    expect(await work.key.refresh()).toBe(true);
+    expect(work.key.current).toBe(OTHER_KEY);
+    // Half written, or gone for now: the key that there was may still be good.
+    writeFileSync(file, 'pl_');
+    expect(await work.key.refresh()).toBe(false);
+    rmSync(file);
+    expect(await work.key.refresh()).toBe(false);
+    expect(work.key.current).toBe(OTHER_KEY);
+  });
+
+  it.each([
+    ['does not exist', () => rmSync(file, { force: true })],
+    ['holds no key of a private location', () => writeFileSync(file, 'vk_1')],
+    ['is too large for a key', () => writeFileSync(file, KEY.repeat(1000))],
+  ])('is refused where it %s', (problem, make) => {
+    make();
+    const { code, message } = refusalOf(env);
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toContain(`API_KEY_FILE is "${file}", which ${problem}; it must be the path`);
+  });
 });
 
 describe('a variable that is nearly one of ours', () => {
@@ -172,19 +256,16 @@ describe('a variable that is nearly one of ours', () => {
     'DB_LOG_LEVEL',
     'JOB_NAME',
   ])('%s is none of ours and is let be', (name) => {
-    expect(loadConfig({ ...NEEDED, [name]: 'x' }).checksFile).toBe('checks.yaml');
+    expect(loadConfig({ ...NEEDED, [name]: 'x' }).work).toEqual(FILE_WORK);
   });
 
   it('matters only where the command reads the one that was meant', () => {
-    const load = (env: Environment) => loadUpConfig(env, 'checks.yaml');
     expect(refusalOf({ TARGETS_DENY: '10.0.0.0/8' }, loadRunConfig).code).toBe('CONFIG_UNKNOWN');
-    expect(refusalOf({ AGENT_HEALTHPORT: '1' }, load).code).toBe('CONFIG_UNKNOWN');
     expect(loadRunConfig({ AGENT_HEALTHPORT: '1' }).concurrency).toBe(100);
-    expect(load({ CHECK_FILE: 'other.yaml' }).checksFile).toBe('checks.yaml');
   });
 
   it('does not matter where it is empty', () => {
-    expect(loadConfig({ ...NEEDED, CHECK_FILE: '' }).checksFile).toBe('checks.yaml');
+    expect(loadConfig({ ...NEEDED, CHECK_FILE: '' }).work).toEqual(FILE_WORK);
   });
 });
 
@@ -202,27 +283,6 @@ describe('loadRunConfig', () => {
 
   it('refuses what it does read', () => {
     expect(refusalOf({ TARGET_DENY: 'all' }, loadRunConfig).code).toBe('CONFIG_INVALID');
-  });
-});
-
-describe('loadUpConfig', () => {
-  it("lets be what is the agent's alone, and what other programs have set", () => {
-    const env = {
-      API_KEY: 'of another program',
-      SERVICE_URL: 'https://example.com',
-      API_KEY_FILE: '/etc/key',
-      DATA_DIR: '/data',
-      EXTERNAL_OBSERVABILITY: 'perhaps',
-      CHECKS_FILE: 'other.yaml',
-    };
-    expect(loadUpConfig(env, 'checks.yaml')).toEqual(loadConfig(NEEDED));
-  });
-
-  it('reads the port and the grace, and refuses what is wrong in them', () => {
-    const env = { AGENT_HEALTH_PORT: '0', SHUTDOWN_GRACE_SECONDS: '2' };
-    expect(loadUpConfig(env, 'a')).toMatchObject({ healthPort: 0, shutdownGraceMs: 2000 });
-    const refusal = refusalOf({ AGENT_HEALTH_PORT: 'off' }, (bad) => loadUpConfig(bad, 'a'));
-    expect(refusal.code).toBe('CONFIG_INVALID');
   });
 });
 

@@ -1,3 +1,4 @@
+import type { BodyRoom } from './body-room.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
 
@@ -8,6 +9,8 @@ export interface BodyReaderOptions {
   readonly maxBytes: number;
   /** How many of the decoded bytes are kept. */
   readonly keepBytes: number;
+  /** Asked for whatever is kept beyond `ownBytes`; when it has no more, nothing more is kept. */
+  readonly room?: { readonly ownBytes: number; readonly shared: BodyRoom } | undefined;
 }
 
 export interface ReadBody {
@@ -34,6 +37,7 @@ export class BodyReader {
   readonly #entry: Sink;
   #kept: Buffer = Buffer.alloc(0);
   #keptBytes = 0;
+  #keepBytes: number;
   #totalBytes = 0;
   #anything: boolean = false;
   #truncated: boolean = false;
@@ -42,6 +46,7 @@ export class BodyReader {
 
   constructor(options: BodyReaderOptions) {
     this.#options = options;
+    this.#keepBytes = options.keepBytes;
     const makers = decodersFor(options.contentEncoding);
     const store: Sink = async (piece) => this.#store(piece);
     if (makers === 'too-many') {
@@ -121,7 +126,7 @@ export class BodyReader {
     this.#truncated = piece.length > room;
     const fitting = this.#truncated ? piece.subarray(0, room) : piece;
     this.#totalBytes += fitting.length;
-    this.#keep(fitting.subarray(0, this.#options.keepBytes - this.#keptBytes));
+    this.#keep(fitting.subarray(0, this.#keepBytes - this.#keptBytes));
     return !this.#truncated;
   }
 
@@ -129,12 +134,23 @@ export class BodyReader {
   #keep(piece: Buffer): void {
     const needed = this.#keptBytes + piece.length;
     if (needed > this.#kept.length) {
-      const capacity = Math.min(this.#options.keepBytes, Math.max(needed, this.#kept.length * 2));
+      const capacity = Math.min(this.#keepBytes, Math.max(needed, this.#kept.length * 2));
+      const ownBytes = this.#ownBytes;
+      if (capacity > ownBytes && this.#options.room?.shared.take(capacity - ownBytes) === false) {
+        this.#keepBytes = ownBytes;
+        this.#keep(piece.subarray(0, ownBytes - this.#keptBytes));
+        return;
+      }
       const grown = Buffer.allocUnsafeSlow(capacity);
       this.#kept.copy(grown, 0, 0, this.#keptBytes);
       this.#kept = grown;
     }
     piece.copy(this.#kept, this.#keptBytes);
     this.#keptBytes = needed;
+  }
+
+  /** What it may hold without asking for more. */
+  get #ownBytes(): number {
+    return Math.max(this.#kept.length, this.#options.room?.ownBytes ?? 0);
   }
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
 import type { ProbeContext } from '../probe.ts';
-import { BodyReader, type ReadBody } from './body-reader.ts';
+import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
 import { startHttp1 } from './http1-transport.ts';
 import { startHttp2 } from './http2-transport.ts';
 import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
@@ -11,7 +11,7 @@ import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } fro
 export type BodyPlan =
   /** Not waited for. */
   | { readonly kind: 'none' }
-  | { readonly kind: 'read'; readonly maxBytes: number; readonly keepBytes: number };
+  | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'room'>);
 
 export interface ExchangeResult {
   readonly head: ResponseHead | null;
@@ -155,8 +155,8 @@ class Exchange {
     else {
       const coding = head.headers['content-encoding'];
       const contentEncoding = typeof coding === 'string' ? coding : null;
-      const { maxBytes, keepBytes } = plan;
-      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes });
+      const { maxBytes, keepBytes, room } = plan;
+      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes, room });
     }
   }
 

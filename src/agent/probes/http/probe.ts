@@ -9,6 +9,7 @@ import type {
 } from '../../../model/result.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
+import type { BodyRoom } from './body-room.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
@@ -30,6 +31,8 @@ export interface HttpProbeOptions {
   readonly clientCertificates: readonly ClientCertificate[];
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
+  /** Where the whole body may be kept besides, should it be wanted; null: nowhere. */
+  readonly room: BodyRoom | null;
 }
 
 /** SEMANTICS 1: a body is read to 25 MB. */
@@ -61,7 +64,7 @@ export async function probeHttp(
     const judge = (head: ResponseHead): Redirect =>
       followRedirects ? redirectOf(current, head, redirects.length) : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
-      bodyPlanOf(current.method, head, judge(head), options.keepBody);
+      bodyPlanOf(current.method, head, judge(head), options);
     const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf };
     const hop = await runHop(current, hopOptions, context);
     hops.push(hop);
@@ -88,14 +91,17 @@ function bodyPlanOf(
   method: string,
   head: ResponseHead,
   redirect: Redirect,
-  keepBody: boolean,
+  { keepBody, room }: Pick<HttpProbeOptions, 'keepBody' | 'room'>,
 ): BodyPlan {
   // RFC 9112 6.3: these end with their head, whatever length they announce.
   if (method === 'HEAD' || head.status === 204 || head.status === 304) return { kind: 'none' };
   // What a redirect has to say is in its Location; its body might never end.
   if (redirect.kind === 'follow') return { kind: 'none' };
-  const keepBytes = keepBody ? MAX_BODY_BYTES : STORED_BODY_BYTES;
-  return { kind: 'read', maxBytes: MAX_BODY_BYTES, keepBytes };
+  const maxBytes = MAX_BODY_BYTES;
+  if (keepBody) return { kind: 'read', maxBytes, keepBytes: maxBytes };
+  const ownBytes = STORED_BODY_BYTES;
+  if (room === null) return { kind: 'read', maxBytes, keepBytes: ownBytes };
+  return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room } };
 }
 
 function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: number): Failure | null {

@@ -5,6 +5,7 @@ import type { CheckResult, LogEntry } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
+import type { BodyRoom } from '../../probes/http/body-room.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
 /** The one field of a result that holds the details of the check's type. */
@@ -16,6 +17,17 @@ export type DetailFields = Partial<
 export interface DetailExtras {
   readonly assertions: readonly AssertionResult[];
   readonly jobLog: readonly LogEntry[];
+  /** Where the artifacts of the attempt are to be had. */
+  readonly jobAssets: readonly string[];
+}
+
+/** A body of which the result holds only the start, or nothing. */
+export interface LongBody {
+  /** As far as it was read and there was room for it. */
+  readonly bytes: Buffer;
+  readonly contentType: string | null;
+  /** All that was read. */
+  readonly totalBytes: number;
 }
 
 /** One probe's outcome in the terms that are common to all check types. */
@@ -24,13 +36,18 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly networkError: boolean;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
+  readonly longBody: LongBody | null;
   detail(extras: DetailExtras): DetailFields;
 }
 
 /** All that a run needs to know of a check type. A new type is one more of these. */
 export interface CheckTypeRunner<Type extends RunnableCheckType> {
-  /** Never rejects for what a target does; a rejection is a fault of our own. */
-  probe(check: CheckOf<Type>, context: ProbeContext): Promise<Probed>;
+  /**
+   * Never rejects for what a target does; a rejection is a fault of our own.
+   *
+   * @param room where a long body is kept, should the attempt fail; null where nobody wants it
+   */
+  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyRoom | null): Promise<Probed>;
   /** The outcome of an attempt whose probe broke: a fault of our own. */
   broken(check: CheckOf<Type>, failure: Failure): Probed;
 }
@@ -61,6 +78,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
     packetLossPercent: null,
     networkError: isNetworkError(outcome),
     sources: response === null ? {} : read.sources(response),
+    longBody: null,
     detail: read.detail,
   };
 }
@@ -73,16 +91,20 @@ export const NOTHING_SEEN = {
   packetLossPercent: null,
   networkError: false,
   sources: {},
+  longBody: null,
 } as const;
 
 /** The fields that every type's details have, from a failure and the run's extras. */
-export function commonDetail(failure: Failure | null, { assertions, jobLog }: DetailExtras) {
+export function commonDetail(
+  failure: Failure | null,
+  { assertions, jobLog, jobAssets }: DetailExtras,
+) {
   return {
     assertions,
     requestError: failure?.message ?? null,
     requestErrorCode: failure?.code ?? null,
     jobLog,
-    jobAssets: [],
+    jobAssets,
     pcapDataUrl: null,
     traceroute: null,
   };

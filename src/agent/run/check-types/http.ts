@@ -11,6 +11,7 @@ import {
   type CheckTypeRunner,
   commonDetail,
   type DetailExtras,
+  type LongBody,
   NOTHING_SEEN,
   probedOf,
 } from './check-type.ts';
@@ -25,16 +26,18 @@ export interface HttpParts {
 /** URL and API checks. */
 export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckTypeRunner<Type> {
   return {
-    async probe(check: HttpCheck, context) {
+    async probe(check: HttpCheck, context, room) {
       const outcome = await probeHttp(prepareRequest(check.request), context, {
         clientCertificates: parts.clientCertificates(),
         keepBody: readsBody(check),
+        room,
       });
-      return probedOf(outcome, {
+      const probed = probedOf(outcome, {
         criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
         sources: (response) => sourcesOf(response, outcome),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
+      return { ...probed, longBody: longBodyOf(outcome) };
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,
@@ -64,8 +67,7 @@ function readsBody(check: HttpCheck): boolean {
 
 function sourcesOf(response: HttpResponse, outcome: HttpOutcome): SourceValues {
   const body = outcome.body ?? Buffer.alloc(0);
-  const contentType = response.headers['content-type'];
-  const text = decodeText(body, typeof contentType === 'string' ? contentType : null);
+  const text = decodeText(body, contentTypeOf(response));
   return {
     STATUS_CODE: { kind: 'number', value: response.status },
     HEADERS: { kind: 'headers', headers: response.headers },
@@ -73,6 +75,17 @@ function sourcesOf(response: HttpResponse, outcome: HttpOutcome): SourceValues {
     TEXT_BODY: { kind: 'text', text },
     RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
   };
+}
+
+function contentTypeOf({ headers }: HttpResponse): string | null {
+  const contentType = headers['content-type'];
+  return typeof contentType === 'string' ? contentType : null;
+}
+
+function longBodyOf({ response, body }: HttpOutcome): LongBody | null {
+  if (response === null || body === null) return null;
+  if (response.bodyCut !== true && response.bodyEncoding !== 'omitted') return null;
+  return { bytes: body, contentType: contentTypeOf(response), totalBytes: response.bodyBytes };
 }
 
 function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {

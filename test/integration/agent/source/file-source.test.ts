@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
+import type { CheckListener, CheckSet } from '../../../../src/agent/source/check-source.ts';
 import { createFileSource, POLL_MS } from '../../../../src/agent/source/file-source.ts';
 import { createLogger } from '../../../../src/runtime/logger.ts';
 import { createAuthority } from '../../../support/certificates.ts';
@@ -46,7 +46,11 @@ async function watching(path = file) {
   const source = createFileSource({ file: path, clock, log, workerUrl: WORKER });
   const controller = new AbortController();
   const sets: CheckSet[] = [];
-  const done = source.watch((set) => sets.push(set), controller.signal);
+  const listener: CheckListener = {
+    onChecks: (set) => void sets.push(set),
+    onRun: () => expect.fail('a file asks for no runs beside the plan'),
+  };
+  const done = source.watch(listener, controller.signal);
   const idle = (): Promise<void> => eventually(() => clock.pendingTimers === 1);
   await Promise.race([idle(), done]);
   return {
@@ -74,6 +78,7 @@ describe('a check file that is watched', () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     expect(watch.sets.map(ids)).toEqual([['a']]);
+    expect(watch.sets[0]).toMatchObject({ turns: new Map(), location: 'local' });
     await watch.poll(3);
     expect(watch.sets).toHaveLength(1);
     writeFileSync(file, text('a', 'b'));

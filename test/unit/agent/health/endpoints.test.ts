@@ -9,6 +9,7 @@ const RUNNING: HealthStatus = {
   missedSlots: 0,
   droppedLines: 0,
   spoolDepth: null,
+  spoolOldestSeconds: null,
   lastContact: null,
   checkFileUsable: null,
   lastTurnMs: 1000,

@@ -15,6 +15,8 @@ function httpDetail(fields: object) {
   return { apiCheckResult: { response: { tls }, ...fields } as never };
 }
 
+const noLink = () => ({ spool: null, lastContactMs: null });
+
 describe('the exposition', () => {
   it('holds every metric of the table with its type and meaning, and no other of ours', async () => {
     const metrics = createMetrics({ version: '1.2.3' });
@@ -126,7 +128,7 @@ describe('the load', () => {
   it('is read at each scrape', async () => {
     const metrics = createMetrics({ version: '1' });
     const load = { running: 3, queued: 40 };
-    metrics.bind(load, { checkFileUsable: null });
+    metrics.bind(load, { checkFileUsable: null }, noLink);
     expect(await linesOf(metrics)).toContain('vedette_running 3');
     load.running = 2;
     const lines = await linesOf(metrics);
@@ -141,7 +143,7 @@ describe('the check file', () => {
     const value = async () => /^vedette_check_file_usable (.*)$/m.exec(await metrics.text())?.[1];
     expect(await value()).toBeUndefined();
     const source: { checkFileUsable: boolean | null } = { checkFileUsable: true };
-    metrics.bind({ running: 0, queued: 0 }, source);
+    metrics.bind({ running: 0, queued: 0 }, source, noLink);
     expect(await value()).toBe('1');
     source.checkFileUsable = false;
     expect(await value()).toBe('0');

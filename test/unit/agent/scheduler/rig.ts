@@ -1,4 +1,5 @@
 import type { Place } from '../../../../src/agent/run/places.ts';
+import type { Run } from '../../../../src/agent/run/runner.ts';
 import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
@@ -58,8 +59,14 @@ export class Rig {
   readonly missed: MissedSlots[] = [];
   readonly faults: { fault: unknown; check: Check | null }[] = [];
   readonly clockSteps: number[] = [];
-  /** Most runs at once, in all and of any one check. */
+  /** Most runs at once, in all and of any one check, not counting those asked for by name. */
   readonly most = { running: 0, ofOneCheck: 0 };
+  /** What the account was told: "began a" or "ended a", and the seconds from T0. */
+  readonly accounted: (readonly [what: string, slotS: number])[] = [];
+  /** By check and slot, how often it began and has not ended. */
+  readonly unfinished = new Map<string, number>();
+  /** All runs as they were asked of the runner. */
+  readonly runs: Run[] = [];
   readonly #active = new Map<string, number>();
 
   constructor({ concurrency = 10, wallMs = T0, durationMs = () => 0, run }: RigOptions = {}) {
@@ -69,9 +76,17 @@ export class Rig {
     this.scheduler = new Scheduler({
       clock: this.clock,
       concurrency,
-      run: ({ check, slotMs, signal, place }) =>
-        this.#count(check, () => (run ?? runFor)(check, slotMs, signal, place)),
+      run: (made) => {
+        const { check, slotMs, signal, place } = made;
+        this.runs.push(made);
+        const ofCheck = made.sequenceId === null ? check.id : made.sequenceId;
+        return this.#count(ofCheck, () => (run ?? runFor)(check, slotMs, signal, place));
+      },
       onMissed: (missed) => this.missed.push(missed),
+      account: {
+        began: (id, slotMs) => this.#account(`began ${id}`, slotMs, 1),
+        ended: (id, slotMs) => this.#account(`ended ${id}`, slotMs, -1),
+      },
       onFault: (fault, check) => this.faults.push({ fault, check }),
       observer: {
         started: (check, slotMs, lateMs, kind) =>
@@ -108,16 +123,24 @@ export class Rig {
     ]);
   }
 
-  async #count(check: Check, run: () => Promise<unknown>): Promise<void> {
-    const ofCheck = (this.#active.get(check.id) ?? 0) + 1;
-    this.#active.set(check.id, ofCheck);
+  #account(what: string, slotMs: number, change: number): void {
+    this.accounted.push([what, (slotMs - T0) / SECOND]);
+    const slot = `${what.slice('began '.length)} ${slotMs}`;
+    const count = (this.unfinished.get(slot) ?? 0) + change;
+    if (count === 0) this.unfinished.delete(slot);
+    else this.unfinished.set(slot, count);
+  }
+
+  async #count(id: string, run: () => Promise<unknown>): Promise<void> {
+    const ofCheck = (this.#active.get(id) ?? 0) + 1;
+    this.#active.set(id, ofCheck);
     const running = [...this.#active.values()].reduce((sum, count) => sum + count, 0);
     this.most.running = Math.max(this.most.running, running);
     this.most.ofOneCheck = Math.max(this.most.ofOneCheck, ofCheck);
     try {
       await run();
     } finally {
-      this.#active.set(check.id, ofCheck - 1);
+      this.#active.set(id, ofCheck - 1);
     }
   }
 }

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check.ts';
 import { nextSlotAfter, type SlotRule, slotRuleOf } from '../../../../src/model/frequency.ts';
 import type { MissedSlots } from '../../../../src/model/result.ts';
+import { ownSlotsOf, type TurnRule } from '../../../../src/model/slot-stride.ts';
+import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, YEAR } from './rig.ts';
 
 /** What a check's plan is drawn from: the tolerances of all of them differ. */
@@ -18,15 +20,37 @@ const PLANS = [
 
 const IDS = ['a', 'b', 'c', 'd', 'e'] as const;
 
+/** Locations that take turns, and which of them this is; one alone gives no rule. */
+const SHARES = [
+  [1, 0],
+  [2, 0],
+  [2, 1],
+  [3, 2],
+] as const;
+
+interface Plan {
+  readonly check: Check;
+  readonly turn: TurnRule | null;
+}
+
 const checkSet = fc
   .uniqueArray(fc.constantFrom(...IDS), { minLength: 1 })
-  .chain((ids) =>
-    fc.tuple(
-      ...ids.map((id) =>
-        fc.constantFrom(...PLANS).map(([frequency, offset]) => checkOf(id, frequency, offset)),
-      ),
-    ),
-  );
+  .chain((ids) => fc.tuple(...ids.map(planOf)));
+
+function planOf(id: string): fc.Arbitrary<Plan> {
+  const drawn = fc.tuple(fc.constantFrom(...PLANS), fc.constantFrom(...SHARES));
+  return drawn.map(([[frequency, offset], [stride, index]]) => {
+    const { periodMs, phaseMs } = slotRuleOf(id, frequency, offset);
+    const turn = stride === 1 ? null : { periodMs, phaseMs, stride, index };
+    return { check: checkOf(id, frequency, offset), turn };
+  });
+}
+
+function turnsOf(plans: readonly Plan[]): Map<string, TurnRule> {
+  const turns = new Map<string, TurnRule>();
+  for (const { check, turn } of plans) if (turn !== null) turns.set(check.id, turn);
+  return turns;
+}
 
 const stepMs = fc.oneof(
   fc.integer({ min: -3 * SECOND, max: 3 * SECOND }),
@@ -37,7 +61,13 @@ const stepMs = fc.oneof(
 
 type Happening =
   | { readonly what: 'advance' | 'stall' | 'suspend' | 'step'; readonly ms: number }
-  | { readonly what: 'reload'; readonly checks: readonly Check[] }
+  | { readonly what: 'reload'; readonly checks: readonly Plan[] }
+  | {
+      readonly what: 'run_once';
+      readonly id: string;
+      readonly inMs: number;
+      readonly forMs: number;
+    }
   | { readonly what: 'run_now'; readonly id: string };
 
 function happening(what: 'advance' | 'stall' | 'suspend', maxMs: number) {
@@ -53,6 +83,16 @@ const ofTime = [
   {
     weight: 2,
     arbitrary: fc.constantFrom(...IDS).map((id) => ({ what: 'run_now', id }) as Happening),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        fc.constantFrom(...IDS),
+        fc.integer({ min: -10 * SECOND, max: MINUTE }),
+        fc.integer({ min: 1, max: MINUTE }),
+      )
+      .map(([id, inMs, forMs]) => ({ what: 'run_once', id, inMs, forMs }) as Happening),
   },
 ];
 const ofChecks = {
@@ -77,12 +117,22 @@ interface Played {
   /** The times of the wall clock that passed while the scheduler was running. */
   readonly lived: readonly Lived[];
   /** All plans that a check ever had. */
-  readonly rules: ReadonlyMap<string, readonly SlotRule[]>;
+  readonly rules: ReadonlyMap<string, readonly OwnSlots[]>;
+  readonly asked: readonly Asked[];
+}
+
+interface OwnSlots extends SlotRule {
+  readonly toleranceMs: number;
+}
+
+interface Asked {
+  readonly run: OneOff;
+  readonly outcomes: string[];
 }
 
 async function play(
   setting: {
-    readonly checks: readonly Check[];
+    readonly checks: readonly Plan[];
     readonly concurrency: number;
     readonly durationsMs: readonly number[];
   },
@@ -100,7 +150,8 @@ async function play(
     },
   });
   const lived: Lived[] = [];
-  const rules = new Map<string, SlotRule[]>();
+  const rules = new Map<string, OwnSlots[]>();
+  const asked: Asked[] = [];
   const live = async (ms: number, pass: () => Promise<void> | void): Promise<void> => {
     const fromMs = rig.clock.wallMs();
     lived.push({ fromMs, toMs: fromMs + ms });
@@ -108,15 +159,22 @@ async function play(
   };
   // Only a turn of the scheduler can notice; what is undone before did not happen.
   const untilNoticed = (): Promise<void> => rig.clock.advance(SECOND);
-  const note = (set: readonly Check[]): readonly Check[] => {
-    for (const { id, frequency, frequencyOffset } of set) {
-      const rule = slotRuleOf(id, frequency, frequencyOffset);
-      rules.set(id, [...(rules.get(id) ?? []), rule]);
+  const take = (set: readonly Plan[]): readonly Plan[] => {
+    for (const { check, turn } of set) {
+      const { id, frequency, frequencyOffset } = check;
+      const all = slotRuleOf(id, frequency, frequencyOffset);
+      const toleranceMs = Math.min(all.periodMs / 2, 30 * SECOND);
+      const own = { ...(turn === null ? all : ownSlotsOf(turn)), toleranceMs };
+      rules.set(id, [...(rules.get(id) ?? []), own]);
     }
+    rig.scheduler.setChecks(
+      set.map(({ check }) => check),
+      turnsOf(set),
+    );
     return set;
   };
-  let current = note(checks);
-  rig.begin(...checks);
+  let current = take(checks);
+  rig.scheduler.start();
   for (const next of happenings) {
     switch (next.what) {
       case 'advance':
@@ -134,13 +192,30 @@ async function play(
         await live(SECOND, untilNoticed);
         break;
       case 'reload':
-        current = note(next.checks);
-        rig.scheduler.setChecks(current);
+        current = take(next.checks);
         break;
       case 'run_now': {
-        const check = current.find(({ id }) => id === next.id);
-        if (check !== undefined) rig.scheduler.runNow(check);
+        const plan = current.find(({ check }) => check.id === next.id);
+        if (plan !== undefined) rig.scheduler.runNow(plan.check);
         await rig.clock.advance(0);
+        break;
+      }
+      case 'run_once': {
+        const outcomes: string[] = [];
+        const notBefore = rig.clock.wallMs() + next.inMs;
+        const run: OneOff = {
+          runId: `run-${asked.length}`,
+          check: checkOf(next.id, 1, null),
+          reason: 'requested',
+          slot: asked.length,
+          sequenceId: `sequence-${asked.length}`,
+          notBefore,
+          notAfter: notBefore + next.forMs,
+          retriesMade: 0,
+          firstStartedAt: null,
+        };
+        asked.push({ run, outcomes });
+        rig.scheduler.runOnce(run, (outcome) => outcomes.push(outcome));
         break;
       }
     }
@@ -148,11 +223,11 @@ async function play(
   const drained = rig.scheduler.drain(new AbortController().signal);
   await rig.clock.advance(2 * MINUTE);
   await drained;
-  return { rig, lived, rules };
+  return { rig, lived, rules, asked };
 }
 
 /** What holds whatever happens. */
-function expectSafe({ rig, rules }: Played, concurrency: number): void {
+function expectSafe({ rig, rules, asked }: Played, concurrency: number): void {
   const seen = new Set<string>();
   for (const { id, slotMs, lateMs, kind } of rig.starts) {
     expect(lateMs).toBeGreaterThanOrEqual(0);
@@ -162,9 +237,14 @@ function expectSafe({ rig, rules }: Played, concurrency: number): void {
     expect(seen.has(name), `ran before: ${name}`).toBe(false);
     seen.add(name);
     expect(fitting).not.toEqual([]);
-    const tolerancesMs = fitting.map(({ periodMs }) => Math.min(periodMs / 2, 30 * SECOND));
+    const tolerancesMs = fitting.map(({ toleranceMs }) => toleranceMs);
     expect(lateMs).toBeLessThanOrEqual(Math.max(...tolerancesMs));
   }
+  for (const { run, outcomes } of asked) {
+    const times = rig.runs.filter(({ sequenceId }) => sequenceId === run.sequenceId).length;
+    expect([outcomes.length, times]).toEqual([1, outcomes[0] === 'ended' ? 1 : 0]);
+  }
+  expect(rig.unfinished).toEqual(new Map());
   expect(rig.most.ofOneCheck).toBeLessThanOrEqual(1);
   expect(rig.most.running).toBeLessThanOrEqual(concurrency);
   expect(rig.clock.pendingTimers).toBe(0);

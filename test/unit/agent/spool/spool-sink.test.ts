@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SpoolSink } from '../../../../src/agent/spool/spool-sink.ts';
+import { missedRecordOf } from '../../../../src/wire/v1/results.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { resultFor } from '../../../support/results.ts';
 import { openTestSpool, readAll } from '../../../support/spool.ts';
+import { httpDetail, wireResult } from '../../../support/wire-results.ts';
 
 const never = new AbortController().signal;
 
@@ -11,32 +12,59 @@ async function setUp() {
   const clock = new FakeClock();
   const { log, records } = captureLog();
   const { spool } = await openTestSpool({ dataDir: null }, clock);
-  return { clock, records, spool, sink: new SpoolSink({ spool, clock, log }) };
+  const sink = new SpoolSink({ spool, clock, log, location: () => 'here' });
+  return { clock, records, spool, sink };
 }
+
+const jsonOf = ({ body }: { body: Uint8Array }): unknown =>
+  JSON.parse(Buffer.from(body).toString());
 
 describe('SpoolSink', () => {
   it('spools each result as its JSON, by kind, under its own id', async () => {
     const { clock, sink, spool } = await setUp();
-    const final = resultFor({ id: 'final', name: 'ä\u2028' });
-    const attempt = resultFor({ id: 'attempt', resultType: 'ATTEMPT' });
+    const final = wireResult('s', { name: 'ä\u2028', attempts: 1 });
+    const attempt = wireResult('s', { resultType: 'ATTEMPT' });
     sink.result(attempt);
     sink.result(final);
     const records = await readAll(spool);
     expect(records.map(({ kind, id, atMs }) => ({ kind, id, atMs }))).toEqual([
-      { kind: 'attempt', id: 'attempt', atMs: clock.wallMs() },
-      { kind: 'result', id: 'final', atMs: clock.wallMs() },
+      { kind: 'attempt', id: attempt.id, atMs: clock.wallMs() },
+      { kind: 'result', id: final.id, atMs: clock.wallMs() },
     ]);
-    expect(records.map(({ body }) => JSON.parse(Buffer.from(body).toString()))).toEqual([
-      attempt,
-      final,
-    ]);
+    expect(records.map(jsonOf)).toEqual([attempt, final]);
+  });
+
+  it('spools missed slots as the record that the service knows them by', async () => {
+    const { sink, spool } = await setUp();
+    const missed = { checkId: 'c', slot: 1, lastSlot: 5, count: 3, reason: 'agent_busy' } as const;
+    sink.missed(missed);
+    const [record] = await readAll(spool);
+    const expected = missedRecordOf(missed, 'here');
+    expect(record).toMatchObject({ kind: 'missed', id: expected.id });
+    expect(record === undefined ? null : jsonOf(record)).toEqual(expected);
+  });
+
+  it('cuts a result that no service takes', async () => {
+    const { sink, spool, records } = await setUp();
+    const headers = { a: 'x'.repeat(2_000_000) };
+    sink.result(wireResult('s', { apiCheckResult: httpDetail({ headers }) }));
+    const [record] = await readAll(spool, 8_000_000);
+    expect(record?.body.length).toBeLessThan(1_048_576);
+    expect(records()).toEqual([]);
+  });
+
+  it('keeps a result that no cut makes valid, and says that it is a fault', async () => {
+    const { sink, spool, records } = await setUp();
+    sink.result(wireResult('s', { id: 'another' }));
+    expect(spool.depth.records).toBe(1);
+    expect(records()).toMatchObject([{ level: 'error', kind: 'internal', id: 'another' }]);
   });
 
   it('keeps once what it is told twice: the same result, the same missed slots', async () => {
     const { sink, spool } = await setUp();
     const missed = { checkId: 'c', slot: 1, lastSlot: 2, count: 2, reason: 'agent_busy' } as const;
     for (let time = 0; time < 2; time += 1) {
-      sink.result(resultFor());
+      sink.result(wireResult('s'));
       sink.missed(missed);
     }
     sink.missed({ ...missed, slot: 3, lastSlot: 3, count: 1 });
@@ -46,7 +74,7 @@ describe('SpoolSink', () => {
 
   it('never throws, and says so, where a result cannot be JSON', async () => {
     const { sink, spool, records } = await setUp();
-    sink.result(resultFor({ responseTime: 1n as unknown as number }));
+    sink.result(wireResult('s', { responseTime: 1n as unknown as number }));
     expect(spool.depth.records).toBe(0);
     expect(records().map(({ msg }) => msg)).toEqual(['a result cannot be written']);
   });
@@ -55,7 +83,7 @@ describe('SpoolSink', () => {
     const { sink, records } = await setUp();
     await sink.flush(never);
     expect(records()).toEqual([]);
-    sink.result(resultFor());
+    sink.result(wireResult('s'));
     await sink.flush(never);
     expect(records()).toMatchObject([{ level: 'warn', records: 1 }]);
   });

@@ -6,6 +6,6 @@ it('shows no credentials of the url where a probe broke', () => {
   const runner = httpRunner<'URL'>({ clientCertificates: () => [] });
   const check = checkOf('URL', { request: { url: 'https://ann:s3same@example.test/x?a=1#b' } });
   const { detail } = runner.broken(check, { code: 'INTERNAL_ERROR', message: 'broke' });
-  const { apiCheckResult } = detail({ assertions: [], jobLog: [] });
+  const { apiCheckResult } = detail({ assertions: [], jobLog: [], jobAssets: [] });
   expect(apiCheckResult?.request.url).toBe('https://example.test/x?a=1');
 });

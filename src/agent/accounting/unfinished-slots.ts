@@ -1,0 +1,39 @@
+import type { Accounted, UnfinishedSlot } from './accounted.ts';
+
+/** Named one by one; the file is written every second. */
+const MAX_NAMED = 2_000;
+
+/**
+ * Slots that were taken up and of which not all is told yet. As many as the scheduler has runs:
+ * two a check, one that runs and one that waits.
+ */
+export class UnfinishedSlots {
+  readonly #slots = new Map<string, UnfinishedSlot>();
+
+  add(checkId: string, slotMs: number): void {
+    this.#slots.set(keyOf(checkId, slotMs), [checkId, slotMs]);
+  }
+
+  remove(checkId: string, slotMs: number): void {
+    this.#slots.delete(keyOf(checkId, slotMs));
+  }
+
+  /**
+   * What can be said now. Where there are too many to name them all, the oldest are: all later
+   * than those count as not answered for.
+   *
+   * @param reachedMs epoch milliseconds up to which every slot was taken up or reported
+   */
+  accounted(reachedMs: number): Accounted {
+    const unfinished = [...this.#slots.values()].sort(([, a], [, b]) => a - b);
+    const [, firstUnnamedMs] = unfinished[MAX_NAMED] ?? [null, Number.POSITIVE_INFINITY];
+    return {
+      upToMs: Math.max(0, Math.min(reachedMs, firstUnnamedMs - 1)),
+      unfinished: unfinished.slice(0, MAX_NAMED),
+    };
+  }
+}
+
+function keyOf(checkId: string, slotMs: number): string {
+  return `${slotMs} ${checkId}`;
+}

@@ -1,0 +1,21 @@
+import { RUNNABLE_CHECK_TYPES } from '../model/vocabulary.ts';
+import type { Clock } from '../runtime/clock.ts';
+import type { Capabilities } from '../wire/v1/poll.ts';
+import { hostHasIpv6 } from './net/host-families.ts';
+import { openTransport } from './probes/icmp/open-transport.ts';
+import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
+
+/** For a socket that is closed again before anything can come. */
+const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
+
+/** What this process can do on this machine, so that the service gives it nothing else. */
+export async function capabilitiesOf(clock: Clock): Promise<Capabilities> {
+  const opened = await openTransport(4, clock, NOBODY);
+  if (opened.ok) opened.transport.close();
+  return {
+    types: [...RUNNABLE_CHECK_TYPES],
+    ipv6: hostHasIpv6(),
+    icmp: opened.ok,
+    capture: false,
+  };
+}

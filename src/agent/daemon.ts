@@ -1,0 +1,227 @@
+import type { ClientCertificate } from '../model/client-certificate.ts';
+import type { Clock } from '../runtime/clock.ts';
+import { messageOf } from '../runtime/errors.ts';
+import type { StopSignals } from '../runtime/lifecycle.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { OneOff } from '../wire/v1/assignment.ts';
+import { missedBeforeComing } from './accounting/missed-since.ts';
+import type { DaemonConfig } from './config.ts';
+import type { AgentState, HealthStatus } from './health/endpoints.ts';
+import type { AgentMetrics } from './health/metrics.ts';
+import type { Link, LinkedRuns } from './link/link.ts';
+import type { ResultSink } from './output/result-sink.ts';
+import type { RunTools } from './run/run-tools.ts';
+import { runCheck } from './run/runner.ts';
+import { Scheduler } from './scheduler/scheduler.ts';
+import type { CheckSet } from './source/check-source.ts';
+
+export interface DaemonParts {
+  readonly config: Pick<DaemonConfig, 'concurrency'>;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: AgentMetrics;
+  readonly link: Link;
+  readonly tools: RunTools['parts'];
+}
+
+/** What is still to be delivered when all has ended is given this long, milliseconds. */
+const FLUSH_LIMIT_MS = 5_000;
+/** The lease ends by itself if this does not suffice. */
+const RELEASE_LIMIT_MS = 3_000;
+
+/**
+ * Runs what the link's source tells of and gives the link what comes of it, from the first set of
+ * checks until it is told to stop; see main.ts for its states.
+ */
+export class Daemon implements LinkedRuns {
+  readonly #parts: DaemonParts;
+  readonly #scheduler: Scheduler;
+  readonly #sink: ResultSink;
+  #state: AgentState = 'starting';
+  #clientCertificates: readonly ClientCertificate[] = [];
+  #location = '';
+
+  constructor(parts: DaemonParts) {
+    const { clock, config, link, log, metrics, tools } = parts;
+    this.#parts = parts;
+    const sink = countingSink(link.sink, metrics);
+    this.#sink = sink;
+    const runnerParts = {
+      ...tools,
+      sink,
+      location: () => this.#location,
+      handover: link.handover,
+      artifacts: link.artifacts,
+      onStarved: metrics.starved,
+    };
+    this.#scheduler = new Scheduler({
+      clock,
+      concurrency: config.concurrency,
+      run: (run) => runCheck(run, runnerParts),
+      onMissed: sink.missed,
+      account: link.account,
+      onFault: (fault, check) =>
+        log.error({ err: fault, checkId: check?.id }, 'a fault of the agent; please report it'),
+      observer: {
+        started(_check, _slotMs, lateMs, kind) {
+          // A one-off has no slot to be late for.
+          if (kind === 'slot') metrics.startLate(lateMs);
+        },
+        clockStepped: (stepMs) => log.warn({ stepMs }, 'the wall clock was set'),
+      },
+    });
+    metrics.bind(this.#scheduler, link.source, link.status);
+  }
+
+  get running(): number {
+    return this.#scheduler.running;
+  }
+
+  get queued(): number {
+    return this.#scheduler.queued;
+  }
+
+  get reachedMs(): number {
+    return this.#scheduler.reachedMs;
+  }
+
+  get clientCertificates(): readonly ClientCertificate[] {
+    return this.#clientCertificates;
+  }
+
+  get status(): HealthStatus {
+    const { link, metrics } = this.#parts;
+    const { spool, lastContactMs } = link.status();
+    const oldestAgeMs = spool?.oldestAgeMs ?? null;
+    return {
+      state: this.#state,
+      checks: this.#scheduler.checks,
+      running: this.#scheduler.running,
+      queued: this.#scheduler.queued,
+      ...metrics.totals,
+      spoolDepth: spool?.records ?? null,
+      spoolOldestSeconds: oldestAgeMs === null ? null : Math.floor(oldestAgeMs / 1000),
+      lastContact: lastContactMs === null ? null : new Date(lastContactMs).toISOString(),
+      checkFileUsable: link.source.checkFileUsable,
+      lastTurnMs: this.#scheduler.lastTurnMs,
+    };
+  }
+
+  /**
+   * Until `stopping` aborts and all has ended.
+   *
+   * @throws VedetteError where the source cannot go on; what was running has ended by then
+   */
+  async run(stop: Pick<StopSignals, 'stopping' | 'now'>): Promise<void> {
+    const { link, log } = this.#parts;
+    const ended = new AbortController();
+    const work = link.work(ended.signal).catch((error: unknown) => {
+      log.error({ err: error }, `a fault of the agent: ${messageOf(error)}`);
+    });
+    try {
+      // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
+      await endOrAbort(
+        link.source.watch(
+          { onChecks: (set) => this.#take(set), onRun: (run) => this.#runOnce(run) },
+          stop.stopping,
+        ),
+        stop.stopping,
+      );
+    } finally {
+      await this.#drain(stop.now);
+      ended.abort();
+      await work;
+      await this.#close(stop.now);
+    }
+  }
+
+  #take(set: CheckSet): void {
+    if (this.#state === 'draining') return;
+    const { link, log, metrics } = this.#parts;
+    this.#clientCertificates = set.clientCertificates;
+    this.#location = set.location;
+    const active = set.checks.filter(({ activated }) => activated);
+    // The last value of a check that is switched off would look like one that still holds.
+    metrics.setChecks(active);
+    this.#scheduler.setChecks(active, set.turns);
+    const { checks: scheduled } = this.#scheduler;
+    log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
+    if (this.#state === 'starting') {
+      this.#state = 'running';
+      this.#scheduler.start();
+      link.planStarted(this.#scheduler.reachedMs);
+    }
+    this.#tellUnanswered(set);
+  }
+
+  /** Slots that fell between the agent that had a check before and this one. */
+  #tellUnanswered(set: CheckSet): void {
+    // Where a turn is late, some of them may be run after all: the service goes by that.
+    const startMs = Math.max(this.#scheduler.reachedMs, this.#parts.clock.wallMs());
+    for (const missed of missedBeforeComing(set, startMs)) this.#sink.missed(missed);
+  }
+
+  #runOnce(run: OneOff): void {
+    this.#scheduler.runOnce(run, (outcome) => this.#parts.link.runEnded(run.runId, outcome));
+  }
+
+  async #drain(now: AbortSignal): Promise<void> {
+    const { clock, link, log } = this.#parts;
+    this.#state = 'draining';
+    const drained = this.#scheduler.drain(now);
+    const runs = this.#scheduler.unfinished;
+    if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
+    const limit = new AbortController();
+    const cancel = clock.after(RELEASE_LIMIT_MS, () => limit.abort());
+    try {
+      await link.release(limit.signal);
+    } finally {
+      cancel();
+    }
+    await drained;
+  }
+
+  /** Also runs that were cut short have something to tell, so this has a limit of its own. */
+  async #close(now: AbortSignal): Promise<void> {
+    const { clock, link, log } = this.#parts;
+    const limit = new AbortController();
+    const end = (): void => limit.abort();
+    const cancel = clock.after(FLUSH_LIMIT_MS, () => {
+      // What nobody keeps is worth the whole grace.
+      if (link.outlivesProcess || link.status().spool === null || now.aborted) end();
+      else now.addEventListener('abort', end, { once: true });
+    });
+    try {
+      await link.close(limit.signal);
+    } catch (error) {
+      log.error({ err: error }, `results could not be written: ${messageOf(error)}`);
+    } finally {
+      cancel();
+      now.removeEventListener('abort', end);
+    }
+  }
+}
+
+/** Settles as the promise does, and resolves as soon as the signal aborts. */
+function endOrAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    promise.then(resolve, reject);
+  });
+}
+
+/** Everything that the sink takes over is counted first. */
+function countingSink(sink: ResultSink, metrics: AgentMetrics): ResultSink {
+  return {
+    result(result) {
+      metrics.finished(result);
+      sink.result(result);
+    },
+    missed(missed) {
+      metrics.missed(missed);
+      sink.missed(missed);
+    },
+    flush: (signal) => sink.flush(signal),
+  };
+}

@@ -1,0 +1,27 @@
+import type { ResultSink } from '../output/result-sink.ts';
+import type { CheckSource } from '../source/check-source.ts';
+import type { Link } from './link.ts';
+
+/** Stand-alone: checks from a file, results to a sink, and nobody else to ask. */
+export function createFileLink({
+  source,
+  sink,
+}: {
+  readonly source: CheckSource;
+  readonly sink: ResultSink;
+}): Link {
+  return {
+    source,
+    sink,
+    handover: null,
+    artifacts: null,
+    account: { began() {}, ended() {} },
+    outlivesProcess: false,
+    status: () => ({ spool: null, lastContactMs: null }),
+    planStarted() {},
+    runEnded() {},
+    work: async () => {},
+    release: async () => {},
+    close: (signal) => sink.flush(signal),
+  };
+}

@@ -1,0 +1,51 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { AgentMetrics } from '../health/metrics.ts';
+import type { ResultSink } from '../output/result-sink.ts';
+import type { Handover } from '../run/handover.ts';
+import type { OneOffOutcome } from '../scheduler/one-offs.ts';
+import type { SlotAccounting } from '../scheduler/slot-accounting.ts';
+import type { CheckSource } from '../source/check-source.ts';
+import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
+import type { LinkStatus } from './link-status.ts';
+
+/** What an agent works for: where its checks come from, and where its results go. */
+export interface Link {
+  readonly source: CheckSource;
+  readonly sink: ResultSink;
+  /** null: every retry is made here. */
+  readonly handover: Handover | null;
+  /** null: nothing is kept but what results hold. */
+  readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
+  readonly account: SlotAccounting;
+  /** What is not delivered when the process ends waits on disk for the next one. */
+  readonly outlivesProcess: boolean;
+  readonly status: () => LinkStatus;
+  /** From this instant on (epoch milliseconds) the plan is run. Called once, after the first set. */
+  planStarted(atMs: number): void;
+  /** What became of a run that the source told of. */
+  runEnded(runId: string, outcome: OneOffOutcome): void;
+  /** Works beside the runs, until the signal aborts. */
+  work(signal: AbortSignal): Promise<void>;
+  /** No new run begins here any more: others may have the checks. Never rejects. */
+  release(signal: AbortSignal): Promise<void>;
+  /** The last run has ended, and `work` too: delivers what can be by the signal, and lets go. */
+  close(signal: AbortSignal): Promise<void>;
+}
+
+/** The runs, as a link needs to know of them. */
+export interface LinkedRuns {
+  readonly running: number;
+  readonly queued: number;
+  /** Epoch milliseconds up to which every slot was taken up or reported. */
+  readonly reachedMs: number;
+}
+
+export interface LinkParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Pick<AgentMetrics, 'dropped' | 'spoolDropped' | 'uploaded' | 'rejected'>;
+  readonly runs: LinkedRuns;
+}
+
+export type OpenLink = (parts: LinkParts) => Promise<Link>;

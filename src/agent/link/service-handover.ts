@@ -1,0 +1,49 @@
+import type { Logger } from '../../runtime/logger.ts';
+import {
+  type HandoverRequest,
+  type HandoverResponse,
+  handoverResponseSchema,
+} from '../../wire/v1/handover.ts';
+import { PATHS } from '../../wire/v1/limits.ts';
+import type { Handover } from '../run/handover.ts';
+import type { ServiceClient } from '../upload/service-client.ts';
+
+/** A retry without a delay waits for the answer, so it must not take long. */
+const LIMIT_MS = 5_000;
+
+/** Gives retries to other locations through the service; where it does not answer, to nobody. */
+export function createServiceHandover(parts: {
+  readonly client: Pick<ServiceClient, 'post'>;
+  readonly agentId: string;
+  readonly epoch: () => number;
+  readonly log: Logger;
+}): Handover {
+  const { client, agentId, log } = parts;
+  return {
+    async offer(retry, signal) {
+      const { checkId, slotMs, sequenceId, retriesMade, firstStartedAtMs, notBeforeMs } = retry;
+      const body: HandoverRequest = {
+        agentId,
+        epoch: parts.epoch(),
+        checkId,
+        slot: slotMs,
+        sequenceId,
+        retriesMade,
+        // Clocks that slew may leave fractions.
+        firstStartedAt: Math.round(firstStartedAtMs),
+        notBefore: Math.round(notBeforeMs),
+      };
+      const answer = await client.post<HandoverResponse>(PATHS.handovers, body, {
+        schema: handoverResponseSchema,
+        timeoutMs: LIMIT_MS,
+        signal,
+      });
+      if (!answer.ok) {
+        const { kind, message } = answer.fault;
+        log.debug({ checkId, kind }, `a retry is made here, as nobody could be asked: ${message}`);
+        return false;
+      }
+      return answer.value.location !== null;
+    },
+  };
+}

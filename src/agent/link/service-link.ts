@@ -1,0 +1,149 @@
+import { VERSION } from '../../runtime/version.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
+import { openSlotAccount } from '../accounting/slot-account.ts';
+import { capabilitiesOf } from '../capabilities.ts';
+import type { KeySource } from '../config/key-source.ts';
+import type { ServiceWork } from '../config.ts';
+import type { ResultSink } from '../output/result-sink.ts';
+import { createServiceSource } from '../source/service-source.ts';
+import { openSpool } from '../spool/open-spool.ts';
+import { SpoolSink } from '../spool/spool-sink.ts';
+import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
+import { ServiceClient } from '../upload/service-client.ts';
+import { Uploader } from '../upload/uploader.ts';
+import type { Link, LinkParts } from './link.ts';
+import { createServiceHandover } from './service-handover.ts';
+import { teeSink } from './tee-sink.ts';
+
+export interface ServiceLinkOptions {
+  readonly work: ServiceWork;
+  /** Runs at once. */
+  readonly concurrency: number;
+  /** Gets all results too; null for nobody. */
+  readonly alsoTo: ResultSink | null;
+}
+
+/** How soon a changed key file is noticed. */
+const KEY_REFRESH_MS = 10_000;
+
+/**
+ * For a service: it gives the checks, and takes what the spool keeps for it.
+ *
+ * @throws VedetteError where DATA_DIR is not to be had
+ */
+export async function openServiceLink(
+  { work, concurrency, alsoTo }: ServiceLinkOptions,
+  { clock, log, metrics, runs }: LinkParts,
+): Promise<Link> {
+  const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
+  const onDropped = metrics.spoolDropped;
+  const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped });
+  const client = new ServiceClient({ serviceUrl, key: () => key.current, clock, version: VERSION });
+  const letGo = async (): Promise<void> => {
+    await spool.close();
+    await client.close();
+  };
+  try {
+    const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
+    const source = await createServiceSource({
+      client,
+      dataDir,
+      capabilities: await capabilitiesOf(clock),
+      concurrency,
+      load: () => ({ running: runs.running, queued: runs.queued }),
+      version: VERSION,
+      clock,
+      log,
+    });
+    const account = await openSlotAccount({
+      dataDir,
+      clock,
+      log,
+      reachedMs: () => runs.reachedMs,
+      committed: () => spool.committed(),
+    });
+    const epoch = (): number => source.epoch;
+    let location = source.lastSet?.location ?? '';
+    const spoolSink = new SpoolSink({ spool, clock, log, location: () => location });
+    const sink = alsoTo === null ? spoolSink : teeSink(spoolSink, alsoTo);
+    const { agentId, lastSet } = source;
+    const uploader = new Uploader({
+      spool,
+      outbox,
+      client,
+      agentId,
+      epoch,
+      clock,
+      log,
+      onUploaded: metrics.uploaded,
+      onRejected: metrics.rejected,
+    });
+    let markPlanned = (): void => {};
+    const planned = new Promise<void>((resolve) => {
+      markPlanned = resolve;
+    });
+
+    return {
+      source: {
+        checkFileUsable: null,
+        watch(listener, signal) {
+          const onChecks: typeof listener.onChecks = (set) => {
+            location = set.location;
+            listener.onChecks(set);
+          };
+          return source.watch({ onChecks, onRun: (run) => listener.onRun(run) }, signal);
+        },
+      },
+      sink,
+      handover: createServiceHandover({ client, agentId, epoch, log }),
+      artifacts: outbox,
+      account,
+      outlivesProcess: dataDir !== null,
+      status: () => ({
+        spool: {
+          records: spool.depth.records,
+          bytes: spool.depth.bytes + outbox.bytes,
+          oldestAgeMs: spool.oldestAgeMs,
+        },
+        lastContactMs: client.lastContactMs,
+      }),
+      planStarted(atMs) {
+        const unaccounted = lastSet === null ? [] : account.unaccounted(lastSet, atMs);
+        for (const missed of unaccounted) sink.missed(missed);
+        markPlanned();
+      },
+      runEnded(runId, outcome) {
+        // Another agent may still make it.
+        if (outcome === 'stopped') return;
+        // The service must not forget it before its result is safe.
+        void spool.committed().then(() => source.done(runId));
+      },
+      async work(signal) {
+        const accounting = async (): Promise<void> => {
+          if (await isInTime(planned, signal)) await account.run(signal);
+        };
+        await Promise.all([uploader.run(signal), accounting(), refresh(key, signal)]);
+      },
+      release: (signal) => source.release(signal),
+      async close(signal) {
+        try {
+          await outbox.close();
+          await sink.flush(signal);
+          await account.save(signal);
+          await uploader.flush(signal);
+        } finally {
+          await letGo();
+        }
+      },
+    };
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+
+  async function refresh(from: KeySource, signal: AbortSignal): Promise<void> {
+    while (await sleep(clock, KEY_REFRESH_MS, signal)) {
+      if (await from.refresh()) log.info('API_KEY_FILE has another key, which is used from now on');
+    }
+  }
+}

@@ -1,0 +1,163 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TurnRule } from '../../model/slot-stride.ts';
+import {
+  type Assignment,
+  type AssignmentMessage,
+  type Refusal,
+  readAssignment,
+} from '../../wire/v1/assignment.ts';
+import { MAX_REFUSALS } from '../../wire/v1/limits.ts';
+import type { PollResponse } from '../../wire/v1/poll.ts';
+import type { CheckSet } from './check-source.ts';
+
+/** Of one agent. More are left out, and the service is told so. */
+export const MAX_CHECKS = 100_000;
+/** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
+const CHECKS_A_TURN = 100;
+const MAX_PROBLEM_CHARS = 600;
+
+/** What an answer was found to hold, beside the checks. */
+export interface ReadingNotes {
+  /** Refused now and not before, or for another reason. */
+  readonly refused: readonly Refusal[];
+  /** Fields that this build does not know; each only once. */
+  readonly ignored: readonly string[];
+}
+
+interface Draft {
+  readonly assignments: Map<string, Assignment>;
+  readonly refusals: Map<string, string>;
+  /** By check id, of those that are new here: the instant after which nobody answered for them. */
+  readonly unanswered: Map<string, number>;
+  changed: boolean;
+}
+
+/**
+ * The checks that the service assigned to this agent. The pages of an answer go into a draft, which
+ * takes the place of the set when the last of them is in: half an answer is no set.
+ */
+export class AssignedChecks {
+  #assignments: ReadonlyMap<string, Assignment> = new Map();
+  /** By check id, why the check cannot be run here. */
+  #refusals: ReadonlyMap<string, string> = new Map();
+  #unanswered: ReadonlyMap<string, number> = new Map();
+  #location = '';
+  #draft: Draft | null = null;
+  /** Fields that were told of already; bounded, as a service may invent them. */
+  readonly #ignored = new Set<string>();
+
+  /** The set before the service was heard of: what the agent had last. */
+  restore(location: string, assignments: readonly Assignment[]): void {
+    this.#location = location;
+    this.#assignments = new Map(assignments.map((one) => [one.check.id, one]));
+  }
+
+  get location(): string {
+    return this.#location;
+  }
+
+  get assignments(): ReadonlyMap<string, Assignment> {
+    return this.#assignments;
+  }
+
+  /** What is to be told to the service; it takes no more at once. */
+  get refusals(): Refusal[] {
+    const first = [...this.#refusals].slice(0, MAX_REFUSALS);
+    return first.map(([checkId, problem]) => ({ checkId, problem }));
+  }
+
+  /** What is to be run; `unanswered` is of the last answer. */
+  get set(): CheckSet {
+    const checks = [];
+    const turns = new Map<string, TurnRule>();
+    for (const { check, slots } of this.#assignments.values()) {
+      checks.push(check);
+      turns.set(check.id, slots);
+    }
+    return {
+      checks,
+      clientCertificates: [],
+      turns,
+      location: this.#location,
+      unanswered: this.#unanswered,
+    };
+  }
+
+  /** Takes one page of an answer into the draft; the first one begins it anew. */
+  async read(page: PollResponse, isFirst: boolean): Promise<ReadingNotes> {
+    const draft = isFirst || this.#draft === null ? this.#begin(page.full) : this.#draft;
+    this.#draft = draft;
+    const refused: Refusal[] = [];
+    const ignored: string[] = [];
+    for (const checkId of page.remove) this.#remove(draft, checkId);
+    for (const [index, message] of page.upsert.entries()) {
+      const refusal = this.#upsert(draft, message, ignored);
+      if (refusal !== null && this.#refusals.get(refusal.checkId) !== refusal.problem) {
+        refused.push(refusal);
+      }
+      if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+    }
+    return { refused, ignored };
+  }
+
+  /** The draft is whole. Returns whether the set is another one now. */
+  finish({ slug }: PollResponse['location']): boolean {
+    const draft = this.#draft;
+    this.#draft = null;
+    if (draft === null) return false;
+    const changed = draft.changed || slug !== this.#location;
+    this.#assignments = draft.assignments;
+    this.#refusals = draft.refusals;
+    this.#unanswered = draft.unanswered;
+    this.#location = slug;
+    return changed;
+  }
+
+  /** The pages that are missing will not come. */
+  discard(): void {
+    this.#draft = null;
+  }
+
+  #begin(full: boolean): Draft {
+    return {
+      assignments: new Map(full ? [] : this.#assignments),
+      refusals: new Map(full ? [] : this.#refusals),
+      unanswered: new Map(),
+      // The same checks once more are a set to be told, too: it was asked for.
+      changed: full,
+    };
+  }
+
+  #remove(draft: Draft, checkId: string): void {
+    draft.refusals.delete(checkId);
+    draft.unanswered.delete(checkId);
+    if (draft.assignments.delete(checkId)) draft.changed = true;
+  }
+
+  #upsert(draft: Draft, message: AssignmentMessage, ignored: string[]): Refusal | null {
+    const { checkId } = message;
+    const read = readAssignment(message);
+    const isOverLimit = draft.assignments.size >= MAX_CHECKS && !draft.assignments.has(checkId);
+    if (!read.ok || isOverLimit) {
+      const text = read.ok ? `this agent takes ${MAX_CHECKS} checks at most` : read.refusal.problem;
+      const problem = text.slice(0, MAX_PROBLEM_CHARS);
+      // The older form of the check is not what people want to have run.
+      this.#remove(draft, checkId);
+      if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
+      return { checkId, problem };
+    }
+    draft.assignments.set(checkId, read.value);
+    const { answeredUntil } = read.value;
+    if (answeredUntil !== null && !this.#assignments.has(checkId)) {
+      draft.unanswered.set(checkId, answeredUntil);
+    }
+    draft.refusals.delete(checkId);
+    draft.changed = true;
+    for (const field of read.ignored) {
+      if (this.#ignored.has(field) || this.#ignored.size >= MAX_REFUSALS) continue;
+      this.#ignored.add(field);
+      ignored.push(field);
+    }
+    return null;
+  }
+}

@@ -1,0 +1,245 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { OneOffMessage, Refusal } from '../../wire/v1/assignment.ts';
+import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../wire/v1/limits.ts';
+import {
+  type Capabilities,
+  type PollRequest,
+  type PollResponse,
+  pollResponseSchema,
+} from '../../wire/v1/poll.ts';
+import { releaseResponseSchema } from '../../wire/v1/release.ts';
+import type { ServiceClient } from '../upload/service-client.ts';
+import type { Answer, ServiceFault } from '../upload/service-faults.ts';
+import type { AgentIdentity } from './agent-identity.ts';
+import type { AssignedChecks } from './assigned-checks.ts';
+import type { AssignmentStore } from './assignment-store.ts';
+import type { CheckListener } from './check-source.ts';
+import { OneOffs } from './one-offs.ts';
+import { type BackoffMs, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
+import { ServiceClock } from './service-clock.ts';
+
+const RELEASE_TIMEOUT_MS = 5_000;
+/** Of one answer. All checks that an agent takes fit into far fewer. */
+const MAX_PAGES = 1_000;
+/** Checks that cannot be read are logged one by one up to this many in an answer. */
+const MAX_REFUSALS_LOGGED = 20;
+
+const TOO_MANY_PAGES: ServiceFault = {
+  kind: 'failed',
+  status: null,
+  message: `the service's answer to a poll has more than ${MAX_PAGES} pages`,
+  retryAfterMs: null,
+  attributes: {},
+};
+
+export interface PollerOptions {
+  readonly client: Pick<ServiceClient, 'post'>;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  /** How busy the agent is, asked at each poll. */
+  readonly load: () => { readonly running: number; readonly queued: number };
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Between polls that fail. Two good ones begin at least a quarter of `min` apart. */
+  readonly backoffMs: BackoffMs;
+  readonly identity: AgentIdentity;
+  readonly assigned: AssignedChecks;
+  readonly store: AssignmentStore;
+}
+
+/**
+ * The polls of one agent, one after the other.
+ *
+ * | An answer | then |
+ * |---|---|
+ * | is a page with more behind it | it goes into the draft; the next page is asked for at once |
+ * | is the last page | the set and its runs are told, the revision counts, the next poll follows |
+ * | is a fault | what POLL_REACTIONS says, and the set goes on as it is |
+ */
+export class Poller {
+  readonly oneOffs = new OneOffs();
+  readonly #options: PollerOptions;
+  readonly #serviceClock: ServiceClock;
+  readonly #faults: PollFaults;
+  #epoch = 0;
+  #revision = 0;
+  #ended: Promise<void> = Promise.resolve();
+  #leaseMs = DEFAULT_LEASE_MS;
+  /** Marker of the page to ask for; null to begin. */
+  #page: string | null = null;
+  #pages = 0;
+  /** What the pages so far named. */
+  #runs: OneOffMessage[] = [];
+  /** For the next poll; those of assignments are kept with the set. */
+  #refusedRuns: readonly Refusal[] = [];
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#serviceClock = new ServiceClock(options.clock, options.log);
+    this.#faults = new PollFaults(options.log, options.backoffMs);
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Resolves when `run` has ended, however it did. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  run(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const running = this.#run(listener, signal).finally(() => this.#options.store.close());
+    this.#ended = running.catch(() => {});
+    return running;
+  }
+
+  async release(signal: AbortSignal): Promise<void> {
+    // A poll that arrives after the release would take the lease again.
+    await this.#ended;
+    if (this.#epoch === 0) return;
+    const { client, log, identity } = this.#options;
+    const done = this.oneOffs.toTell;
+    const request = { agentId: identity.agentId, epoch: this.#epoch, done };
+    const answer = await client.post(PATHS.release, request, {
+      schema: releaseResponseSchema,
+      timeoutMs: RELEASE_TIMEOUT_MS,
+      signal,
+    });
+    if (!answer.ok) {
+      const { kind, message } = answer.fault;
+      log.warn({ kind }, `the checks move when the lease ends, not at once: ${message}`);
+      return;
+    }
+    this.#epoch = 0;
+    this.oneOffs.told(done);
+    log.info({ released: answer.value.released }, 'the checks are handed back to the service');
+  }
+
+  async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const { clock, backoffMs } = this.#options;
+    while (!signal.aborted) {
+      const sentMs = clock.monotonicMs();
+      const answer = await this.#poll(signal);
+      if (signal.aborted) return;
+      const fault = answer.ok ? await this.#take(answer.value, listener) : answer.fault;
+      if (fault?.kind === 'stopped') return;
+      if (fault !== null) {
+        await sleep(clock, this.#react(fault), signal);
+      } else if (this.#page === null) {
+        // A service that has news without end, or does not hold polls, is not pestered.
+        const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
+        if (restMs > 0) await sleep(clock, restMs, signal);
+      }
+    }
+  }
+
+  async #poll(signal: AbortSignal): Promise<Answer<PollResponse>> {
+    const { client, clock } = this.#options;
+    const request = this.#request();
+    const sentMs = clock.monotonicMs();
+    const answer = await client.post(PATHS.poll, request, {
+      schema: pollResponseSchema,
+      timeoutMs: pollTimeoutMs(this.#leaseMs),
+      signal,
+    });
+    if (answer.ok) {
+      this.#faults.over();
+      this.oneOffs.told(request.done);
+      this.#refusedRuns = [];
+      this.#serviceClock.heard(answer.value.serverTime, clock.monotonicMs() - sentMs);
+    }
+    return answer;
+  }
+
+  #request(): PollRequest {
+    const { version, capabilities, concurrency, load, identity, assigned } = this.#options;
+    const { running, queued } = load();
+    return {
+      ...identity,
+      version,
+      capabilities,
+      concurrency,
+      load: { running, queued },
+      revision: this.#revision,
+      epoch: this.#epoch,
+      page: this.#page,
+      done: this.oneOffs.toTell,
+      refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
+    };
+  }
+
+  /** Takes one page; with the last of them all is told. */
+  async #take(page: PollResponse, listener: CheckListener): Promise<ServiceFault | null> {
+    const { assigned, store, log } = this.#options;
+    this.#leaseMs = page.leaseMs;
+    if (this.#epoch !== 0 && page.epoch !== this.#epoch) {
+      log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
+    }
+    this.#epoch = page.epoch;
+    const notes = await assigned.read(page, this.#page === null);
+    this.#logRefused(notes.refused);
+    if (notes.ignored.length > 0) {
+      const what = 'settings of checks are left out that this release does not know: upgrade it';
+      log.warn({ fields: notes.ignored }, what);
+    }
+    this.#runs.push(...page.runs);
+    this.#page = page.nextPage;
+    this.#pages += 1;
+    if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
+
+    const runs = this.oneOffs.take(this.#runs);
+    this.#runs = [];
+    this.#pages = 0;
+    this.#revision = page.revision;
+    if (assigned.finish(page.location)) {
+      store.changed();
+      listener.onChecks(assigned.set);
+    }
+    this.#refusedRuns = runs.refused;
+    this.#logRefused(runs.refused);
+    for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    return null;
+  }
+
+  /**
+   * @returns milliseconds until the next poll
+   * @throws VedetteError of code AGENT_REPLACED
+   */
+  #react(fault: ServiceFault): number {
+    const { identity, assigned, log } = this.#options;
+    const { kind } = fault;
+    if (kind === 'stopped') return 0;
+    if (isReplaced(fault)) {
+      const { agentId } = identity;
+      const message = `another agent has taken the place of this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
+      log.error(message);
+      throw new VedetteError('config', 'AGENT_REPLACED', message);
+    }
+    if (!POLL_REACTIONS[kind].keepsPage) {
+      this.#page = null;
+      this.#pages = 0;
+      this.#runs = [];
+      assigned.discard();
+    }
+    if (kind === 'refused') this.#revision = 0;
+    return this.#faults.delayAfter({ ...fault, kind });
+  }
+
+  #logRefused(refused: readonly Refusal[]): void {
+    const { log } = this.#options;
+    for (const { checkId, problem } of refused.slice(0, MAX_REFUSALS_LOGGED)) {
+      log.error({ checkId }, `the service assigned a check that cannot be run here: ${problem}`);
+    }
+    const rest = refused.length - MAX_REFUSALS_LOGGED;
+    if (rest > 0) log.error({ checks: rest }, 'and further checks that cannot be run here');
+  }
+}

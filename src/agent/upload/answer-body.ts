@@ -1,0 +1,52 @@
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+
+const unpack = promisify(gunzip);
+
+export type AnswerBody =
+  | { readonly ok: true; readonly bytes: Buffer }
+  | { readonly ok: false; readonly problem: string };
+
+/**
+ * The whole body, unpacked, or what is wrong with it: longer than `maxBytes` before or after
+ * unpacking, or of an encoding that was not asked for. The rest of one that is too long is not read.
+ *
+ * @throws the error of the connection
+ */
+export async function readAnswerBody(
+  body: AsyncIterable<Uint8Array>,
+  encoding: string | null,
+  maxBytes: number,
+): Promise<AnswerBody> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    // To leave the loop ends the connection, too.
+    if (bytes > maxBytes) return tooLong(maxBytes);
+    chunks.push(chunk);
+  }
+  const packed = Buffer.concat(chunks, bytes);
+  switch (encoding?.trim().toLowerCase() ?? 'identity') {
+    case 'identity':
+      return { ok: true, bytes: packed };
+    case 'gzip':
+    case 'x-gzip':
+      return gunzipped(packed, maxBytes);
+    default:
+      return { ok: false, problem: 'it is in a content encoding that was not asked for' };
+  }
+}
+
+async function gunzipped(packed: Buffer, maxBytes: number): Promise<AnswerBody> {
+  try {
+    return { ok: true, bytes: await unpack(packed, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    const isTooLong = error instanceof RangeError;
+    return isTooLong ? tooLong(maxBytes) : { ok: false, problem: 'its gzip is broken' };
+  }
+}
+
+function tooLong(maxBytes: number): AnswerBody {
+  return { ok: false, problem: `it is longer than ${maxBytes} bytes` };
+}

@@ -1,0 +1,90 @@
+import { MAX_BATCH_BYTES, MAX_MISSED, MAX_RESULTS } from '../../wire/v1/limits.ts';
+import type { ResultsAnswer } from '../../wire/v1/results.ts';
+import type { SpooledRecord } from '../spool/spool.ts';
+
+/** Room for what surrounds the records; a frame in the spool is larger than the record and a comma. */
+const ENVELOPE_BYTES = 1024;
+/** Ask the spool for so much, and it fits into a batch. */
+export const MAX_SPOOL_BYTES = MAX_BATCH_BYTES - ENVELOPE_BYTES;
+
+/** Records that go together, in the order of the spool. */
+export interface Batch {
+  readonly records: readonly SpooledRecord[];
+  readonly json: Buffer;
+}
+
+/**
+ * As many of the first records as one request may have. Each body is JSON already: nothing is
+ * parsed, and what one holds cannot break the others apart.
+ *
+ * @param records no artifact notes
+ */
+export function batchOf(
+  records: readonly SpooledRecord[],
+  maxRecords: number,
+  sender: { readonly agentId: string; readonly epoch: number },
+): Batch {
+  const lists: Record<'results' | 'missed', Uint8Array[]> = { results: [], missed: [] };
+  const taken: SpooledRecord[] = [];
+  for (const record of records.slice(0, maxRecords)) {
+    const list = listOf(record);
+    if (lists[list].length === (list === 'results' ? MAX_RESULTS : MAX_MISSED)) break;
+    lists[list].push(record.body);
+    taken.push(record);
+  }
+  const { agentId, epoch } = sender;
+  const start = JSON.stringify({ agentId, epoch }).slice(0, -1);
+  const json = Buffer.concat([
+    Buffer.from(`${start},"results":[`),
+    ...joined(lists.results),
+    Buffer.from('],"missed":['),
+    ...joined(lists.missed),
+    Buffer.from(']}'),
+  ]);
+  return { records: taken, json };
+}
+
+export interface Rejected {
+  readonly record: SpooledRecord;
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface Settled {
+  readonly accepted: readonly SpooledRecord[];
+  readonly rejected: readonly Rejected[];
+  /** The answer says nothing of them. */
+  readonly open: readonly SpooledRecord[];
+}
+
+/** What the service said of each record. */
+export function settle(records: readonly SpooledRecord[], answer: ResultsAnswer): Settled {
+  const acceptedIds = new Set(answer.accepted);
+  const rejections = new Map(
+    answer.rejected.map((rejection) => [`${rejection.list} ${rejection.index}`, rejection]),
+  );
+  const places = { results: 0, missed: 0 };
+  const accepted: SpooledRecord[] = [];
+  const rejected: Rejected[] = [];
+  const open: SpooledRecord[] = [];
+  for (const record of records) {
+    const list = listOf(record);
+    const rejection = rejections.get(`${list} ${places[list]}`);
+    places[list] += 1;
+    if (rejection !== undefined) {
+      rejected.push({ record, code: rejection.code, message: rejection.message });
+    } else if (acceptedIds.has(record.id)) accepted.push(record);
+    else open.push(record);
+  }
+  return { accepted, rejected, open };
+}
+
+function listOf({ kind }: SpooledRecord): 'results' | 'missed' {
+  return kind === 'missed' ? 'missed' : 'results';
+}
+
+const COMMA = Buffer.from(',');
+
+function joined(bodies: readonly Uint8Array[]): Uint8Array[] {
+  return bodies.flatMap((body, index) => (index === 0 ? [body] : [COMMA, body]));
+}

@@ -1,0 +1,281 @@
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import { Agent, type Dispatcher } from 'undici';
+import type { z } from 'zod';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
+import { type ErrorAnswer, errorAnswerSchema } from '../../wire/v1/error-answer.ts';
+import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
+import { problemOf } from '../../wire/v1/tolerant-parse.ts';
+import { readAnswerBody } from './answer-body.ts';
+import {
+  type Answer,
+  faultOfError,
+  faultOfStatus,
+  faultOfTimeout,
+  type Peer,
+  STOPPED,
+  unreadable,
+} from './service-faults.ts';
+
+export type { Answer, ServiceFault } from './service-faults.ts';
+
+export interface ServiceClientOptions {
+  /** Where the service is; a path in it goes before the protocol's own. */
+  readonly serviceUrl: URL;
+  /** The location key as it is now: it may change while the agent runs. */
+  readonly key: () => string;
+  readonly clock: Clock;
+  /** The agent's, for the user-agent header. */
+  readonly version: string;
+}
+
+export interface RequestOptions {
+  /** From the call until the answer is whole, milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface PostOptions<T> extends RequestOptions {
+  readonly schema: z.ZodType<T>;
+  /** Packs the body. */
+  readonly gzip?: boolean;
+}
+
+/** A poll that is held, results, an artifact's parts, a release, and a few to spare. */
+const MAX_CONNECTIONS = 8;
+/** Of one connection; the time limit of each request covers it as well. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** An answer that is an error has a few hundred bytes; of a proxy's page this much is looked at. */
+const MAX_ERROR_BYTES = 64 * 1024;
+/** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
+const GZIP_LEVEL = constants.Z_BEST_SPEED;
+
+const pack = promisify(gzip);
+
+interface Request {
+  readonly peer: Peer;
+  readonly url: URL;
+  readonly method: 'POST' | 'PUT';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | Readable;
+}
+
+interface Received {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The agent's side of the agent protocol (DESIGN 4): one request, and its answer or what went
+ * wrong, as a value. It neither tries again nor logs; that is for who sends.
+ */
+export class ServiceClient {
+  readonly #options: ServiceClientOptions;
+  readonly #agent: Agent;
+  #lastContactMs: number | null = null;
+
+  constructor(options: ServiceClientOptions) {
+    this.#options = options;
+    this.#agent = new Agent({
+      connections: MAX_CONNECTIONS,
+      connect: { timeout: CONNECT_TIMEOUT_MS },
+      // Each request has a time limit of its own.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+  }
+
+  /** When the service itself last answered, whatever it said; epoch milliseconds. Null before. */
+  get lastContactMs(): number | null {
+    return this.#lastContactMs;
+  }
+
+  /** The location key as it is now. */
+  get key(): string {
+    return this.#options.key();
+  }
+
+  /**
+   * Sends JSON, and reads an answer of at most MAX_POLL_ANSWER_BYTES by the schema.
+   *
+   * @param path as PATHS has them
+   * @param body what is to be sent, or a Buffer of JSON text
+   */
+  async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<Answer<T>> {
+    const json = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
+    const packed = options.gzip === true;
+    const request: Request = {
+      ...this.#addressOf(path),
+      method: 'POST',
+      headers: {
+        ...this.#ownHeaders(),
+        accept: 'application/json',
+        'accept-encoding': 'gzip',
+        'content-type': 'application/json',
+        ...(packed ? { 'content-encoding': 'gzip' } : {}),
+      },
+      body: packed ? await pack(json, { level: GZIP_LEVEL }) : json,
+    };
+    const received = await this.#exchange(request, options);
+    if (!received.ok) return received;
+    return this.#read(request.peer, received.value, options.schema);
+  }
+
+  /**
+   * Sends one part of an artifact. To a path of the service it goes with the key; to an address
+   * that is signed already it goes with nothing but the part's own headers.
+   *
+   * @param body has exactly so many bytes; it is destroyed in any case. That it cannot be read counts
+   *   as `offline`, too
+   */
+  async put(
+    part: ArtifactPart,
+    body: Readable,
+    bytes: number,
+    options: RequestOptions,
+  ): Promise<Answer<void>> {
+    // The error also comes out of the request; without a listener it would end the process.
+    body.on('error', () => {});
+    const address = this.#addressOf(part.url);
+    const own = address.peer.isService
+      ? { ...this.#ownHeaders(), 'content-type': 'application/octet-stream' }
+      : {};
+    const received = await this.#exchange(
+      {
+        ...address,
+        method: part.method,
+        headers: { ...own, ...lowerCased(part.headers), 'content-length': String(bytes) },
+        body,
+      },
+      options,
+    );
+    body.destroy();
+    return received.ok ? { ok: true, value: undefined } : received;
+  }
+
+  /** Ends what is under way, as if its signal had aborted. */
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #addressOf(pathOrUrl: string): { readonly peer: Peer; readonly url: URL } {
+    const { serviceUrl } = this.#options;
+    const isService = pathOrUrl.startsWith('/');
+    const url = isService
+      ? new URL(serviceUrl.pathname.replace(/\/+$/, '') + pathOrUrl, serviceUrl.origin)
+      : new URL(pathOrUrl);
+    return { peer: { isService, origin: url.origin }, url };
+  }
+
+  #ownHeaders(): Record<string, string> {
+    return {
+      [HEADERS.protocol]: String(PROTOCOL_VERSION),
+      [HEADERS.authorization]: `Bearer ${this.key}`,
+      'user-agent': `vedette/${this.#options.version}`,
+    };
+  }
+
+  async #exchange(request: Request, options: RequestOptions): Promise<Answer<Received>> {
+    const { clock } = this.#options;
+    const { timeoutMs, signal } = options;
+    if (signal.aborted) return { ok: false, fault: STOPPED };
+    const ended = new AbortController();
+    const onAbort = (): void => ended.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isLate = false;
+    const cancel = clock.after(timeoutMs, () => {
+      isLate = true;
+      ended.abort();
+    });
+    try {
+      return await this.#send(request, ended.signal);
+    } catch (error) {
+      if (signal.aborted || this.#agent.destroyed) return { ok: false, fault: STOPPED };
+      const { peer } = request;
+      const fault = isLate ? faultOfTimeout(peer, timeoutMs) : faultOfError(peer, error);
+      return { ok: false, fault };
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #send(request: Request, signal: AbortSignal): Promise<Answer<Received>> {
+    const { peer, url, method, headers, body } = request;
+    const response = await this.#agent.request({
+      origin: url.origin,
+      path: `${url.pathname}${url.search}`,
+      method,
+      headers,
+      body,
+      signal,
+    });
+    const { statusCode: status } = response;
+    const isGood = status >= 200 && status < 300;
+    const header = (name: string): string | null => headerOf(response, name);
+    const answer = await readAnswerBody(
+      response.body,
+      header('content-encoding'),
+      isGood ? MAX_POLL_ANSWER_BYTES : MAX_ERROR_BYTES,
+    );
+    if (isGood) {
+      if (!answer.ok) return { ok: false, fault: unreadable(peer, status, answer.problem) };
+      return { ok: true, value: { status, header, bytes: answer.bytes } };
+    }
+    const error = peer.isService && answer.ok ? errorAnswerIn(status, answer.bytes) : null;
+    if (error !== null) this.#contact();
+    const described = {
+      status,
+      retryAfter: header('retry-after'),
+      location: header('location'),
+      answer: error,
+    };
+    return { ok: false, fault: faultOfStatus(peer, described, this.#options.clock.wallMs()) };
+  }
+
+  #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): Answer<T> {
+    const fault = (problem: string): Answer<T> => ({
+      ok: false,
+      fault: unreadable(peer, status, problem),
+    });
+    const json = parseJson(bytes);
+    if (json === undefined) return fault('it is no JSON');
+    const parsed = schema.safeParse(json);
+    if (!parsed.success) return fault(problemOf(parsed.error));
+    this.#contact();
+    return { ok: true, value: parsed.data };
+  }
+
+  #contact(): void {
+    this.#lastContactMs = this.#options.clock.wallMs();
+  }
+}
+
+function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | null {
+  const value = headers[name];
+  return (Array.isArray(value) ? value[0] : value) ?? null;
+}
+
+/** Null where the body is not the service's: a proxy's page, for example. */
+function errorAnswerIn(status: number, bytes: Buffer): ErrorAnswer | null {
+  const parsed = errorAnswerSchema.safeParse(parseJson(bytes));
+  return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
+}
+
+/** Undefined, which no JSON is, where the bytes are none. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+}

@@ -1,0 +1,242 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import { PATHS } from '../../wire/v1/limits.ts';
+import { type ResultsAnswer, resultsAnswerSchema } from '../../wire/v1/results.ts';
+import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
+import type { ArtifactContents } from './artifact-outbox.ts';
+import { ArtifactUploader } from './artifact-uploader.ts';
+import { batchOf, MAX_SPOOL_BYTES, type Rejected, settle } from './batch.ts';
+import { BatchLimit } from './batch-limit.ts';
+import { Patience } from './patience.ts';
+import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
+import { RejectionVoice } from './rejection-voice.ts';
+import type { Answer, ServiceClient, ServiceFault } from './service-client.ts';
+
+export interface UploaderOptions {
+  readonly spool: Spool;
+  readonly outbox: ArtifactContents;
+  readonly client: Pick<ServiceClient, 'post' | 'put' | 'key'>;
+  readonly agentId: string;
+  /** Of the agent's lease, as it is now. */
+  readonly epoch: () => number;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Records that the service has taken over. */
+  readonly onUploaded: (count: number) => void;
+  /** Records that the service will never take. */
+  readonly onRejected: (kind: SpoolKind, count: number) => void;
+  /** A second at first, up to a minute, where left out. */
+  readonly backoff?: BackoffRange;
+  /** How long a few results wait for others to go with them, milliseconds; 500 where left out. */
+  readonly lingerMs?: number;
+  /** From 0 to under 1; for the jitter of the back-off. */
+  readonly random?: () => number;
+}
+
+/** A batch of 4 MiB takes this long at 15 KB/s, packed. */
+const TIMEOUT_MS = 60_000;
+
+/** `sent`: there may be more. `empty`: all that can be sent was. */
+type Step = 'sent' | 'empty' | ServiceFault;
+
+/**
+ * Brings the spool's records to the service, oldest first and one batch at a time, each until it
+ * is accepted or refused for good. Artifacts go beside, so that a long one holds up no results.
+ */
+export class Uploader {
+  readonly #options: UploaderOptions;
+  readonly #artifacts: ArtifactUploader;
+  readonly #patience: Patience;
+  readonly #voice: RejectionVoice;
+  readonly #limit = new BatchLimit();
+  /** All up to this key is sent, but for artifacts' notes and what was passed over. */
+  #after = -1;
+
+  constructor(options: UploaderOptions) {
+    const { clock, log, client, backoff = DEFAULT_BACKOFF, random = Math.random } = options;
+    const patience = { clock, log, client, backoff, random };
+    this.#options = options;
+    this.#patience = new Patience({ ...patience, what: 'results' });
+    this.#voice = new RejectionVoice(clock, log);
+    this.#artifacts = new ArtifactUploader({
+      spool: options.spool,
+      outbox: options.outbox,
+      client,
+      log,
+      patience: new Patience({ ...patience, what: 'artifacts' }),
+      onUploaded: options.onUploaded,
+      onRejected: (count) => options.onRejected('artifact-note', count),
+    });
+  }
+
+  /** Sends what is there and what comes, until the signal aborts or the spool is closed. */
+  async run(signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const both = AbortSignal.any([signal, ended.signal]);
+    const artifacts = this.#artifacts.run(both);
+    try {
+      while (await this.#options.spool.available(signal, this.#after)) {
+        await this.#linger(signal);
+        const step = await this.#step(signal);
+        if (typeof step === 'string') continue;
+        // The client was closed, so nothing will be sent any more.
+        if (step.kind === 'stopped') return;
+        await this.#patience.wait(step, signal);
+      }
+    } finally {
+      ended.abort();
+      await artifacts;
+    }
+  }
+
+  /**
+   * For the drain, when `run` has ended and the spool has committed what came: sends what waits,
+   * artifacts too, until nothing does, the signal aborts, or the service wants what only people can
+   * give it (a key, an upgrade).
+   */
+  async flush(signal: AbortSignal): Promise<void> {
+    this.#patience.restart();
+    while (!signal.aborted) {
+      const step = await this.#step(signal);
+      if (step === 'empty') break;
+      if (step === 'sent') continue;
+      if (!REACTIONS[step.kind].healsByItself) return;
+      await this.#patience.wait(step, signal);
+    }
+    await this.#artifacts.flush(signal);
+  }
+
+  /** Each request costs both ends about the same, with one result or with hundreds. */
+  async #linger(signal: AbortSignal): Promise<void> {
+    const { spool, clock, lingerMs = 500 } = this.#options;
+    const isLong = spool.depth.bytes >= MAX_SPOOL_BYTES / 4;
+    if (lingerMs > 0 && !isLong) await sleep(clock, lingerMs, signal);
+  }
+
+  async #step(signal: AbortSignal): Promise<Step> {
+    if (signal.aborted) return 'empty';
+    const { agentId, epoch, clock } = this.#options;
+    this.#after = this.#limit.cursor(this.#after, clock.monotonicMs());
+    const read = await this.#read();
+    if (!read.ok) return read.fault;
+    const all = read.value;
+    const records = all.filter(({ kind }) => kind !== 'artifact-note');
+    const sender = { agentId, epoch: epoch() };
+    const batch = batchOf(records, this.#limit.maxRecords, sender);
+    let left = records.slice(batch.records.length);
+    if (batch.records.length > 0) {
+      const answer = await this.#post(batch.json, signal);
+      if (!answer.ok) return this.#onFault(answer.fault, batch.records, signal);
+      const open = await this.#onAnswer(batch.records, answer.value);
+      if (open.length === batch.records.length) {
+        return { ...FAILED, message: 'the service answered, but of none of the records' };
+      }
+      left = [...open, ...left];
+    }
+    // What was settled has left the spool: of the rest, only notes may be passed.
+    const [next] = left;
+    const upTo = next === undefined ? all.at(-1)?.key : next.key - 1;
+    if (upTo === undefined) return 'empty';
+    for (const record of all) {
+      if (record.kind === 'artifact-note' && record.key <= upTo) this.#artifacts.take(record);
+    }
+    this.#after = upTo;
+    return 'sent';
+  }
+
+  async #read(): Promise<Answer<readonly SpooledRecord[]>> {
+    try {
+      const value = await this.#options.spool.batch(MAX_SPOOL_BYTES, this.#after);
+      return { ok: true, value };
+    } catch (error) {
+      // A disk that cannot be read for now is waited for like a service that cannot be reached.
+      return { ok: false, fault: { ...FAILED, message: messageOf(error) } };
+    }
+  }
+
+  #post(json: Buffer, signal: AbortSignal): Promise<Answer<ResultsAnswer>> {
+    return this.#options.client.post(PATHS.results, json, {
+      schema: resultsAnswerSchema,
+      timeoutMs: TIMEOUT_MS,
+      signal,
+      gzip: true,
+    });
+  }
+
+  /** Returns the records that the answer says nothing of. */
+  async #onAnswer(
+    sent: readonly SpooledRecord[],
+    answer: ResultsAnswer,
+  ): Promise<readonly SpooledRecord[]> {
+    const { accepted, rejected, open } = settle(sent, answer);
+    if (open.length === sent.length) return open;
+    this.#patience.succeeded();
+    this.#limit.succeeded(sent.map(({ key }) => key));
+    if (accepted.length > 0) this.#options.onUploaded(accepted.length);
+    this.#count(rejected);
+    const settled = [...accepted, ...rejected.map(({ record }) => record)];
+    await this.#options.spool.accepted(settled.map(({ key }) => key));
+    return open;
+  }
+
+  async #onFault(
+    fault: ServiceFault,
+    sent: readonly SpooledRecord[],
+    signal: AbortSignal,
+  ): Promise<Step> {
+    const [first] = sent;
+    const isAgain = this.#patience.faults > 0;
+    if (fault.kind === 'refused') {
+      if (first === undefined || sent.length > 1) {
+        this.#limit.refused(sent.length);
+        return 'sent';
+      }
+      return this.#refusedAlone(fault, first, signal);
+    }
+    if (fault.kind === 'offline' && isAgain) this.#limit.offline(sent.length);
+    if (fault.kind !== 'failed') return fault;
+    if (first === undefined || sent.length > 1) {
+      if (isAgain) this.#limit.failed(sent.length);
+      return fault;
+    }
+    const { clock, log } = this.#options;
+    if (!this.#limit.failedAlone(first.key, clock.monotonicMs())) return fault;
+    log.warn(
+      { kind: first.kind, id: first.id },
+      `a result is passed over for now: ${fault.message}`,
+    );
+    this.#after = first.key;
+    return 'sent';
+  }
+
+  /** Where a batch of nothing is refused as well, the record is not to blame, and is kept. */
+  async #refusedAlone(
+    fault: ServiceFault,
+    record: SpooledRecord,
+    signal: AbortSignal,
+  ): Promise<Step> {
+    const { agentId, epoch } = this.#options;
+    const nothing = batchOf([], 0, { agentId, epoch: epoch() });
+    const answer = await this.#post(nothing.json, signal);
+    if (!answer.ok) return answer.fault;
+    this.#limit.found(record.key);
+    this.#count([{ record, code: 'refused', message: fault.message }]);
+    await this.#options.spool.accepted([record.key]);
+    return 'sent';
+  }
+
+  #count(rejected: readonly Rejected[]): void {
+    this.#voice.rejected(rejected);
+    for (const { record } of rejected) this.#options.onRejected(record.kind, 1);
+  }
+}
+
+const FAILED: ServiceFault = {
+  kind: 'failed',
+  status: null,
+  message: '',
+  retryAfterMs: null,
+  attributes: {},
+};

@@ -1,0 +1,590 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
+import { createServiceSource } from '../../../../src/agent/source/service-source.ts';
+import { ServiceClient } from '../../../../src/agent/upload/service-client.ts';
+import {
+  assignmentMessageOf,
+  type OneOff,
+  type OneOffMessage,
+  oneOffMessageOf,
+} from '../../../../src/wire/v1/assignment.ts';
+import { protocolMismatchOf } from '../../../../src/wire/v1/error-answer.ts';
+import type { PollResponse } from '../../../../src/wire/v1/poll.ts';
+import { checkOf } from '../../../support/checks.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+import { type HeldPoll, startServiceStub } from '../../../support/service-stub.ts';
+import { makeTempFolder } from '../../../support/temp-folder.ts';
+
+const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 };
+/** Between two polls that end at once. */
+const REST_MS = 250;
+
+const assignment = (id: string, fields: object = {}) =>
+  assignmentMessageOf({
+    check: checkOf('TCP', { id, ...fields }),
+    slots: SLOTS,
+    answeredUntil: null,
+  });
+
+function oneOff(runId: string, clock: FakeClock, parts: Partial<OneOff> = {}): OneOffMessage {
+  return oneOffMessageOf({
+    runId,
+    check: checkOf('TCP', { id: 'asked-for' }),
+    reason: 'requested',
+    slot: clock.wallMs(),
+    sequenceId: `sequence-${runId}`,
+    notBefore: null,
+    notAfter: clock.wallMs() + 600_000,
+    retriesMade: 0,
+    firstStartedAt: null,
+    ...parts,
+  });
+}
+
+function folder(): string {
+  const { path, remove } = makeTempFolder();
+  onTestFinished(remove);
+  return path;
+}
+
+const ids = (set: CheckSet | undefined): string[] => (set?.checks ?? []).map(({ id }) => id).sort();
+
+/** A source that polls a stub of the service, on a clock of the test's own. */
+async function startAgent(dataDir: string | null = null, serviceUrl?: URL) {
+  const clock = new FakeClock();
+  const stub = await startServiceStub(clock);
+  const { log, records } = captureLog();
+  const client = new ServiceClient({
+    serviceUrl: serviceUrl ?? stub.url,
+    key: () => `pl_${'0'.repeat(32)}`,
+    clock,
+    version: '1.2.3',
+  });
+  let inFlight = 0;
+  const source = await createServiceSource({
+    client: {
+      async post(...request) {
+        inFlight += 1;
+        try {
+          return await client.post(...request);
+        } finally {
+          inFlight -= 1;
+        }
+      },
+    },
+    dataDir,
+    capabilities: { types: ['TCP', 'URL'], ipv6: false, icmp: true, capture: false },
+    concurrency: 7,
+    load: () => ({ running: 2, queued: 3 }),
+    version: '1.2.3',
+    clock,
+    log,
+  });
+  const sets: CheckSet[] = [];
+  const runs: OneOff[] = [];
+  const controller = new AbortController();
+  const listener = {
+    onChecks: (set: CheckSet) => void sets.push(set),
+    onRun: (run: OneOff) => void runs.push(run),
+  };
+  const watching = source.watch(listener, controller.signal);
+  watching.catch(() => {});
+  const stop = async (): Promise<void> => {
+    controller.abort();
+    await source.ended();
+  };
+  onTestFinished(async () => {
+    await stop();
+    await client.close();
+    await stub.close();
+    expect(stub.faults).toEqual([]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+  const nextPoll = async (): Promise<HeldPoll> => {
+    for (;;) {
+      const poll = stub.polls.shift();
+      if (poll !== undefined) return poll;
+      const waitMs = clock.nextTimerInMs ?? Number.POSITIVE_INFINITY;
+      if (waitMs <= REST_MS) await clock.advance(waitMs);
+      else await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+  };
+  return {
+    stub,
+    clock,
+    source,
+    sets,
+    runs,
+    watching,
+    stop,
+    nextPoll,
+    /** Answers the next poll. Resolves with the poll after it, when the answer was taken. */
+    async answered(parts: Partial<PollResponse>): Promise<HeldPoll> {
+      const poll = await nextPoll();
+      poll.answer(parts);
+      return nextPoll();
+    },
+    /** Resolves with how long the source waits for its next poll, once it does. */
+    async pause(): Promise<number> {
+      await eventually(() => inFlight === 0 && clock.pendingTimers === 1);
+      return clock.nextTimerInMs ?? 0;
+    },
+    logged: (level: string) => records().filter((record) => record.level === level),
+  };
+}
+
+it('says who and how busy it is, and tells the set that it is given', async () => {
+  const { nextPoll, sets, source } = await startAgent();
+  const first = await nextPoll();
+  expect(first.asked).toMatchObject({
+    agentId: source.agentId,
+    version: '1.2.3',
+    capabilities: { types: ['TCP', 'URL'], ipv6: false, icmp: true, capture: false },
+    concurrency: 7,
+    load: { running: 2, queued: 3 },
+    revision: 0,
+    epoch: 0,
+    page: null,
+    done: [],
+    refused: [],
+  });
+  expect(first.asked.instanceId).not.toBe(source.agentId);
+  first.answer({
+    revision: 9,
+    epoch: 4,
+    full: true,
+    upsert: [assignment('a'), assignment('b')],
+  });
+  const second = await nextPoll();
+  expect(second.asked).toMatchObject({ revision: 9, epoch: 4, page: null });
+  expect(source).toMatchObject({ revision: 9, epoch: 4 });
+  expect(sets.map(ids)).toEqual([['a', 'b']]);
+  expect(sets[0]?.location).toBe('office');
+  expect(sets[0]?.turns.get('b')).toEqual(SLOTS);
+  expect(sets[0]?.checks[0]).toEqual(checkOf('TCP', { id: 'a' }));
+});
+
+it('tells an empty set, too, and nothing where nothing changed', async () => {
+  const { answered, sets } = await startAgent();
+  const next = await answered({ full: true });
+  expect(sets.map(ids)).toEqual([[]]);
+  next.answer({});
+  await answered({ revision: 2 });
+  expect(sets).toHaveLength(1);
+});
+
+it('puts changes into the set', async () => {
+  const { answered, nextPoll, sets } = await startAgent();
+  const second = await answered({ full: true, upsert: [assignment('a'), assignment('b')] });
+  const changed = assignment('a', { name: 'changed' });
+  second.answer({ revision: 2, upsert: [changed, assignment('c')], remove: ['b'] });
+  expect((await nextPoll()).asked.revision).toBe(2);
+  expect(ids(sets[1])).toEqual(['a', 'c']);
+  expect(sets[1]?.checks.find(({ id }) => id === 'a')?.name).toBe('changed');
+  expect(sets[1]?.turns).toEqual(
+    new Map([
+      ['a', SLOTS],
+      ['c', SLOTS],
+    ]),
+  );
+  // What was told before stays as it was.
+  expect(ids(sets[0])).toEqual(['a', 'b']);
+});
+
+it('says since when nobody answers for a check, while it is new here', async () => {
+  const { nextPoll, sets } = await startAgent();
+  const told = async (parts: Partial<PollResponse>): Promise<Map<string, number>> => {
+    (await nextPoll()).answer(parts);
+    const before = sets.length;
+    await eventually(() => sets.length > before);
+    return new Map(sets.at(-1)?.unanswered);
+  };
+  const given = { ...assignment('moved'), answeredUntil: 1_000 };
+  const upsert = [given, assignment('fresh')];
+  expect(await told({ revision: 1, full: true, upsert })).toEqual(new Map([['moved', 1_000]]));
+  const edited = { ...assignment('moved', { name: 'edited' }), answeredUntil: 1_000 };
+  expect(await told({ revision: 2, full: false, upsert: [edited] })).toEqual(new Map());
+  // Another agent had it for a while.
+  expect(await told({ revision: 3, full: false, remove: ['moved'] })).toEqual(new Map());
+  const again = [{ ...given, answeredUntil: 9_000 }];
+  expect(await told({ revision: 4, full: false, upsert: again })).toEqual(
+    new Map([['moved', 9_000]]),
+  );
+});
+
+it('does not ask again for what it ran before it was restarted', async () => {
+  const dataDir = folder();
+  const given = { ...assignment('mine'), answeredUntil: 1_000 };
+  const before = await startAgent(dataDir);
+  await before.answered({ revision: 1, full: true, upsert: [given] });
+  await before.stop();
+  const { answered, sets } = await startAgent(dataDir);
+  await answered({ revision: 1, full: true, upsert: [given] });
+  expect(sets.map(({ unanswered }) => unanswered.size)).toEqual([0, 0]);
+});
+
+it('tells pages as one set, when the last of them is in', async () => {
+  const { answered, nextPoll, clock, sets, runs, source } = await startAgent();
+  const second = await answered({
+    revision: 5,
+    full: true,
+    upsert: [assignment('a')],
+    runs: [oneOff('run-1', clock)],
+    nextPage: 'page-2',
+  });
+  expect(second.asked).toMatchObject({ revision: 0, page: 'page-2' });
+  expect(sets).toEqual([]);
+  expect(runs).toEqual([]);
+  expect(source.revision).toBe(0);
+  second.answer({ revision: 5, full: true, upsert: [assignment('b')] });
+  expect((await nextPoll()).asked).toMatchObject({ revision: 5, page: null });
+  expect(sets.map(ids)).toEqual([['a', 'b']]);
+  expect(runs.map(({ runId }) => runId)).toEqual(['run-1']);
+});
+
+it('asks for a page again that did not come, and for all where the answer is lost', async () => {
+  const { answered, nextPoll, pause, clock, sets } = await startAgent();
+  const page = await answered({ full: true, upsert: [assignment('a')], nextPage: 'page-2' });
+  page.cut();
+  await clock.advance(await pause());
+  const again = await nextPoll();
+  expect(again.asked.page).toBe('page-2');
+  again.fail(500);
+  await clock.advance(await pause());
+  const anew = await nextPoll();
+  expect(anew.asked).toMatchObject({ page: null, revision: 0 });
+  anew.answer({ full: true, upsert: [assignment('b')] });
+  await nextPoll();
+  expect(sets.map(ids)).toEqual([['b']]);
+});
+
+it('refuses checks that it cannot run, says so once, and runs the others', async () => {
+  const { answered, nextPoll, sets, logged } = await startAgent();
+  const bad = assignment('bad');
+  const newer = { ...bad, check: { ...bad.check, checkType: 'GOPHER' } };
+  const second = await answered({ full: true, upsert: [newer, assignment('good')] });
+  expect(ids(sets[0])).toEqual(['good']);
+  expect(second.asked.refused).toEqual([
+    { checkId: 'bad', problem: expect.stringContaining('checkType') },
+  ]);
+  second.answer({ revision: 2, upsert: [newer] });
+  const third = await nextPoll();
+  expect(third.asked.refused).toHaveLength(1);
+  expect(logged('error')).toEqual([expect.objectContaining({ checkId: 'bad' })]);
+  third.answer({ revision: 3, upsert: [bad] });
+  expect((await nextPoll()).asked.refused).toEqual([]);
+  expect(ids(sets.at(-1))).toEqual(['bad', 'good']);
+});
+
+it('leaves out fields that it does not know, and says once which', async () => {
+  const { answered, nextPoll, sets, logged } = await startAgent();
+  const plain = assignment('a');
+  const newer = { ...plain, check: { ...plain.check, newField: 1 } };
+  const second = await answered({ full: true, upsert: [newer] });
+  second.answer({ revision: 2, upsert: [newer] });
+  await nextPoll();
+  expect(sets[1]?.checks).toEqual([checkOf('TCP', { id: 'a' })]);
+  expect(logged('warn')).toEqual([expect.objectContaining({ fields: ['newField'] })]);
+});
+
+it('passes a run on once, and tells the service when it is done', async () => {
+  const { answered, nextPoll, clock, runs, source } = await startAgent();
+  const named = { runs: [oneOff('run-1', clock)] };
+  const second = await answered(named);
+  expect(runs).toEqual([expect.objectContaining({ runId: 'run-1', reason: 'requested' })]);
+  expect(runs[0]?.check).toEqual(checkOf('TCP', { id: 'asked-for' }));
+  // It ends while a poll is held that cannot say so any more.
+  source.done('run-1');
+  source.done('never-heard-of');
+  second.answer(named);
+  const third = await nextPoll();
+  expect(third.asked.done).toEqual(['run-1']);
+  third.answer({});
+  expect((await nextPoll()).asked.done).toEqual([]);
+  expect(runs).toHaveLength(1);
+});
+
+it('tells again that a run is done where the poll was lost', async () => {
+  const { answered, nextPoll, pause, clock, source } = await startAgent();
+  const second = await answered({ runs: [oneOff('run-1', clock)] });
+  source.done('run-1');
+  second.answer({});
+  (await nextPoll()).cut();
+  await clock.advance(await pause());
+  expect((await nextPoll()).asked.done).toEqual(['run-1']);
+});
+
+it('refuses a run that it cannot read, and is done with it', async () => {
+  const { answered, clock, runs } = await startAgent();
+  const run = oneOff('run-1', clock);
+  const next = await answered({ runs: [{ ...run, check: { ...run.check, checkType: 'GOPHER' } }] });
+  expect(runs).toEqual([]);
+  expect(next.asked).toMatchObject({ done: ['run-1'], refused: [{ checkId: 'asked-for' }] });
+});
+
+it('goes on after a restart while the service is away, as the same agent', async () => {
+  const dataDir = folder();
+  const first = await startAgent(dataDir);
+  const next = await first.answered({ full: true, upsert: [assignment('a'), assignment('b')] });
+  await first.stop();
+  await first.stub.close().catch(() => {});
+
+  const again = await startAgent(dataDir, first.stub.url);
+  expect(again.sets.map(ids)).toEqual([['a', 'b']]);
+  expect(again.sets[0]).toEqual(first.sets[0]);
+  expect(again.source.lastSet).toEqual(first.sets[0]);
+  expect(again.source.agentId).toBe(next.asked.agentId);
+  await again.pause();
+  expect(again.logged('warn')).toEqual([
+    expect.objectContaining({
+      kind: 'offline',
+      msg: expect.stringContaining('those before go on'),
+    }),
+  ]);
+});
+
+it('asks for all after a restart, as another process', async () => {
+  const dataDir = folder();
+  const first = await startAgent(dataDir);
+  const before = await first.answered({
+    revision: 8,
+    epoch: 3,
+    full: true,
+    upsert: [assignment('a')],
+  });
+  await first.stop();
+
+  const again = await startAgent(dataDir);
+  const poll = await again.nextPoll();
+  expect(poll.asked).toMatchObject({ agentId: before.asked.agentId, revision: 0, epoch: 0 });
+  expect(poll.asked.instanceId).not.toBe(before.asked.instanceId);
+  poll.answer({ full: true, upsert: [assignment('b')] });
+  await again.nextPoll();
+  expect(again.sets.map(ids)).toEqual([['a'], ['b']]);
+});
+
+it('keeps a change within a second, while it runs', async () => {
+  const dataDir = folder();
+  const { answered, clock } = await startAgent(dataDir);
+  await answered({ full: true, upsert: [assignment('a')] });
+  expect(readdirSync(dataDir)).toEqual(['agent-id']);
+  await clock.advance(1000);
+  await eventually(() => readdirSync(dataDir).includes('assignments.json'));
+  expect(readFileSync(`${dataDir}/assignments.json`, 'utf8')).toContain('"checkId":"a"');
+});
+
+it.each([
+  ['is cut', '{"format":1,"location":"office","assignments":[\n{"che'],
+  ['is of another form', '{"format":2,"location":"office","assignments":[]}'],
+  ['is empty', ''],
+])('puts the last assignments aside where their file %s', async (_how, text) => {
+  const dataDir = folder();
+  writeFileSync(`${dataDir}/assignments.json`, text);
+  const { sets, source, logged, answered } = await startAgent(dataDir);
+  expect(source.lastSet).toBeNull();
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({ movedTo: `${dataDir}/assignments.json.damaged` }),
+  ]);
+  await answered({ full: true, upsert: [assignment('a')] });
+  expect(sets.map(ids)).toEqual([['a']]);
+});
+
+it('leaves out a kept check that cannot be read, and says so', async () => {
+  const dataDir = folder();
+  const kept = [assignment('a'), { ...assignment('b'), check: {} }];
+  const file = { format: 1, location: 'office', assignments: kept };
+  writeFileSync(`${dataDir}/assignments.json`, JSON.stringify(file));
+  const { sets, logged } = await startAgent(dataDir);
+  expect(sets.map(ids)).toEqual([['a']]);
+  expect(logged('warn')).toEqual([expect.objectContaining({ checks: 1 })]);
+});
+
+it('makes itself a new id where the file of the old one holds none', async () => {
+  const dataDir = folder();
+  writeFileSync(`${dataDir}/agent-id`, 'two words\n');
+  const { source, logged } = await startAgent(dataDir);
+  expect(source.agentId).toMatch(/^[0-9a-f-]{36}$/);
+  expect(readFileSync(`${dataDir}/agent-id`, 'utf8')).toBe(`${source.agentId}\n`);
+  expect(logged('warn')).toHaveLength(1);
+});
+
+it('works where DATA_DIR takes no files', async () => {
+  const file = `${folder()}/file`;
+  writeFileSync(file, '');
+  const { answered, stop, sets, logged } = await startAgent(file);
+  await answered({ full: true, upsert: [assignment('a')] });
+  await stop();
+  expect(sets.map(ids)).toEqual([['a']]);
+  expect(logged('warn').map(({ msg }) => msg)).toContainEqual(
+    expect.stringContaining('cannot be kept on disk'),
+  );
+});
+
+it('waits longer from fault to fault, up to half a minute, and says once what is wrong', async () => {
+  const { nextPoll, pause, clock, logged } = await startAgent();
+  const pauses: number[] = [];
+  for (let fault = 0; fault < 8; fault += 1) {
+    (await nextPoll()).fail(500);
+    pauses.push(await pause());
+    await clock.advance(pauses.at(-1) ?? 0);
+  }
+  for (const [index, wholeMs] of [1, 2, 4, 8, 16, 30, 30, 30].map((s) => s * 1000).entries()) {
+    expect(pauses[index]).toBeGreaterThanOrEqual(wholeMs / 2);
+    expect(pauses[index]).toBeLessThanOrEqual(wholeMs);
+  }
+  (await nextPoll()).answer({});
+  await nextPoll();
+  expect(logged('warn').map(({ msg }) => msg)).toEqual([
+    expect.stringContaining('as the test says'),
+    'the service answers polls again',
+  ]);
+});
+
+it('starts again with a short wait once the service has answered', async () => {
+  const { nextPoll, answered, pause, clock } = await startAgent();
+  for (let fault = 0; fault < 5; fault += 1) {
+    (await nextPoll()).fail(500);
+    await clock.advance(await pause());
+  }
+  (await answered({})).fail(500);
+  expect(await pause()).toBeLessThanOrEqual(1000);
+});
+
+it('comes no sooner than a busy service asks for', async () => {
+  const { nextPoll, pause } = await startAgent();
+  (await nextPoll()).fail(429, {}, { 'retry-after': '17' });
+  const pauseMs = await pause();
+  expect(pauseMs).toBeGreaterThanOrEqual(17_000);
+  expect(pauseMs).toBeLessThanOrEqual(18_000);
+});
+
+it('asks about once a minute where its key is refused, and goes on where it is good again', async () => {
+  const { nextPoll, answered, pause, clock, sets, logged } = await startAgent();
+  for (const status of [401, 403]) {
+    (await nextPoll()).fail(status);
+    const pauseMs = await pause();
+    expect(pauseMs).toBeGreaterThanOrEqual(30_000);
+    expect(pauseMs).toBeLessThanOrEqual(60_000);
+    await clock.advance(pauseMs);
+  }
+  await answered({ full: true });
+  expect(sets).toHaveLength(1);
+  expect(logged('error')).toEqual([
+    expect.objectContaining({ kind: 'unauthorized', msg: expect.stringContaining('API_KEY') }),
+  ]);
+});
+
+it.each([
+  ['99', 'agent'],
+  ['1', 'service'],
+])('says what to upgrade where the protocol differs', async (supported, upgrade) => {
+  const { nextPoll, pause, logged } = await startAgent();
+  const mismatch = protocolMismatchOf(supported === '1' ? '2' : 'none');
+  (await nextPoll()).fail(426, mismatch?.attributes);
+  const pauseMs = await pause();
+  expect(pauseMs).toBeGreaterThanOrEqual(150_000);
+  expect(pauseMs).toBeLessThanOrEqual(300_000);
+  expect(logged('error')).toEqual([expect.objectContaining({ kind: 'mismatch', upgrade })]);
+});
+
+it('asks for all where the service refuses what it asks', async () => {
+  const { answered, nextPoll, pause, clock } = await startAgent();
+  (await answered({ revision: 7, full: true })).fail(400);
+  await clock.advance(await pause());
+  expect((await nextPoll()).asked.revision).toBe(0);
+});
+
+it('ends where another process has taken its place', async () => {
+  const { answered, watching, source } = await startAgent();
+  (await answered({})).fail(409, { reason: 'replaced' });
+  await expect(watching).rejects.toMatchObject({
+    kind: 'config',
+    code: 'AGENT_REPLACED',
+    message: expect.stringContaining(source.agentId),
+  });
+});
+
+it('gives a poll up in time to keep its lease', async () => {
+  const { answered, nextPoll, pause, clock } = await startAgent();
+  const held = await answered({ leaseMs: 6000 });
+  expect(clock.nextTimerInMs).toBe(4000);
+  await clock.advance(4000);
+  await eventually(() => held.isGivenUp);
+  await clock.advance(await pause());
+  await nextPoll();
+});
+
+it('does not pester a service that holds no polls', async () => {
+  const { nextPoll, pause } = await startAgent();
+  (await nextPoll()).answer({});
+  expect(await pause()).toBeGreaterThan(0);
+});
+
+it('says once an hour that the clocks differ, and keeps to its own', async () => {
+  const { answered, nextPoll, clock, runs, logged } = await startAgent();
+  const aheadMs = 60_000;
+  const serverTime = (): number => clock.wallMs() + aheadMs;
+  const notAfter = serverTime() + 600_000;
+  const run = oneOff('run-1', clock, { notBefore: serverTime() + 1000, notAfter });
+  const second = await answered({ serverTime: serverTime(), runs: [run] });
+  expect(runs[0]).toMatchObject({
+    notBefore: run.notBefore === null ? null : run.notBefore - aheadMs,
+    notAfter: notAfter - aheadMs,
+  });
+  second.answer({ serverTime: serverTime() });
+  const third = await nextPoll();
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({ offsetMs: -aheadMs, msg: expect.stringContaining('60 s behind') }),
+  ]);
+  third.answer({ serverTime: clock.wallMs() - 4000 });
+  await nextPoll();
+  expect(logged('warn')).toHaveLength(1);
+});
+
+it('does not take a poll that was held for a clock that is off', async () => {
+  const { answered, nextPoll, clock, logged } = await startAgent();
+  const held = await answered({ leaseMs: 60_000 });
+  const serverTime = clock.wallMs();
+  await clock.advance(20_000);
+  held.answer({ serverTime });
+  await nextPoll();
+  expect(logged('warn')).toEqual([]);
+});
+
+it('hands its lease back when no poll is under way any more', async () => {
+  const { answered, stop, source, stub, clock } = await startAgent();
+  const named = { epoch: 6, runs: [oneOff('run-1', clock)] };
+  const held = await answered(named);
+  source.done('run-1');
+  const stopped = stop();
+  const released = source.release(new AbortController().signal);
+  await eventually(() => stub.releases.length > 0);
+  expect(held.isGivenUp).toBe(true);
+  expect(stub.releases[0]?.asked).toEqual({ agentId: source.agentId, epoch: 6, done: ['run-1'] });
+  stub.releases[0]?.answer({ released: true });
+  await released;
+  await stopped;
+  expect(source.epoch).toBe(0);
+});
+
+it('has nothing to hand back where it never held a lease', async () => {
+  const { nextPoll, stop, source, stub } = await startAgent();
+  await nextPoll();
+  await stop();
+  await source.release(new AbortController().signal);
+  expect(stub.releases).toEqual([]);
+});
+
+it('lets the lease run out where it cannot be handed back', async () => {
+  const { answered, stop, source, stub, logged } = await startAgent();
+  await answered({});
+  await stop();
+  const released = source.release(new AbortController().signal);
+  await eventually(() => stub.releases.length > 0);
+  stub.releases[0]?.cut();
+  await released;
+  expect(logged('warn')).toEqual([expect.objectContaining({ kind: 'offline' })]);
+});

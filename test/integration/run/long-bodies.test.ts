@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect, it, onTestFinished } from 'vitest';
+import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
+import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
+import { checkOf } from '../../support/checks.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { runHarness } from '../../support/run-harness.ts';
+
+type Artifact = Parameters<ArtifactTaker['add']>[0];
+
+interface Answer {
+  readonly status?: number;
+  readonly type?: string;
+  readonly body: string | Buffer;
+}
+
+async function answering({ status = 500, type = 'text/plain', body }: Answer) {
+  const server = createServer((_request, response) => {
+    response.writeHead(status, { 'content-type': type }).end(body);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+/** Keeps what it is given, or refuses it with a note. */
+function outbox(note: string | null = null) {
+  const added: Artifact[] = [];
+  const artifacts: ArtifactTaker = {
+    add: async (artifact) => {
+      added.push({ ...artifact, bytes: Buffer.from(artifact.bytes) });
+      return note === null
+        ? { ok: true, asset: `/v1/artifacts/${added.length}` }
+        : { ok: false, note };
+    },
+  };
+  return { added, artifacts };
+}
+
+const LONG_TEXT = 'This is long. '.repeat(10_000);
+const ONCE = { retryStrategy: null };
+
+it('puts the whole of a long text up where the check failed', async () => {
+  const { added, artifacts } = outbox();
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  const type = 'Text/HTML;charset="UTF-8"';
+  await harness.run(
+    checkOf('URL', { request: await answering({ type, body: LONG_TEXT }), ...ONCE }),
+  );
+  const [result] = harness.results;
+  expect(added).toMatchObject([
+    {
+      resultId: result?.id,
+      checkId: 'a-check',
+      name: 'response-body',
+      contentType: 'text/html; charset=utf-8',
+    },
+  ]);
+  expect(String(added[0]?.bytes)).toBe(LONG_TEXT);
+  expect(result?.apiCheckResult).toMatchObject({
+    jobAssets: ['/v1/artifacts/1'],
+    response: { bodyCut: true, bodyBytes: LONG_TEXT.length },
+  });
+  expect(harness.parts.bodyRoom.freeBytes).toBe(64 * 1024 * 1024);
+});
+
+it('does so for each attempt, under the id of its result', async () => {
+  const { added, artifacts } = outbox();
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  await harness.run(checkOf('API', { request: await answering({ body: LONG_TEXT }) }));
+  expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
+  expect(added.map(({ resultId }) => resultId)).toEqual(harness.results.map(({ id }) => id));
+});
+
+it('also for a binary body over 50 KB, and where assertions read the body', async () => {
+  const { added, artifacts } = outbox();
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  const body = Buffer.alloc(60 * 1024, 0xfe);
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'no such text' }];
+  const served = await answering({ status: 200, type: 'image/png', body });
+  await harness.run(checkOf('API', { request: { ...served, assertions }, ...ONCE }));
+  expect(added).toMatchObject([{ contentType: 'image/png' }]);
+  expect(body.equals(added[0]?.bytes ?? Buffer.alloc(0))).toBe(true);
+});
+
+it.each([
+  ['a body that the result holds', { body: 'x'.repeat(10 * 1024) }],
+  ['a binary body of 50 KB', { type: 'image/png', body: Buffer.alloc(50 * 1024, 0xfe) }],
+  ['a check that passed', { status: 200, body: LONG_TEXT }],
+  ['no body', { body: '' }],
+])('puts nothing up for %s', async (_, answer: Answer) => {
+  const { added, artifacts } = outbox();
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  await harness.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
+  expect(added).toEqual([]);
+  expect(harness.results[0]?.apiCheckResult?.jobAssets).toEqual([]);
+  expect(harness.parts.bodyRoom.freeBytes).toBe(64 * 1024 * 1024);
+});
+
+it('says in the job log why a body could not be put up', async () => {
+  const { artifacts } = outbox('response-body has 200 bytes, and 100 are allowed');
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  const detail = harness.results[0]?.apiCheckResult;
+  expect(detail?.jobAssets).toEqual([]);
+  expect(detail?.jobLog.at(-1)).toMatchObject({
+    level: 'warn',
+    msg: 'response-body has 200 bytes, and 100 are allowed',
+  });
+});
+
+it('judges and tells the attempt all the same where the outbox breaks', async () => {
+  const artifacts: ArtifactTaker = { add: () => Promise.reject(new Error('ours')) };
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+});
+
+it('puts up the start of a body for which there is no room, and says so', async () => {
+  const { added, artifacts } = outbox();
+  const bodyRoom = new SharedBodyRoom(16 * 1024);
+  const harness = runHarness({ clock: new FakeClock(), parts: { artifacts, bodyRoom } });
+  await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+  const bytes = added[0]?.bytes ?? Buffer.alloc(0);
+  expect(bytes.length).toBeGreaterThan(50 * 1024);
+  expect(bytes.length).toBeLessThan(LONG_TEXT.length);
+  expect(LONG_TEXT.startsWith(String(bytes))).toBe(true);
+  const { jobLog, response } = harness.results[0]?.apiCheckResult ?? {};
+  expect(jobLog?.at(-1)?.msg).toContain(`the first ${bytes.length} of ${LONG_TEXT.length} bytes`);
+  expect(response?.bodyBytes).toBe(LONG_TEXT.length);
+  expect(bodyRoom.freeBytes).toBe(16 * 1024);
+});

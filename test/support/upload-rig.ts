@@ -1,0 +1,129 @@
+import { onTestFinished } from 'vitest';
+import type { SpoolOptions } from '../../src/agent/spool/open-spool.ts';
+import type { SpoolKind } from '../../src/agent/spool/spool.ts';
+import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
+import { ServiceClient } from '../../src/agent/upload/service-client.ts';
+import { Uploader } from '../../src/agent/upload/uploader.ts';
+import type { CheckResult } from '../../src/model/result.ts';
+import { eventually } from './eventually.ts';
+import { FakeClock } from './fake-clock.ts';
+import { captureLog } from './log-capture.ts';
+import { openTestSpool } from './spool.ts';
+import { makeTempFolder } from './temp-folder.ts';
+import { UploadService } from './upload-service.ts';
+import { wireResult } from './wire-results.ts';
+
+export interface RigOptions extends Partial<SpoolOptions> {
+  readonly lingerMs?: number;
+  /** Of the jitter; the default takes a tenth off, so that no wait is as long as a request may be. */
+  readonly random?: number;
+  /** Another service than the rig's own, and a key for it. */
+  readonly serviceUrl?: URL;
+  readonly key?: string;
+}
+
+/**
+ * A real spool in a folder and a service on a real socket, with an uploader between them whose
+ * waits go by a clock that the test moves.
+ */
+export async function uploadRig(options: RigOptions = {}) {
+  const { lingerMs = 0, random = 0.8, serviceUrl, key = 'pl_one', ...spoolOptions } = options;
+  const folder = makeTempFolder();
+  const service = await UploadService.start();
+  onTestFinished(folder.remove);
+  const dataDir = spoolOptions.dataDir === undefined ? folder.path : spoolOptions.dataDir;
+  const uploads = { serviceUrl: serviceUrl ?? service.url, key, lingerMs, random };
+  const start = () => startAgent({ ...spoolOptions, dataDir }, uploads);
+  return { folder, service, start, ...(await start()) };
+}
+
+async function startAgent(
+  spoolOptions: SpoolOptions,
+  uploads: Required<Pick<RigOptions, 'serviceUrl' | 'key' | 'lingerMs' | 'random'>>,
+) {
+  const { serviceUrl, lingerMs, random } = uploads;
+  // The spool's clock is the machine's, and both tell when a record came to be.
+  const clock = new FakeClock(Date.now());
+  const { log, records } = captureLog();
+  const { spool, dropped } = await openTestSpool(spoolOptions);
+  onTestFinished(() => spool.close());
+  const outbox = await openArtifactOutbox({ dataDir: spoolOptions.dataDir, spool, clock, log });
+  const state = { key: uploads.key, epoch: 3, uploaded: 0 };
+  const rejected: (readonly [SpoolKind, number])[] = [];
+  const client = new ServiceClient({
+    serviceUrl,
+    key: () => state.key,
+    clock,
+    version: '1.2.3',
+  });
+  const uploader = new Uploader({
+    spool,
+    outbox,
+    client,
+    agentId: 'agent-1',
+    epoch: () => state.epoch,
+    clock,
+    log,
+    onUploaded: (count) => {
+      state.uploaded += count;
+    },
+    onRejected: (kind, count) => rejected.push([kind, count]),
+    lingerMs,
+    random: () => random,
+  });
+  const ended = new AbortController();
+  let running: Promise<void> | null = null;
+  const stop = async (): Promise<void> => {
+    ended.abort();
+    await running;
+    await outbox.close();
+    await spool.close();
+    await client.close();
+  };
+  onTestFinished(stop);
+  return {
+    clock,
+    records,
+    spool,
+    dropped,
+    outbox,
+    state,
+    rejected,
+    client,
+    uploader,
+    stop,
+    run: () => {
+      running = uploader.run(ended.signal);
+      return running;
+    },
+    /** Resolves when the uploader waits, and for so many milliseconds. */
+    waitMs: async (): Promise<number> => {
+      await eventually(() => backoffOf(clock) !== null);
+      return backoffOf(clock) ?? 0;
+    },
+    empty: () => eventually(() => spool.depth.records === 0),
+    /** Puts these results, and resolves with their ids when they are on disk. */
+    put: async (...sequences: readonly string[]): Promise<string[]> => {
+      const results = sequences.map((sequence) => wireResult(sequence));
+      for (const result of results) spool.put(recordOf(result));
+      await spool.committed();
+      return results.map(({ id }) => id);
+    },
+  };
+}
+
+/** How long the uploader waits before its next try. What is longer is the limit of a request. */
+function backoffOf(clock: FakeClock): number | null {
+  const next = clock.nextTimerInMs;
+  return next === null || (next >= 60_000 && next !== MISMATCH_WAIT_MS) ? null : next;
+}
+const MISMATCH_WAIT_MS = 300_000;
+
+export function recordOf(result: CheckResult) {
+  return {
+    kind: result.resultType === 'ATTEMPT' ? ('attempt' as const) : ('result' as const),
+    id: result.id,
+    atMs: Date.now(),
+    body: Buffer.from(JSON.stringify(result)),
+  };
+}

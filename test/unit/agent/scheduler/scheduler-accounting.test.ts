@@ -1,0 +1,123 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
+import { everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
+
+describe('the account of slots', () => {
+  let rig = new Rig();
+
+  afterEach(async () => {
+    await rig.scheduler.drain(AbortSignal.abort());
+    expect(rig.unfinished.size).toBe(0);
+  });
+
+  it('has a slot from when it waits for a place until its run has ended', async () => {
+    const busy = gate();
+    rig = new Rig({
+      concurrency: 1,
+      run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()),
+    });
+    rig.begin(everyMinute('a'));
+    rig.scheduler.runNow(everyMinute('long'));
+    await rig.clock.advance(MINUTE + 10 * SECOND);
+    expect(rig.accounted).toEqual([['began a', 60]]);
+    busy.open();
+    await rig.clock.advance(0);
+    expect(rig.accounted).toEqual([
+      ['began a', 60],
+      ['ended a', 60],
+    ]);
+  });
+
+  it('has it until it is told as missed', async () => {
+    const busy = gate();
+    rig = new Rig({ concurrency: 1, run: () => busy.opened });
+    rig.begin(everyMinute('a'));
+    rig.scheduler.runNow(everyMinute('long'));
+    await rig.clock.advance(MINUTE + 29 * SECOND);
+    expect(rig.unfinished.size).toBe(1);
+    await rig.clock.advance(5 * SECOND);
+    expect(rig.missedS).toEqual([['a', 60, 60, 'agent_busy']]);
+    expect(rig.unfinished.size).toBe(0);
+    busy.open();
+  });
+
+  it('has a slot that waits for a run of its check that was asked for', async () => {
+    rig = new Rig({ durationMs: () => 20 * SECOND });
+    rig.begin(everyMinute('a'));
+    await rig.clock.advance(50 * SECOND);
+    rig.scheduler.runNow(everyMinute('a'));
+    await rig.clock.advance(15 * SECOND);
+    expect(rig.accounted).toEqual([['began a', 60]]);
+    await rig.clock.advance(30 * SECOND);
+    expect(rig.accounted).toEqual([
+      ['began a', 60],
+      ['ended a', 60],
+    ]);
+  });
+
+  it('lets go of what waits for a check that is no more', async () => {
+    const busy = gate();
+    rig = new Rig({ concurrency: 1, run: () => busy.opened });
+    rig.begin(everyMinute('a'));
+    rig.scheduler.runNow(everyMinute('long'));
+    await rig.clock.advance(MINUTE);
+    expect(rig.unfinished.size).toBe(1);
+    rig.scheduler.setChecks([]);
+    expect(rig.unfinished.size).toBe(0);
+    busy.open();
+  });
+
+  it('is told of a stopped run after all else is told', async () => {
+    rig = new Rig({ durationMs: () => HOUR });
+    rig.begin(everyMinute('a'));
+    await rig.clock.advance(MINUTE);
+    const drained = rig.scheduler.drain(new AbortController().signal);
+    expect(rig.unfinished.size).toBe(1);
+    await rig.clock.advance(HOUR);
+    await drained;
+    expect(rig.accounted.at(-1)).toEqual(['ended a', 60]);
+  });
+
+  it('has nothing of what is asked for beside the plan', async () => {
+    rig = new Rig({ durationMs: () => SECOND });
+    rig.begin();
+    const run: OneOff = {
+      runId: 'run',
+      check: everyMinute('a'),
+      reason: 'requested',
+      slot: T0,
+      sequenceId: 'sequence',
+      notBefore: null,
+      notAfter: T0 + HOUR,
+      retriesMade: 0,
+      firstStartedAt: null,
+    };
+    rig.scheduler.runOnce(run, () => {});
+    rig.scheduler.runNow(everyMinute('b'));
+    await rig.clock.advance(MINUTE);
+    expect(rig.starts).toHaveLength(2);
+    expect(rig.accounted).toEqual([]);
+  });
+
+  it('goes on where it throws', async () => {
+    rig = new Rig();
+    rig.begin(everyMinute('a'));
+    rig.accounted.push = () => {
+      throw new Error('ours');
+    };
+    await rig.clock.advance(2 * MINUTE);
+    expect(rig.startedS).toEqual([60, 120]);
+    expect(rig.faults).toHaveLength(4);
+  });
+
+  it('says up to when every slot was taken up, also where a turn is late', async () => {
+    rig = new Rig();
+    rig.begin(everyMinute('a'));
+    await rig.clock.advance(MINUTE - 1);
+    rig.clock.spend(10 * SECOND); // whatever runs now runs long
+    expect(rig.scheduler.reachedMs).toBeLessThan(T0 + MINUTE);
+    await rig.clock.advance(0);
+    expect(rig.startedS).toEqual([60]);
+    expect(rig.scheduler.reachedMs).toBe(rig.clock.wallMs());
+  });
+});

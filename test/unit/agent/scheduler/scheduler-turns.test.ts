@@ -1,0 +1,160 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Check } from '../../../../src/model/check.ts';
+import { slotRuleOf } from '../../../../src/model/frequency.ts';
+import type { MissedSlots } from '../../../../src/model/result.ts';
+import { nextTurnAfter, type TurnRule, turnRuleOf } from '../../../../src/model/slot-stride.ts';
+import { checkOf, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
+
+const NO_RULE: TurnRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };
+
+const LOCATIONS = ['north', 'south', 'west'];
+
+/** The turns of the check where these locations take turns and this is number `index` of them. */
+function turn(check: Check, index: number, locations = LOCATIONS): Map<string, TurnRule> {
+  const slots = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
+  const rule = turnRuleOf(slots, false, locations, locations[index] ?? '');
+  if (rule === null) throw new Error('no such location');
+  return new Map([[check.id, rule]]);
+}
+
+describe('Scheduler, with turns', () => {
+  let rig = new Rig();
+
+  afterEach(async () => {
+    await rig.scheduler.drain(AbortSignal.abort());
+    expect(rig.clock.pendingTimers).toBe(0);
+    expect(rig.unfinished.size).toBe(0);
+  });
+
+  function begin(check: Check, turns: ReadonlyMap<string, TurnRule>): void {
+    rig.scheduler.setChecks([check], turns);
+    rig.scheduler.start();
+  }
+
+  /** All slots that were missed, one by one: minutes from T0. */
+  function missedMinutes(missed: readonly MissedSlots[]): number[] {
+    return missed.flatMap(({ slot, lastSlot, count }) => {
+      const everyMs = count === 1 ? 0 : (lastSlot - slot) / (count - 1);
+      return Array.from({ length: count }, (_, n) => ((slot + n * everyMs) / MINUTE) % (24 * 60));
+    });
+  }
+
+  it('runs each slot in one of the locations, in turn', async () => {
+    const check = everyMinute('a');
+    const started: number[] = [];
+    for (let index = 0; index < LOCATIONS.length; index += 1) {
+      rig = new Rig();
+      begin(check, turn(check, index));
+      await rig.clock.advance(9 * MINUTE);
+      const minutes = rig.startedS.map((s) => s / 60);
+      expect(minutes).toHaveLength(3);
+      expect(new Set(minutes.map((minute) => minute % 3)).size).toBe(1);
+      started.push(...minutes);
+      await rig.scheduler.drain(AbortSignal.abort());
+    }
+    expect(started.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  it('runs every slot where it takes no turns, and of the check beside it, which has a rule of its own', async () => {
+    rig = new Rig();
+    const [a, b] = [everyMinute('a'), everyMinute('b')];
+    rig.scheduler.setChecks([a, b], turn(b, 1));
+    rig.scheduler.start();
+    await rig.clock.advance(6 * MINUTE);
+    expect(rig.starts.filter(({ id }) => id === 'a')).toHaveLength(6);
+    expect(rig.starts.filter(({ id }) => id === 'b')).toHaveLength(2);
+  });
+
+  it("lets a slot wait half the check's own period, however seldom its turn comes", async () => {
+    const busy = gate();
+    rig = new Rig({ concurrency: 1, run: () => busy.opened });
+    const check = checkOf('a', 0, 10);
+    const turns = turn(check, 0);
+    const slotMs = nextTurnAfter(turns.get('a') ?? NO_RULE, T0);
+    begin(check, turns);
+    rig.scheduler.runNow(everyMinute('long'));
+    await rig.clock.advance(slotMs - T0 + 5 * SECOND);
+    expect(rig.scheduler.queued).toBe(1);
+    await rig.clock.advance(2 * SECOND);
+    expect(rig.missed).toMatchObject([{ slot: slotMs, reason: 'agent_busy', count: 1 }]);
+    busy.open();
+  });
+
+  it('tells only its own slots as missed, evenly spaced', async () => {
+    rig = new Rig();
+    const check = everyMinute('a');
+    begin(check, turn(check, 1));
+    await rig.clock.advance(10 * MINUTE);
+    const before = rig.startedS.map((s) => s / 60);
+    await rig.clock.stall(HOUR + 30 * SECOND);
+    await rig.clock.advance(3 * MINUTE);
+    const minutes = [...rig.startedS.map((s) => s / 60), ...missedMinutes(rig.missed)];
+    expect(rig.missed).toHaveLength(1);
+    expect(rig.missed[0]?.count).toBeGreaterThan(15);
+    const first = before[0] ?? 0;
+    expect(minutes.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: minutes.length }, (_, n) => first + 3 * n),
+    );
+  });
+
+  it('keeps its next slot where it is given the same turns again', async () => {
+    rig = new Rig();
+    const check = everyMinute('a');
+    begin(check, turn(check, 0));
+    await rig.clock.advance(9 * MINUTE + 30 * SECOND);
+    const started = rig.startedS;
+    for (let reload = 0; reload < 540; reload += 1) {
+      rig.scheduler.setChecks([{ ...check }], turn(check, 0));
+      await rig.clock.advance(SECOND);
+    }
+    expect(rig.startedS).toEqual([...started, ...started.map((s) => s + 540)]);
+  });
+
+  it('goes over to other turns at once, and runs no slot of both twice', async () => {
+    rig = new Rig();
+    const check = everyMinute('a');
+    begin(check, turn(check, 0));
+    await rig.clock.advance(6 * MINUTE);
+    const before = rig.startedS.map((s) => s / 60);
+    // At the very instant of a slot, to what has that slot too, and back.
+    rig.scheduler.setChecks([check]);
+    rig.scheduler.setChecks([check], turn(check, 0, ['north', 'south']));
+    rig.scheduler.setChecks([check], turn(check, 1, ['north', 'south']));
+    rig.scheduler.setChecks([check]);
+    await rig.clock.advance(3 * MINUTE);
+    expect(rig.startedS.map((s) => s / 60)).toEqual([...before, 7, 8, 9]);
+    expect(rig.missed).toEqual([]);
+  });
+
+  it('still runs a slot that is due when its turns change', async () => {
+    rig = new Rig();
+    const check = everyMinute('a');
+    begin(check, new Map());
+    await rig.clock.advance(2 * MINUTE - 1);
+    rig.clock.stepWall(1);
+    // One of these has the slot of this minute.
+    const both = ['north', 'south'].map((_, index) => turn(check, index, ['north', 'south']));
+    const having = both.find((turns) => {
+      const { index = -1 } = turns.get('a') ?? {};
+      return (rig.clock.wallMs() / MINUTE) % 2 === index;
+    });
+    rig.scheduler.setChecks([check], having ?? new Map());
+    await rig.clock.advance(3 * MINUTE);
+    expect(rig.startedS.map((s) => s / 60)).toEqual([1, 2, 4]);
+  });
+
+  it('names a run that is asked for beside the plan by no slot of its own', async () => {
+    rig = new Rig();
+    const check = everyMinute('a');
+    begin(check, turn(check, 0));
+    await rig.clock.advance(3 * MINUTE);
+    const [slot] = rig.starts.slice(-1);
+    const toSlotMs = (slot?.slotMs ?? 0) + 3 * MINUTE - rig.clock.wallMs();
+    await rig.clock.advance(toSlotMs);
+    rig.scheduler.runNow(check);
+    await rig.clock.advance(0);
+    const names = rig.starts.map(({ slotMs }) => slotMs);
+    expect(new Set(names).size).toBe(names.length);
+    expect(rig.starts.at(-1)?.kind).toBe('one_off');
+  });
+});
