@@ -10,7 +10,7 @@ A check file says what to look at, for example checks.yaml:
 Examples:
   $ vedette validate checks.yaml     is the file right?
   $ vedette run checks.yaml          look once, now
-  $ vedette up --file checks.yaml    look again and again, on schedule
+  $ vedette up --file checks.yaml    look again and again, on schedule, and keep results
 
 Exit codes: 0 all passed (slow ones too), 1 a check did not, 2 bad arguments or file.`;
 
@@ -18,7 +18,11 @@ const EXAMPLES = {
   run: ['vedette run checks.yaml', 'vedette run checks.yaml --check shop --output json'],
   validate: ['vedette validate checks.yaml'],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
-  up: ['vedette up', 'vedette up --file checks.yaml'],
+  up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette'],
+  apply: [
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette apply checks.yaml --dry-run',
+    'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
+  ],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
 } as const;
 
@@ -26,7 +30,14 @@ const AFTER_EXAMPLES = {
   run: '\nExit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file.',
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
   agent: '',
-  up: '\nStop it with Ctrl-C; a second Ctrl-C does not wait for running checks.',
+  up: `
+What it keeps is in ./.vedette unless --data says otherwise: the key of the API and of the agent in
+up.json, the database in service, results on their way in agent. The variables of the commands
+service and agent that are not listed here are passed on to them.
+Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
+  apply: `
+Exit codes: 0 all is as the file says, or --dry-run; 1 a check was refused (the others are applied);
+2 bad arguments, file or key, or the service cannot be reached.`,
   service: '',
 } as const;
 

@@ -4,6 +4,7 @@ import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-t
 import { reportError } from './report-error.ts';
 import type { OutputFormat } from './run-printer.ts';
 import { EXIT, type Terminal } from './terminal.ts';
+import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
 
@@ -34,18 +35,26 @@ export async function runProgram(
   }
 }
 
-type VariablesOf = Readonly<Record<'run' | 'up' | 'agent' | 'service', readonly VariableRow[]>>;
+type Rows = readonly VariableRow[];
 
-const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [], service: [] };
+/** Where the variables of each command stand. */
+const VARIABLES = {
+  run: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.run,
+  agent: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.agent,
+  service: async () => (await import('../service/config.ts')).SERVICE_ENVIRONMENT,
+  up: async () => (await import('./up/environment.ts')).UP_ENVIRONMENT,
+  apply: async () => (await import('./apply/connection.ts')).APPLY_ENVIRONMENT,
+} as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
+
+type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
+
+const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [], service: [], apply: [] };
 
 /** The help of these commands lists them; where such a command runs, it reads them anyway. */
 async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
-  if (args.includes('service')) {
-    const { SERVICE_ENVIRONMENT: service } = await import('../service/config.ts');
-    return { ...NO_VARIABLES, service };
-  }
-  if (!Object.keys(NO_VARIABLES).some((command) => args.includes(command))) return NO_VARIABLES;
-  return { ...NO_VARIABLES, ...(await import('../agent/config.ts')).ENVIRONMENT_OF };
+  const named = Object.entries(VARIABLES).filter(([command]) => args.includes(command));
+  const rows = await Promise.all(named.map(async ([command, load]) => [command, await load()]));
+  return { ...NO_VARIABLES, ...(Object.fromEntries(rows) as Partial<VariablesOf>) };
 }
 
 /**
@@ -66,6 +75,8 @@ function createProgram(
     finished(exitCode);
     exitNow(exitCode);
   };
+  const parent = watchParent(terminal, exitNow);
+  const onListening = (port: number): void => parent.listening(port);
   const program = new Command('vedette')
     .description('Runs URL, API, TCP, DNS and ICMP checks from inside your network.')
     .version(VERSION, '-V, --version', 'print the version')
@@ -111,27 +122,51 @@ function createProgram(
     .command('agent')
     .summary('run the daemon, configured by environment variables')
     .description(
-      'Runs the checks of CHECKS_FILE on schedule: results as NDJSON on stdout, the log on stderr.',
+      'Runs the checks that the service at SERVICE_URL gives, and reports to it; or those of CHECKS_FILE, with results as NDJSON on stdout. The log goes to stderr.',
     )
+    .option('--print-results', 'also write results to stdout as NDJSON where they go to a service')
     .addHelpText('after', variableTable(variables.agent))
     .addHelpText('after', helpAfter('agent'))
-    .action(async () => {
+    .action(async ({ printResults = false }: { printResults?: boolean }) => {
       const { agentCommand } = await import('./commands/agent.ts');
-      daemonEnded(await agentCommand(terminal));
+      daemonEnded(await agentCommand({ printResults, onListening }, terminal));
     });
 
   program
     .command('up')
-    .summary('run the checks of a file on schedule, with readable results')
+    .summary('service, agent and the checks of a file, with readable results')
     .description(
-      'Runs each check of a file at once and then on its schedule, with readable results.',
+      'Starts the service on an embedded database and one agent, gives the service the checks of a file, runs each at once and then on its schedule, and prints the results.',
     )
     .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
+    .option('--data <dir>', 'where database, results and keys are kept', notEmpty, './.vedette')
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
-    .action(async ({ file }: { file: string }) => {
+    .action(async ({ file, data }: { file: string; data: string }) => {
       const { upCommand } = await import('./commands/up.ts');
-      daemonEnded(await upCommand(file, terminal));
+      daemonEnded(await upCommand({ file, dataDir: data }, terminal));
+    });
+
+  program
+    .command('apply')
+    .summary('make the checks of a service those of a file')
+    .description(
+      'Compares the checks of a file with those of a service, prints what differs, and creates and updates checks until nothing does.',
+    )
+    .argument('<file>', FILE, notEmpty)
+    .option('--dry-run', 'only print what differs', false)
+    .option('--prune', 'also delete the checks of the service that are not in the file', false)
+    .option(
+      '--location <slug>',
+      'private location of checks that name none (needed where there are several)',
+      notEmpty,
+    )
+    .addHelpText('after', variableTable(variables.apply))
+    .addHelpText('after', helpAfter('apply'))
+    .action(async (file: string, { location, ...flags }: ApplyFlags) => {
+      const { applyCommand } = await import('./commands/apply.ts');
+      const options = { ...flags, location: location ?? null };
+      finished(await applyCommand(file, options, terminal, exitNow));
     });
 
   const service = program
@@ -143,7 +178,7 @@ function createProgram(
     .addHelpText('after', helpAfter('service'))
     .action(async () => {
       const { serviceCommand } = await import('./commands/service.ts');
-      daemonEnded(await serviceCommand(terminal));
+      daemonEnded(await serviceCommand(terminal, onListening));
     });
   service
     .command('migrate')
@@ -174,6 +209,12 @@ interface RunFlags {
   readonly retries: boolean;
 }
 
+interface ApplyFlags {
+  readonly dryRun: boolean;
+  readonly prune: boolean;
+  readonly location?: string;
+}
+
 function checkOption(): Option {
   return new Option('--check <id>', 'run only this check, activated or not; may be repeated')
     .argParser(collect)
@@ -191,6 +232,6 @@ function collect(value: string, previous: readonly string[]): readonly string[] 
 }
 
 function notEmpty(value: string): string {
-  if (value === '') throw new InvalidArgumentError('It must name a file.');
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
   return value;
 }

@@ -1,6 +1,6 @@
 import { loadRunConfig } from '../../agent/config.ts';
-import { LOCAL } from '../../agent/main.ts';
 import { runOnce } from '../../agent/run-once.ts';
+import { LOCAL } from '../../agent/source/file-source.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { type OutputFormat, RunPrinter } from '../run-printer.ts';

@@ -10,16 +10,20 @@ import { EXIT, type Terminal } from '../terminal.ts';
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
  * unless a person is looking.
  *
+ * @param onListening told once, the port of the API
  * @returns EXIT.ok, or EXIT.internal where an error that nobody caught came first
  * @throws VedetteError where a variable, the database or the machine is off
  */
-export async function serviceCommand(terminal: Terminal): Promise<number> {
+export async function serviceCommand(
+  terminal: Terminal,
+  onListening: (port: number) => void,
+): Promise<number> {
   const { config, log } = prepare(terminal);
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
   const guard = guardAgainstFaults({ emitter: signals, log, stop });
   try {
-    await runService({ config, log, stop, onListening: () => {} });
+    await runService({ config, log, stop, onListening });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } finally {
     guard.dispose();

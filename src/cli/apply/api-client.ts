@@ -1,0 +1,233 @@
+import { Agent } from 'undici';
+import { readAnswerBody } from '../../agent/upload/answer-body.ts';
+import {
+  faultOfError,
+  faultOfStatus,
+  faultOfTimeout,
+  type Peer,
+  unreadable,
+} from '../../agent/upload/service-faults.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { VERSION } from '../../runtime/version.ts';
+import { sleep } from '../../runtime/wait.ts';
+import { type ErrorAnswer, errorAnswerSchema } from '../../wire/v1/error-answer.ts';
+import type { Connection } from './connection.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** What the service said to a request that it understood. */
+export type ApiReply =
+  | { readonly ok: true; readonly json: unknown }
+  /** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
+  | { readonly ok: false; readonly status: number; readonly message: string };
+
+export interface ApiClientOptions extends Connection {
+  readonly clock: Clock;
+  /** Told when the service wants to be asked later, with how long that takes. */
+  readonly onWait: (delayMs: number) => void;
+}
+
+export interface SendOptions {
+  readonly body?: unknown;
+  readonly signal: AbortSignal;
+}
+
+/** From the request until the whole answer. */
+const TIMEOUT_MS = 30_000;
+const CONNECT_TIMEOUT_MS = 10_000;
+/** A page of the longest checks that there can be. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+/** Of a connection that failed. A POST is not sent again: what it asks for may have been done. */
+const RETRY_DELAYS_MS: readonly number[] = [500, 2000];
+/** Of an answer that says later: a minute is what the limits of the service are counted by. */
+const MAX_WAITS = 10;
+const STANDARD_WAIT_MS = 5_000;
+const LONGEST_WAIT_MS = 120_000;
+
+interface Received {
+  readonly status: number;
+  readonly header: (name: string) => string | null;
+  readonly json: unknown;
+}
+
+/** What is wrong may be over in a moment (`again`), or the service is busy until `afterMs`. */
+type Outcome =
+  | { readonly kind: 'reply'; readonly reply: ApiReply }
+  | { readonly kind: 'busy'; readonly afterMs: number; readonly message: string }
+  | { readonly kind: 'again'; readonly message: string };
+
+/**
+ * Asks the API. A request that cannot be answered is sent again a few times; one for which it is
+ * too early waits until the service wants it.
+ */
+export class ApiClient {
+  readonly #options: ApiClientOptions;
+  readonly #agent = new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    // Each request has a time limit of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  readonly #peer: Peer;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+    this.#peer = { isService: true, origin: options.serviceUrl.origin };
+  }
+
+  /**
+   * @param path below SERVICE_URL, with its query
+   * @throws VedetteError of kind `environment` where there is no answer (SERVICE_UNREACHABLE) or no
+   *   good one (SERVICE_FAILED), or the signal aborts (INTERRUPTED); of kind `config` where the key
+   *   is not enough (API_KEY_REFUSED)
+   */
+  async send(method: Method, path: string, { body, signal }: SendOptions): Promise<ApiReply> {
+    const { clock, onWait } = this.#options;
+    const retryDelaysMs = method === 'POST' ? [] : RETRY_DELAYS_MS;
+    let failures = 0;
+    for (let waits = 0; ; ) {
+      const outcome = await this.#try(method, path, body, signal);
+      if (outcome.kind === 'reply') return outcome.reply;
+      let delayMs = retryDelaysMs[failures];
+      if (outcome.kind === 'busy') {
+        delayMs = waits < MAX_WAITS ? outcome.afterMs : undefined;
+        waits += 1;
+        if (delayMs !== undefined) onWait(delayMs);
+      } else failures += 1;
+      if (delayMs === undefined) throw environment('SERVICE_UNREACHABLE', outcome.message);
+      if (!(await sleep(clock, delayMs, signal))) throw interrupted();
+    }
+  }
+
+  /** Like `send`, for what is only asked: anything but success is thrown as SERVICE_FAILED. */
+  async get(path: string, signal: AbortSignal): Promise<unknown> {
+    const reply = await this.send('GET', path, { signal });
+    if (reply.ok) return reply.json;
+    throw environment('SERVICE_FAILED', `${reply.message} (GET ${path.split('?', 1)[0]})`);
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #try(method: Method, path: string, body: unknown, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) throw interrupted();
+    const ended = new AbortController();
+    const onAbort = (): void => ended.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    let isLate = false;
+    const cancel = this.#options.clock.after(TIMEOUT_MS, () => {
+      isLate = true;
+      ended.abort();
+    });
+    try {
+      return this.#judge(await this.#exchange(method, path, body, ended.signal));
+    } catch (error) {
+      if (error instanceof VedetteError) throw error;
+      if (signal.aborted) throw interrupted();
+      const fault = isLate
+        ? faultOfTimeout(this.#peer, TIMEOUT_MS)
+        : faultOfError(this.#peer, error);
+      return { kind: 'again', message: fault.message };
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #exchange(
+    method: Method,
+    path: string,
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<Received> {
+    const { serviceUrl, apiKey } = this.#options;
+    const response = await this.#agent.request({
+      origin: serviceUrl.origin,
+      path: serviceUrl.pathname.replace(/\/+$/, '') + path,
+      method,
+      headers: {
+        authorization: `Bearer ${apiKey}`,
+        accept: 'application/json',
+        'user-agent': `vedette/${VERSION}`,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: body === undefined ? null : JSON.stringify(body),
+      signal,
+    });
+    const { statusCode: status, headers } = response;
+    const header = (name: string): string | null => [headers[name]].flat()[0] ?? null;
+    const answer = await readAnswerBody(
+      response.body,
+      header('content-encoding'),
+      MAX_ANSWER_BYTES,
+    );
+    if (!answer.ok) {
+      throw environment('SERVICE_FAILED', unreadable(this.#peer, status, answer.problem).message);
+    }
+    return { status, header, json: parseJson(answer.bytes) };
+  }
+
+  #judge({ status, header, json }: Received): Outcome {
+    if (status >= 200 && status < 300) {
+      if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
+      throw environment('SERVICE_FAILED', unreadable(this.#peer, status, 'it is no JSON').message);
+    }
+    const answer = errorAnswerIn(json, status);
+    const retryAfter = header('retry-after');
+    const { message, retryAfterMs } = faultOfStatus(
+      this.#peer,
+      { status, retryAfter, location: header('location'), answer },
+      this.#options.clock.wallMs(),
+    );
+    if (status === 401 || status === 403) throw refusedKey(this.#peer, status, answer);
+    if (status === 429 || status === 503) {
+      const afterMs = retryAfterMs ?? STANDARD_WAIT_MS;
+      return { kind: 'busy', afterMs: Math.min(afterMs, LONGEST_WAIT_MS), message };
+    }
+    if (answer === null) {
+      if (status >= 500) return { kind: 'again', message };
+      throw environment('SERVICE_FAILED', message);
+    }
+    return { kind: 'reply', reply: { ok: false, status, message: answer.message } };
+  }
+}
+
+/** Whether this is what `send` throws when its signal aborts. */
+export function isInterrupted(thrown: unknown): boolean {
+  return thrown instanceof VedetteError && thrown.code === 'INTERRUPTED';
+}
+
+function refusedKey({ origin }: Peer, status: 401 | 403, answer: ErrorAnswer | null): VedetteError {
+  const said = answer === null ? `it answers ${status}` : answer.message;
+  const advice =
+    status === 401
+      ? 'see that API_KEY is an API key of this service that was not revoked'
+      : 'use a key with the role write';
+  const message = `the service at ${origin} does not take the key: ${said}; ${advice}`;
+  return new VedetteError('config', 'API_KEY_REFUSED', message);
+}
+
+function interrupted(): VedetteError {
+  return environment('INTERRUPTED', 'it was stopped');
+}
+
+function environment(code: string, message: string): VedetteError {
+  return new VedetteError('environment', code, message);
+}
+
+/** Null where the answer is not the service's: a proxy's page, for example. */
+function errorAnswerIn(json: unknown, status: number): ErrorAnswer | null {
+  const parsed = errorAnswerSchema.safeParse(json);
+  return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
+}
+
+/** Undefined, which no JSON is, where the bytes are none. */
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

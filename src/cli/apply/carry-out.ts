@@ -1,0 +1,88 @@
+import type { ApiClient, ApiReply } from './api-client.ts';
+import { bodyOf, type Refusal, type Step } from './plan.ts';
+
+/** What came of the steps. */
+export interface Outcome {
+  readonly done: readonly Step[];
+  /** In the order of the steps. */
+  readonly refusals: readonly Refusal[];
+}
+
+/** Requests at once: each is a transaction of its own, and most of its time is the way. */
+const CONCURRENCY = 4;
+
+/**
+ * Does the steps; one that is refused does not keep the others from being done. Every step may be
+ * done again.
+ *
+ * @throws VedetteError like ApiClient.send; `onDone` has been told of what was done before
+ */
+export async function carryOut(
+  steps: readonly Step[],
+  client: Pick<ApiClient, 'send'>,
+  signal: AbortSignal,
+  onDone: (step: Step) => void,
+): Promise<Outcome> {
+  const replies = new Array<ApiReply | null>(steps.length).fill(null);
+  await inParallel(steps, CONCURRENCY, async (step, index) => {
+    const reply = await send(step, client, signal);
+    replies[index] = reply;
+    if (reply.ok) onDone(step);
+  });
+  const refusals = steps.flatMap((step, index) => {
+    const reply = replies[index] ?? null;
+    if (reply === null || reply.ok) return [];
+    return [{ id: idOf(step), message: `is refused (${reply.status}): ${reply.message}` }];
+  });
+  return { done: steps.filter((_, index) => replies[index]?.ok === true), refusals };
+}
+
+/** Calls `work` for each, so many at once, until all are done or one throws, which ends the rest. */
+export async function inParallel<T>(
+  entries: readonly T[],
+  concurrency: number,
+  work: (entry: T, index: number) => Promise<void>,
+): Promise<void> {
+  const rest = entries.entries();
+  let failed = false;
+  const worker = async (): Promise<void> => {
+    for (const [index, entry] of rest) {
+      if (failed) return;
+      try {
+        await work(entry, index);
+      } catch (thrown) {
+        failed = true;
+        throw thrown;
+      }
+    }
+  };
+  const workers = Array.from({ length: Math.min(concurrency, entries.length) }, worker);
+  const ends = await Promise.allSettled(workers);
+  const bad = ends.find((end) => end.status === 'rejected');
+  if (bad !== undefined) throw bad.reason;
+}
+
+function idOf(step: Step): string {
+  return step.kind === 'delete' ? step.id : step.check.id;
+}
+
+async function send(
+  step: Step,
+  client: Pick<ApiClient, 'send'>,
+  signal: AbortSignal,
+): Promise<ApiReply> {
+  if (step.kind === 'delete') {
+    const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
+    // Somebody else was first, or an answer got lost: it is gone, as it was to be.
+    return !reply.ok && reply.status === 404 ? { ok: true, json: undefined } : reply;
+  }
+  const { checkType, id } = step.check;
+  // A PUT creates a check, too, and under the id that the file gives it.
+  const body = step.kind === 'create' ? bodyOf(step.check) : step.body;
+  return client.send('PUT', pathOf(checkType, id), { body, signal });
+}
+
+/** With the type, as the id alone may be the name of one. */
+function pathOf(checkType: string, id: string): string {
+  return `/v1/checks/${checkType.toLowerCase()}/${encodeURIComponent(id)}`;
+}

@@ -1,0 +1,113 @@
+import { readFileSync, statSync } from 'node:fs';
+import { serviceUrl } from '../../agent/config/parsers.ts';
+import { filePath, type Parsed } from '../../runtime/config/parsers.ts';
+import { quoted, readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
+import type { Environment, Variable } from '../../runtime/config/variable.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+
+/** Where a service is, and a key that it knows. */
+export interface Connection {
+  readonly serviceUrl: URL;
+  readonly apiKey: string;
+}
+
+const KEY_TEXT =
+  'an API key of the account, with the role write: vk_ and 32 hex digits (pl_ is for agents)';
+/** A key file holds a line; what is larger is some other file. */
+const MAX_KEY_FILE_BYTES = 4096;
+
+const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
+
+const VARIABLES = {
+  serviceUrl: variable<URL | null>({
+    name: 'SERVICE_URL',
+    default: null,
+    whenUnset: null,
+    meaning: 'The service that gets the checks.',
+    allowed:
+      'an http or https URL without credentials, query or fragment, for example https://vedette.example.com',
+    secret: false,
+    parse: serviceUrl,
+  }),
+  apiKey: variable<string | null>({
+    name: 'API_KEY',
+    default: null,
+    whenUnset: null,
+    meaning: 'An API key of the account, with the role write.',
+    allowed: KEY_TEXT,
+    secret: true,
+    parse: parseKey,
+  }),
+  apiKeyFile: variable<string | null>({
+    name: 'API_KEY_FILE',
+    default: null,
+    whenUnset: null,
+    meaning: 'A file that holds the key, in place of API_KEY.',
+    allowed: 'the path of a file that holds vk_ and 32 hex digits',
+    secret: false,
+    parse: filePath,
+  }),
+} as const;
+
+/** The variables of `vedette apply`. */
+export const APPLY_ENVIRONMENT: readonly Pick<
+  Variable<unknown>,
+  'name' | 'default' | 'meaning' | 'allowed' | 'secret'
+>[] = Object.values(VARIABLES);
+
+/**
+ * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or
+ *   CONFIG_UNKNOWN, with one line that names the variable
+ */
+export function loadConnection(env: Environment): Connection {
+  const names = APPLY_ENVIRONMENT.map(({ name }) => name);
+  refuseSlips(env, names, names);
+  const url = readVariable(env, VARIABLES.serviceUrl);
+  const key = readVariable(env, VARIABLES.apiKey);
+  const file = readVariable(env, VARIABLES.apiKeyFile);
+  if (url === null) {
+    throw off(
+      'CONFIG_MISSING',
+      `SERVICE_URL is not set; it must be ${VARIABLES.serviceUrl.allowed}`,
+    );
+  }
+  if (key !== null && file !== null) {
+    throw off('CONFIG_CONFLICT', 'API_KEY and API_KEY_FILE are both set: unset one of them');
+  }
+  if (file !== null) return { serviceUrl: url, apiKey: keyIn(file) };
+  if (key !== null) return { serviceUrl: url, apiKey: key };
+  const message = `neither API_KEY nor API_KEY_FILE is set: API_KEY must be ${KEY_TEXT}`;
+  throw off('CONFIG_MISSING', message);
+}
+
+function parseKey(text: string): Parsed<string> {
+  return /^vk_[0-9a-f]{32}$/.test(text) ? { ok: true, value: text } : { ok: false, culprit: text };
+}
+
+function keyIn(path: string): string {
+  const refuse = (problem: string): VedetteError =>
+    off(
+      'CONFIG_INVALID',
+      `API_KEY_FILE is ${quoted(path)}, which ${problem}; it must be ${VARIABLES.apiKeyFile.allowed}`,
+    );
+  let text: string;
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw refuse('is a directory');
+    if (stats.size > MAX_KEY_FILE_BYTES) throw refuse('is too large for a key');
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof VedetteError) throw error;
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') throw refuse('does not exist');
+    if (code === 'EACCES' || code === 'EPERM') throw refuse('may not be read by this user');
+    throw refuse(`cannot be read (${code ?? messageOf(error)})`);
+  }
+  const parsed = parseKey(text.trim());
+  if (!parsed.ok) throw refuse('holds no API key');
+  return parsed.value;
+}
+
+function off(code: string, message: string): VedetteError {
+  return new VedetteError('config', code, message);
+}

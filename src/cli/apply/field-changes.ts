@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
+import type { NormalCheck } from './normal-form.ts';
+
+/** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
+export interface FieldChange {
+  /** For example `request.assertions[0].target`. */
+  readonly path: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+const NOTHING = '(none)';
+const MAX_SHOWN_CHARS = 80;
+
+/** Fields whose text may be a credential, wherever they stand. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'body', 'data']);
+/** A query is what many services take a token in. */
+const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters']);
+
+type Path = readonly (string | number)[];
+
+/** The fields in which the two differ, in the order of the file's form. */
+export function fieldChanges(before: NormalCheck, after: NormalCheck): readonly FieldChange[] {
+  const changes: FieldChange[] = [];
+  compare(before, after, [], changes);
+  return changes;
+}
+
+/** The names of the top fields in which the two differ: an update sends these whole. */
+export function changedFields(before: NormalCheck, after: NormalCheck): readonly string[] {
+  const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
+  return [...new Set([...other.keys(), ...one.keys()])].filter(
+    (field) => !isDeepStrictEqual(one.get(field), other.get(field)),
+  );
+}
+
+function compare(before: unknown, after: unknown, path: Path, changes: FieldChange[]): void {
+  if (isDeepStrictEqual(before, after)) return;
+  if (isInner(before) && isInner(after)) {
+    const keys = new Set([...Object.keys(after), ...Object.keys(before)]);
+    for (const key of keys) {
+      compare(memberOf(before, key), memberOf(after, key), [...path, key], changes);
+    }
+    return;
+  }
+  if (isEntryList(before) && isEntryList(after)) {
+    const length = Math.max(before.length, after.length);
+    for (let n = 0; n < length; n += 1) compare(before[n], after[n], [...path, n], changes);
+    return;
+  }
+  changes.push({ path: pathText(path), before: shown(before, path), after: shown(after, path) });
+}
+
+/** An object that is looked into; a pair of key and value is told as one. */
+function isInner(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isObject(value) && !isPair(value);
+}
+
+function isEntryList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.every(isObject);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+  readonly locked: boolean;
+}
+
+function isPair(value: unknown): value is Pair {
+  return isObject(value) && typeof value.key === 'string' && typeof value.value === 'string';
+}
+
+function memberOf(value: Readonly<Record<string, unknown>>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function pathText(path: Path): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+function shown(value: unknown, path: Path): string {
+  if (value === undefined) return NOTHING;
+  if (isPair(value)) return cut(pairText(value, path));
+  return cut(JSON.stringify(masked(value, path)));
+}
+
+function pairText({ key, value, locked }: Pair, path: Path): string {
+  const isSecret =
+    locked || isSensitiveHeader(key) || path.some((step) => SECRET_LISTS.has(String(step)));
+  return `${key}: ${isSecret ? MASK : value}${locked ? ' (locked)' : ''}`;
+}
+
+/** The same with all that may be a secret in it masked. */
+function masked(value: unknown, path: Path): unknown {
+  const field = path.findLast((step) => typeof step === 'string') ?? '';
+  if (typeof value === 'string') {
+    if (SECRET_FIELDS.has(field)) return value === '' ? '' : MASK;
+    return URL.canParse(value) ? maskedUrl(value) : value;
+  }
+  if (isPair(value)) return pairText(value, path);
+  if (Array.isArray(value)) return value.map((entry, n) => masked(entry, [...path, n]));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key, masked(member, [...path, key])]),
+  );
+}
+
+/** Without the user that it may name, and without what its query holds. */
+function maskedUrl(text: string): string {
+  return text.replace(/(:\/\/)[^/?#]*@/, `$1${MASK}@`).replace(/\?[^#]+/, `?${MASK}`);
+}
+
+function cut(text: string): string {
+  return text.length > MAX_SHOWN_CHARS ? `${text.slice(0, MAX_SHOWN_CHARS)}…` : text;
+}

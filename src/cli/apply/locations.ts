@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import { nearestName } from '../../agent/source/nearest-name.ts';
+import type { Check } from '../../model/check.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { ApiClient } from './api-client.ts';
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 1000;
+const MAX_NAMED = 10;
+
+const locationsSchema = z.array(z.looseObject({ id: z.string(), slug: z.string() }));
+
+export interface KnownLocation {
+  readonly id: string;
+  readonly slug: string;
+}
+
+/** All entries of a list of the API, page by page. */
+export async function allPages<T>(
+  client: Pick<ApiClient, 'get'>,
+  path: string,
+  read: (json: unknown) => readonly T[],
+  signal: AbortSignal,
+): Promise<readonly T[]> {
+  const entries: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const found = read(await client.get(`${path}?limit=${PAGE_SIZE}&page=${page}`, signal));
+    entries.push(...found);
+    if (found.length < PAGE_SIZE) break;
+  }
+  return entries;
+}
+
+/** The private locations of the account. */
+export function knownLocations(
+  client: Pick<ApiClient, 'get'>,
+  signal: AbortSignal,
+): Promise<readonly KnownLocation[]> {
+  return allPages(client, '/v1/private-locations', readLocations, signal);
+}
+
+function readLocations(json: unknown): readonly KnownLocation[] {
+  const parsed = locationsSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const message = 'SERVICE_URL names no Vedette service: its list of private locations is none';
+  throw new VedetteError('environment', 'SERVICE_FAILED', message);
+}
+
+/** Whether the file itself says where the check runs. */
+function isPlaced({ locations, privateLocations }: Check): boolean {
+  return (locations?.length ?? 0) + (privateLocations?.length ?? 0) > 0;
+}
+
+/**
+ * The checks, each with a location: its own, else the given one, else the only private location
+ * that there is.
+ *
+ * @param given the slug of --location; null where there is none
+ * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
+ */
+export async function placed(
+  checks: readonly Check[],
+  given: string | null,
+  known: () => Promise<readonly KnownLocation[]>,
+): Promise<readonly Check[]> {
+  const homeless = checks.find((check) => !isPlaced(check));
+  if (homeless === undefined && given === null) return checks;
+  const slugs = (await known()).map(({ slug }) => slug);
+  const slug = given === null ? onlyOne(slugs, homeless?.id ?? '') : existing(given, slugs);
+  return checks.map((check) => (isPlaced(check) ? check : { ...check, privateLocations: [slug] }));
+}
+
+/**
+ * The checks for a service that knows only the given locations: a check runs in those of its
+ * private locations that there are, and in `home` where there is none of them.
+ */
+export function placedAmong(
+  checks: readonly Check[],
+  slugs: readonly string[],
+  home: string,
+): readonly Check[] {
+  return checks.map((check) => {
+    const there = (check.privateLocations ?? []).filter((slug) => slugs.includes(slug));
+    return { ...check, privateLocations: there.length > 0 ? there : [home] };
+  });
+}
+
+function existing(given: string, slugs: readonly string[]): string {
+  if (slugs.includes(given)) return given;
+  const nearest = nearestName(given, slugs);
+  const hint = nearest === null ? thereAre(slugs) : `did you mean ${nearest}?`;
+  throw unplaced(`no private location has the slug ${JSON.stringify(given)}; ${hint}`);
+}
+
+function onlyOne(slugs: readonly string[], id: string): string {
+  const [slug] = slugs;
+  if (slug !== undefined && slugs.length === 1) return slug;
+  const what = `check ${JSON.stringify(id)} names no location to run in`;
+  const todo =
+    slugs.length === 0
+      ? 'make one with POST /v1/private-locations, or name public ones in the file'
+      : 'choose one with --location, or name some in the file';
+  throw unplaced(`${what}; ${thereAre(slugs)}: ${todo}`);
+}
+
+function thereAre(slugs: readonly string[]): string {
+  if (slugs.length === 0) return 'the account has no private location';
+  const more = slugs.length > MAX_NAMED ? ` and ${slugs.length - MAX_NAMED} more` : '';
+  return `the account has ${slugs.slice(0, MAX_NAMED).join(', ')}${more}`;
+}
+
+function unplaced(message: string): VedetteError {
+  return new VedetteError('usage', 'NO_LOCATION', message);
+}

@@ -1,0 +1,99 @@
+import type { Check } from '../../model/check.ts';
+import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
+import { type KnownCheck, type NormalCheck, normalForm } from './normal-form.ts';
+
+/** One thing to do about a check. */
+export type Step =
+  | { readonly kind: 'create'; readonly check: Check }
+  | {
+      readonly kind: 'update';
+      readonly check: Check;
+      readonly changes: readonly FieldChange[];
+      /** The fields to send. */
+      readonly body: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
+
+/** A check of the file that cannot be what the file says. */
+export interface Refusal {
+  readonly id: string;
+  /** What is wrong, and what to do: reads on after the id. */
+  readonly message: string;
+}
+
+export interface Plan {
+  /** In the order of the file, deletions last. */
+  readonly steps: readonly Step[];
+  readonly refusals: readonly Refusal[];
+  readonly unchanged: number;
+  /** Checks of the account that are not in the file, and stay. */
+  readonly others: number;
+}
+
+/** What becomes of a check of the account that is not in the file. */
+export type Fate = 'keep' | 'delete' | 'deactivate';
+
+/**
+ * What makes the account's checks those of the file.
+ *
+ * @param checks of the file, each with the locations that it is to have
+ */
+export function planOf(
+  checks: readonly Check[],
+  known: readonly KnownCheck[],
+  fateOf: (id: string) => Fate,
+): Plan {
+  const byId = new Map(known.map((check) => [check.id, check]));
+  const steps: Step[] = [];
+  const refusals: Refusal[] = [];
+  let unchanged = 0;
+  for (const check of checks) {
+    const before = byId.get(check.id);
+    if (before === undefined) steps.push({ kind: 'create', check });
+    else if (before.checkType !== check.checkType) {
+      const message = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
+      refusals.push({ id: check.id, message });
+    } else {
+      const step = updateOf(before.check, check);
+      if (step === null) unchanged += 1;
+      else steps.push(step);
+    }
+  }
+  const ids = new Set(checks.map(({ id }) => id));
+  const rest = known.filter(({ id }) => !ids.has(id));
+  let others = 0;
+  for (const other of rest) {
+    const step = endOf(other, fateOf(other.id));
+    if (step === null) others += 1;
+    else steps.push(step);
+  }
+  return { steps, refusals, unchanged, others };
+}
+
+function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
+  if (fate === 'delete') return { kind: 'delete', id, checkType };
+  if (fate === 'keep' || check === null || !check.activated) return null;
+  return updateOf(check, { ...check, activated: false });
+}
+
+function updateOf(before: NormalCheck | null, check: Check): Step | null {
+  const after = normalForm(check);
+  if (before === null) {
+    const changes = [{ path: 'all fields', before: 'of another release', after: 'as in the file' }];
+    return { kind: 'update', check, changes, body: bodyOf(after) };
+  }
+  const names = changedFields(before, after);
+  if (names.length === 0) return null;
+  const fields = Object.entries(after).filter(([field]) => names.includes(field));
+  return {
+    kind: 'update',
+    check,
+    changes: fieldChanges(before, after),
+    body: Object.fromEntries(fields),
+  };
+}
+
+/** All of a check but its id, which stands in the path. */
+export function bodyOf({ id: _, ...body }: Check): Readonly<Record<string, unknown>> {
+  return body;
+}

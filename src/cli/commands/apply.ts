@@ -1,0 +1,97 @@
+import { loadCheckFile } from '../../agent/source/load-check-file.ts';
+import { ApiClient, isInterrupted } from '../apply/api-client.ts';
+import { carryOut } from '../apply/carry-out.ts';
+import { checkLines } from '../apply/check-lines.ts';
+import { loadConnection } from '../apply/connection.ts';
+import { leftOutText } from '../apply/left-out.ts';
+import { knownLocations, placed } from '../apply/locations.ts';
+import { makePlan } from '../apply/make-plan.ts';
+import type { Plan, Refusal, Step } from '../apply/plan.ts';
+import { doneText, planText, refusalText } from '../apply/plan-text.ts';
+import { watchForInterruption } from '../interruption.ts';
+import { paletteFor, wantsColour } from '../print/colour.ts';
+import { harmless } from '../print/harmless.ts';
+import { EXIT, type Terminal } from '../terminal.ts';
+import { createTerminalLog } from '../terminal-log.ts';
+
+export interface ApplyOptions {
+  readonly dryRun: boolean;
+  /** Deletes the checks of the account that are not in the file. */
+  readonly prune: boolean;
+  /** The slug for checks that name no location; null for the only one that there is. */
+  readonly location: string | null;
+}
+
+/** Shorter waits for the service are not worth a word. */
+const TOLD_WAIT_MS = 2_000;
+
+/**
+ * Makes the checks of a service those of a file, and prints what changes.
+ *
+ * @returns EXIT.ok, EXIT.failed where a check was refused, or what interrupted it
+ * @throws VedetteError where the file, a variable, the location, the key or the service is off
+ */
+export async function applyCommand(
+  file: string,
+  options: ApplyOptions,
+  terminal: Terminal,
+  exitNow: (exitCode: number) => void,
+): Promise<number> {
+  const { stdout, stderr, env, clock } = terminal;
+  const connection = loadConnection(env);
+  const checkFile = await loadCheckFile(file);
+  const log = createTerminalLog(terminal, 'error');
+  const interruption = watchForInterruption(terminal, log, exitNow);
+  const client = new ApiClient({
+    ...connection,
+    clock,
+    onWait: (delayMs) => {
+      if (delayMs < TOLD_WAIT_MS) return;
+      stderr.write(`the service asks to wait ${Math.ceil(delayMs / 1000)} s\n`);
+    },
+  });
+  const done: Step[] = [];
+  try {
+    const leftOut = leftOutText(checkFile);
+    if (leftOut !== null) stderr.write(`vedette: ${leftOut}\n`);
+    const { location, prune } = options;
+    const { signal } = interruption;
+    const known = () => knownLocations(client, signal);
+    const checks = await placed(checkFile.checks, location, known);
+    const fateOf = () => (prune ? 'delete' : 'keep');
+    const plan = await makePlan({ checks, fateOf }, client, signal);
+    stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
+    if (options.dryRun) return await endDryRun(file, plan, terminal);
+    const outcome = await carryOut(plan.steps, client, signal, (step) => {
+      done.push(step);
+    });
+    const refusals = [...plan.refusals, ...outcome.refusals];
+    await tellRefusals(file, refusals, terminal);
+    const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
+    if (plan.steps.length + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
+    return refusals.length > 0 ? EXIT.failed : EXIT.ok;
+  } catch (thrown) {
+    if (done.length > 0) stdout.write(`\nbroken off: ${doneText(done)}\n`);
+    if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
+    throw thrown;
+  } finally {
+    interruption.dispose();
+    await client.close();
+  }
+}
+
+async function endDryRun(file: string, plan: Plan, terminal: Terminal): Promise<number> {
+  await tellRefusals(file, plan.refusals, terminal);
+  if (plan.steps.length > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
+  return EXIT.ok;
+}
+
+async function tellRefusals(
+  file: string,
+  refusals: readonly Refusal[],
+  { stderr }: Pick<Terminal, 'stderr'>,
+): Promise<void> {
+  if (refusals.length === 0) return;
+  const lineOf = await checkLines(file);
+  for (const refusal of refusals) stderr.write(`${refusalText(harmless(file), refusal, lineOf)}\n`);
+}

@@ -1,0 +1,48 @@
+import type { CheckSet, CheckSource } from '../../agent/source/check-source.ts';
+import { isInTime } from '../../runtime/wait.ts';
+
+/** The sets of checks that a source tells, one after the other; only the newest one waits. */
+export class FileWatch {
+  readonly #signal: AbortSignal;
+  readonly #watching: Promise<void>;
+  #newest: CheckSet | null = null;
+  #wake: () => void = () => {};
+
+  /** @param signal ends the watching */
+  constructor(source: CheckSource, signal: AbortSignal) {
+    this.#signal = signal;
+    const listener = {
+      onChecks: (set: CheckSet): void => {
+        this.#newest = set;
+        this.#wake();
+      },
+      // A file asks for no runs.
+      onRun: (): void => {},
+    };
+    this.#watching = source.watch(listener, signal);
+    // Whoever waits for the next set gets it; before and after, it is nobody's.
+    this.#watching.catch(() => {});
+  }
+
+  /**
+   * The newest set that was not taken yet, or the next one; null when the signal aborts.
+   *
+   * @throws what the source throws: the first set cannot be read
+   */
+  async next(): Promise<CheckSet | null> {
+    if (this.#newest === null && !this.#signal.aborted) {
+      const told = new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      await isInTime(Promise.race([told, this.#watching]), this.#signal);
+    }
+    return this.#signal.aborted ? null : this.takeNewest();
+  }
+
+  /** The newest set that was not taken yet; null where there is none. */
+  takeNewest(): CheckSet | null {
+    const set = this.#newest;
+    this.#newest = null;
+    return set;
+  }
+}

@@ -1,0 +1,39 @@
+import type { Check } from '../../model/check.ts';
+import { VERSION } from '../../runtime/version.ts';
+import type { Palette } from '../print/colour.ts';
+import { harmless } from '../print/harmless.ts';
+
+export interface GreetingFacts {
+  readonly file: string;
+  readonly checks: readonly Check[];
+  readonly serviceUrl: URL;
+  readonly agentUrl: URL;
+  readonly apiKey: string;
+  /** Where the key is kept. */
+  readonly stateFile: string;
+}
+
+/** What runs, and where to look. Ends with an empty line. */
+export function greeting(facts: GreetingFacts, palette: Palette): string {
+  const { checks, serviceUrl, agentUrl, apiKey, stateFile } = facts;
+  const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
+  const active = checks.filter(({ activated }) => activated);
+  const off = checks.length - active.length;
+  const rest = off === 0 ? '' : ` (${off} more ${off === 1 ? 'is' : 'are'} not activated)`;
+  const count = `${active.length} ${active.length === 1 ? 'check' : 'checks'}`;
+  const first = (active[0] ?? checks[0])?.id ?? 'CHECK-ID';
+  const results = new URL(`/v1/check-results/${encodeURIComponent(first)}`, serviceUrl);
+  const lookAt = (url: URL): string =>
+    `${new URL('/health', url).href}  ${new URL('/metrics', url).href}`;
+  return [
+    palette.strong(`Vedette ${VERSION} runs ${count} of ${harmless(facts.file)}${rest}.`),
+    row('API', `${serviceUrl.href}  (its key is in ${harmless(stateFile)})`),
+    row('Results', `curl -H 'Authorization: Bearer ${apiKey}' ${results.href}`),
+    row('Service', lookAt(serviceUrl)),
+    row('Agent', lookAt(agentUrl)),
+    row('Other checks', 'edit the file, which is read again; or: vedette up --file FILE'),
+    row('Stop', 'Ctrl-C'),
+    '',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { VedetteError } from '../../runtime/errors.ts';
+import type { ApiClient, ApiReply, Method } from '../apply/api-client.ts';
+import { allPages, knownLocations } from '../apply/locations.ts';
+import type { UpState } from './up-state.ts';
+
+/** The private location that the agent of this machine works for. */
+export const LOCAL_SLUG = 'local';
+const LOCAL_NAME = 'This machine';
+
+type LocalLocation = NonNullable<UpState['location']>;
+
+const madeSchema = z.looseObject({ id: z.string() });
+const newKeySchema = z.looseObject({ id: z.string(), key: z.string() });
+const keysSchema = z.array(z.looseObject({ id: z.string(), revoked_at: z.string().nullable() }));
+
+/**
+ * The location of this machine and a key of it that is still good: those that are known, where
+ * they are there yet, else new ones.
+ *
+ * @throws VedetteError like ApiClient.send, or of code SERVICE_FAILED where it refuses
+ */
+export async function localLocation(
+  known: UpState['location'],
+  client: Pick<ApiClient, 'get' | 'send'>,
+  signal: AbortSignal,
+): Promise<LocalLocation> {
+  const locations = await knownLocations(client, signal);
+  const found = locations.find(({ slug }) => slug === LOCAL_SLUG);
+  const id = found?.id ?? (await madeLocation(client, signal));
+  const path = `/v1/private-locations/${encodeURIComponent(id)}/keys`;
+  if (known !== null && known.id === id) {
+    const keys = await allPages(client, path, readKeys, signal);
+    const isActive = keys.some((key) => key.id === known.keyId && key.revoked_at === null);
+    if (isActive) return known;
+  }
+  const { id: keyId, key } = await ask(client, 'POST', path, undefined, newKeySchema, signal);
+  return { id, keyId, key };
+}
+
+async function madeLocation(client: Pick<ApiClient, 'send'>, signal: AbortSignal): Promise<string> {
+  const body = { slug: LOCAL_SLUG, name: LOCAL_NAME };
+  return (await ask(client, 'POST', '/v1/private-locations', body, madeSchema, signal)).id;
+}
+
+function readKeys(json: unknown): z.output<typeof keysSchema> {
+  const parsed = keysSchema.safeParse(json);
+  if (!parsed.success) throw failed('its list of keys is none');
+  return parsed.data;
+}
+
+async function ask<T>(
+  client: Pick<ApiClient, 'send'>,
+  method: Method,
+  path: string,
+  body: unknown,
+  schema: z.ZodType<T>,
+  signal: AbortSignal,
+): Promise<T> {
+  const reply: ApiReply = await client.send(method, path, { body, signal });
+  if (!reply.ok) throw failed(reply.message);
+  const parsed = schema.safeParse(reply.json);
+  if (!parsed.success) throw failed(`its answer to ${method} ${path} is not what it should be`);
+  return parsed.data;
+}
+
+function failed(why: string): VedetteError {
+  const message = `the service gives the agent of this machine no private location: ${why}`;
+  return new VedetteError('environment', 'SERVICE_FAILED', message);
+}

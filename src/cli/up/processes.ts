@@ -1,0 +1,85 @@
+import type { Environment } from '../../runtime/config/variable.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+import { isInTime } from '../../runtime/wait.ts';
+import type { Terminal } from '../terminal.ts';
+import { Child } from './child.ts';
+import { ChildFailed, howOf } from './child-failed.ts';
+import { childLog } from './child-log.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface ProcessesOptions {
+  readonly terminal: Terminal;
+  /** Ends all of them at once. */
+  readonly now: AbortSignal;
+  /** A line of stdout: only the agent writes any. */
+  readonly onResult: (line: string) => void;
+}
+
+interface Named {
+  readonly name: string;
+  readonly supervisor: Supervisor;
+}
+
+/** The service and the agent, as processes of their own. */
+export class Processes {
+  readonly #options: ProcessesOptions;
+  /** In the order of their start. */
+  readonly #started: Named[] = [];
+  readonly #onNow = (): void => {
+    for (const { supervisor } of this.#started) supervisor.kill();
+  };
+
+  constructor(options: ProcessesOptions) {
+    this.#options = options;
+    options.now.addEventListener('abort', this.#onNow, { once: true });
+  }
+
+  /**
+   * @param envOf the environment for a port; null for what the user said
+   * @returns the port that it listens on
+   * @throws ChildFailed where one of the processes ends before that; VedetteError of code
+   *   INTERRUPTED where the signal aborts
+   */
+  async start(
+    name: string,
+    args: readonly string[],
+    envOf: (port: number | null) => Environment,
+    signal: AbortSignal,
+  ): Promise<number> {
+    const { terminal, onResult } = this.#options;
+    const { stderr, clock } = terminal;
+    const onLog = childLog(name, terminal);
+    const supervisor = new Supervisor({
+      start: (port) => new Child({ args, env: envOf(port), onOutput: onResult, onLog }),
+      clock,
+      onRestart(end, delayMs) {
+        const why = end.lastWords === null ? '' : `: ${end.lastWords}`;
+        const line = `the ${name} ended (${howOf(end)})${why}; it is started again in ${delayMs / 1000} s`;
+        stderr.write(`vedette: ${line}\n`);
+      },
+    });
+    this.#started.push({ name, supervisor });
+    const { listening } = supervisor;
+    if (await this.orFailed(isInTime(listening, signal))) return listening;
+    throw new VedetteError('environment', 'INTERRUPTED', 'it was stopped');
+  }
+
+  /** Settles as the promise does, unless a process fails before: then with ChildFailed. */
+  orFailed<T>(promise: Promise<T>): Promise<T> {
+    const failures = this.#started.map(async ({ name, supervisor }) => {
+      throw new ChildFailed(name, await supervisor.failed);
+    });
+    return Promise.race([promise, ...failures]);
+  }
+
+  /** All is up: whoever ends from now on is started again. */
+  keep(): void {
+    for (const { supervisor } of this.#started) supervisor.keep();
+  }
+
+  /** Ends them, the last one first: the agent delivers to the service what it still has. */
+  async end(): Promise<void> {
+    for (const { supervisor } of this.#started.toReversed()) await supervisor.end();
+    this.#options.now.removeEventListener('abort', this.#onNow);
+  }
+}

@@ -1,0 +1,213 @@
+import type { LineKind } from '../../agent/output/line-queue.ts';
+import { createFileSource } from '../../agent/source/file-source.ts';
+import type { Check } from '../../model/check.ts';
+import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import type { StopSignals } from '../../runtime/lifecycle.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
+import { ApiClient, isInterrupted } from '../apply/api-client.ts';
+import { leftOutText } from '../apply/left-out.ts';
+import { PrettySink } from '../pretty-sink.ts';
+import { paletteFor, wantsColour } from '../print/colour.ts';
+import { harmless } from '../print/harmless.ts';
+import type { Terminal } from '../terminal.ts';
+import type { UpConfig, UpFolders } from './environment.ts';
+import { urlOf } from './environment.ts';
+import { FileApplier } from './file-applier.ts';
+import { FileWatch } from './file-watch.ts';
+import { greeting } from './greeting.ts';
+import { localLocation } from './local-location.ts';
+import { Processes } from './processes.ts';
+import { resultLineReader } from './result-lines.ts';
+import { openState, saveState, type UpState } from './up-state.ts';
+
+export interface UpParts {
+  readonly file: string;
+  readonly folders: UpFolders;
+  readonly config: UpConfig;
+  readonly terminal: Terminal;
+  readonly log: Logger;
+  readonly stop: StopSignals;
+}
+
+const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
+/** Until a change of the file is tried again that the service did not take. */
+const RETRY_MS = 5_000;
+/** The last lines, for a reader that is slow. */
+const FLUSH_LIMIT_MS = 2_000;
+
+/**
+ * Starts the service and the agent, gives the service the checks of the file, and shows the results
+ * until it is told to stop.
+ *
+ * @throws VedetteError where the file, the folder or the machine is off; ChildFailed where one of
+ *   the two ends before all is up
+ */
+export async function runUp(parts: UpParts): Promise<void> {
+  const { file, terminal, log, stop } = parts;
+  const { clock } = terminal;
+  // A file that cannot be used is told before anything starts.
+  const files = new FileWatch(createFileSource({ file, clock, log }), stop.stopping);
+  const first = await files.next();
+  if (first === null) return;
+  const leftOut = leftOutText(first);
+  if (leftOut !== null) log.warn(leftOut);
+
+  const results = openResults(parts, first.checks);
+  const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
+  try {
+    const session = await start(parts, processes, first.checks);
+    try {
+      results.show(session.greeting);
+      processes.keep();
+      await processes.orFailed(isInTime(follow(session.applier), stop.stopping));
+    } finally {
+      if (stop.stopping.aborted) terminal.stdout.write(STOPPING);
+      await processes.end();
+      await session.client.close();
+    }
+  } catch (thrown) {
+    // Stopped while it was starting: there is nothing to say.
+    if (!(isInterrupted(thrown) && stop.stopping.aborted)) throw thrown;
+  } finally {
+    await processes.end();
+    await results.end();
+  }
+
+  async function follow(applier: FileApplier): Promise<void> {
+    const { stopping } = stop;
+    await applier.runFirst(first?.checks ?? [], stopping);
+    for (let set = await files.next(); set !== null; set = await files.next()) {
+      results.know(set.checks);
+      while (!(await applier.reapply(set, stopping))) {
+        if (!(await sleep(clock, RETRY_MS, stopping))) return;
+        set = files.takeNewest() ?? set;
+      }
+    }
+  }
+}
+
+interface Session {
+  readonly applier: FileApplier;
+  readonly client: ApiClient;
+  readonly greeting: string;
+}
+
+/** From nothing to both processes at work, and the file applied. */
+async function start(
+  { file, folders, config, terminal, log, stop }: UpParts,
+  processes: Processes,
+  checks: readonly Check[],
+): Promise<Session> {
+  const { stdout, stderr, clock, env } = terminal;
+  const { stopping } = stop;
+  const opened = await openState(folders.state);
+  let { state } = opened;
+  const change = async (changes: Partial<UpState>): Promise<void> => {
+    state = { ...state, ...changes };
+    await saveState(folders.state, state);
+  };
+  if (opened.isNew) {
+    stderr.write(`First start: making a database in ${harmless(folders.service)}, a moment ...\n`);
+  }
+
+  const { apiKey } = state;
+  const port = await processes.start(
+    'service',
+    ['service'],
+    (port) => config.serviceEnvironment(apiKey, port),
+    stopping,
+  );
+  const serviceUrl = urlOf(config.host, port);
+  const client = new ApiClient({ serviceUrl, apiKey, clock, onWait: () => {} });
+  try {
+    const location = await processes.orFailed(
+      knownKey(localLocation(state.location, client, stopping), folders.state),
+    );
+    if (location !== state.location) await change({ location });
+
+    const listening = processes.start(
+      'agent',
+      ['agent', '--print-results'],
+      (port) => config.agentEnvironment(serviceUrl, location.key, port),
+      stopping,
+    );
+    const applier = new FileApplier({
+      file,
+      client,
+      log,
+      fromFile: state.checks,
+      onApplied: (ids) => change({ checks: [...ids] }),
+      tell: (line) => void stderr.write(`${line}\n`),
+    });
+    const applied = applier.apply({ checks }, stopping);
+    const [healthPort] = await processes.orFailed(Promise.all([listening, applied]));
+    const agentUrl = urlOf('127.0.0.1', healthPort);
+    const facts = { file, checks, serviceUrl, agentUrl, apiKey, stateFile: folders.state };
+    const palette = paletteFor(wantsColour(stdout, env));
+    return { applier, client, greeting: greeting(facts, palette) };
+  } catch (thrown) {
+    await client.close();
+    throw thrown;
+  }
+}
+
+/** The key is our own: that the service does not take it has another reason than with `apply`. */
+async function knownKey<T>(asked: Promise<T>, stateFile: string): Promise<T> {
+  try {
+    return await asked;
+  } catch (thrown) {
+    if (!(thrown instanceof VedetteError) || thrown.code !== 'API_KEY_REFUSED') throw thrown;
+    const message = `the database does not know the API key in ${stateFile}: it belongs to another start; use the database of that file, or another --data folder`;
+    throw new VedetteError('environment', 'API_KEY_UNKNOWN', message);
+  }
+}
+
+interface Results {
+  /** A line of the agent's stdout. Those that come before `show` wait for it. */
+  readonly line: (line: string) => void;
+  show(greeting: string): void;
+  /** The checks of the file as they are now. */
+  know(checks: readonly Check[]): void;
+  end(): Promise<void>;
+}
+
+/** Results on stdout, below the greeting. */
+function openResults({ terminal, log, stop }: UpParts, first: readonly Check[]): Results {
+  const { stdout, env, clock } = terminal;
+  let checks: ReadonlyMap<string, Check> = new Map();
+  const know = (known: readonly Check[]): void => {
+    checks = new Map(known.map((check) => [check.id, check]));
+  };
+  know(first);
+  const sink = new PrettySink(terminal, {
+    palette: paletteFor(wantsColour(stdout, env)),
+    checkOf: (id) => checks.get(id),
+    onDropped: (_kind: LineKind) => {},
+    onClosed: (error) => {
+      const code = systemCodeOf(error) ?? error.message;
+      if (code !== 'EPIPE') log.error(`stdout cannot be written (${code}): results are lost`);
+      stop.request('nobody reads stdout any more');
+    },
+  });
+  const print = resultLineReader(sink, log);
+  let waiting: string[] | null = [];
+  return {
+    line(line) {
+      if (waiting === null) print(line);
+      else waiting.push(line);
+    },
+    show(text) {
+      stdout.write(text);
+      for (const line of waiting ?? []) print(line);
+      waiting = null;
+    },
+    know,
+    async end() {
+      const limit = new AbortController();
+      const cancel = clock.after(FLUSH_LIMIT_MS, () => limit.abort());
+      await sink.flush(limit.signal);
+      cancel();
+    },
+  };
+}

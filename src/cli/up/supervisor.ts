@@ -1,0 +1,102 @@
+import type { CancelTimer, Clock } from '../../runtime/clock.ts';
+import type { Child, ChildEnd } from './child.ts';
+
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 30_000;
+/** Whoever ran this long was well: the next end is a new story. */
+const WELL_MS = 60_000;
+
+export interface SupervisorOptions {
+  /** Starts the process; on the port that it had before, where it had one. */
+  readonly start: (port: number | null) => Child;
+  readonly clock: Clock;
+  /** Told of each end that nobody asked for, and in how long it is started again. */
+  readonly onRestart: (end: ChildEnd, delayMs: number) => void;
+}
+
+/**
+ * Keeps one process running.
+ *
+ * | mode | entered by | when the process ends |
+ * |---|---|---|
+ * | starting | – | `failed` resolves; for good |
+ * | kept | `keep` | it is started again after a while: 1 s, 2 s, … 30 s |
+ * | ending | `end` | that is all |
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  #mode: 'starting' | 'kept' | 'ending' = 'starting';
+  /** Null while there is none. */
+  #child: Child | null;
+  #port: number | null = null;
+  #delayMs = FIRST_DELAY_MS;
+  #startedMs: number;
+  #cancelRestart: CancelTimer = () => {};
+  readonly #failed: Promise<ChildEnd>;
+  #fail: (end: ChildEnd) => void = () => {};
+  /** The port of the first process; open for good where that ends before. */
+  readonly listening: Promise<number>;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+    this.#startedMs = options.clock.monotonicMs();
+    const first = this.#watched(options.start(null));
+    this.#child = first;
+    this.listening = first.listening;
+  }
+
+  /** How the process ended before it was to be kept running. Open for good otherwise. */
+  get failed(): Promise<ChildEnd> {
+    return this.#failed;
+  }
+
+  /** From now on it is started again when it ends. */
+  keep(): void {
+    if (this.#mode === 'starting') this.#mode = 'kept';
+  }
+
+  /** Lets it come to its end, and waits for that. */
+  async end(): Promise<void> {
+    this.#mode = 'ending';
+    this.#cancelRestart();
+    const child = this.#child;
+    child?.stop();
+    await child?.ended;
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.#mode = 'ending';
+    this.#cancelRestart();
+    this.#child?.kill();
+  }
+
+  #watched(child: Child): Child {
+    void child.listening.then((port) => {
+      this.#port = port;
+    });
+    void child.ended.then((end) => this.#ended(end));
+    return child;
+  }
+
+  #ended(end: ChildEnd): void {
+    this.#child = null;
+    if (this.#mode === 'starting') this.#fail(end);
+    if (this.#mode !== 'kept') return;
+    const { clock, onRestart } = this.#options;
+    if (clock.monotonicMs() - this.#startedMs >= WELL_MS) this.#delayMs = FIRST_DELAY_MS;
+    const delayMs = this.#delayMs;
+    this.#delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
+    onRestart(end, delayMs);
+    this.#cancelRestart = clock.after(delayMs, () => this.#restart());
+  }
+
+  #restart(): void {
+    const { clock, start } = this.#options;
+    this.#startedMs = clock.monotonicMs();
+    this.#child = this.#watched(start(this.#port));
+  }
+}

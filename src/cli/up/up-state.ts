@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { replaceFile } from '../../runtime/replace-file.ts';
+
+const stateSchema = z.object({
+  version: z.literal(1),
+  /** Of the only account there is: the service makes it with this key. */
+  apiKey: z.string().regex(/^vk_[0-9a-f]{32}$/),
+  /** The private location of this machine; null until there is one. */
+  location: z
+    .object({ id: z.string(), keyId: z.string(), key: z.string().regex(/^pl_[0-9a-f]{32}$/) })
+    .nullable(),
+  /** Ids of the checks that came from the file when it was last applied. */
+  checks: z.array(z.string()),
+});
+
+/** What `up` keeps from one start to the next. */
+export type UpState = Readonly<z.output<typeof stateSchema>>;
+
+export interface OpenedState {
+  readonly state: UpState;
+  /** Whether this is the first start with this folder. */
+  readonly isNew: boolean;
+}
+
+/**
+ * What was kept in the file, or the beginnings of it, which are then kept.
+ *
+ * @throws VedetteError of kind `input` where the file is damaged, `environment` where it cannot be
+ *   read or written
+ */
+export async function openState(file: string): Promise<OpenedState> {
+  let text: string;
+  try {
+    // What is below it is for its owner alone.
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) !== 'ENOENT') throw unusable(file, 'cannot be read', error);
+    const apiKey = `vk_${randomBytes(16).toString('hex')}`;
+    const state: UpState = { version: 1, apiKey, location: null, checks: [] };
+    await saveState(file, state);
+    return { state, isNew: true };
+  }
+  const parsed = stateSchema.safeParse(parseJson(text));
+  if (parsed.success) return { state: parsed.data, isNew: false };
+  throw new VedetteError(
+    'input',
+    'STATE_DAMAGED',
+    `${file} is damaged: put back a copy of it, or begin anew with another --data folder (it holds the key of the API, which is nowhere else)`,
+  );
+}
+
+/** @throws VedetteError of kind `environment` where the file cannot be written */
+export async function saveState(file: string, state: UpState): Promise<void> {
+  try {
+    await replaceFile(file, `${JSON.stringify(state, null, 2)}\n`, { durable: true });
+  } catch (error) {
+    throw unusable(file, 'cannot be written', error);
+  }
+}
+
+function unusable(file: string, what: string, error: unknown): VedetteError {
+  const why = systemCodeOf(error) ?? messageOf(error);
+  const message = `${file} ${what} (${why}); choose another folder with --data`;
+  return new VedetteError('environment', 'STATE_UNUSABLE', message);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
