@@ -19,6 +19,7 @@ import { createResultIntake, type ResultIntake } from './features/results/intake
 import { createMissedSlots, type MissedSlots } from './features/results/missed-slots.ts';
 import { createResultPartitions } from './store/partitions.ts';
 import type { Store } from './store/port.ts';
+import { keepVacuumed } from './store/vacuum.ts';
 
 /** What the service does, without HTTP. */
 export interface Features {
@@ -65,6 +66,7 @@ export function createFeatures(parts: FeatureParts): Features {
     checkRuns.keep,
     artifacts.keep,
     missedSlots.keep,
+    (signal: AbortSignal) => keepVacuumed(parts, signal),
   ];
   return {
     agentErrors: createAgentErrors({ store }),

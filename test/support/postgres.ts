@@ -17,6 +17,8 @@ import { makeTempFolder } from './temp-folder.ts';
 /** A PostgreSQL server of the tests' own, on a free port of the loopback. */
 export interface TestPostgres {
   readonly port: number;
+  /** Of the server; it has a child for each connection. */
+  readonly pid: number;
   /** Where its Unix socket is. */
   readonly socketFolder: string;
   /** Of a new, empty database. */
@@ -45,8 +47,12 @@ const isIn = (folder: string) => (name: string) => existsSync(join(folder, name)
 /**
  * Makes a cluster and starts it. As root it runs as `nobody`, since PostgreSQL refuses root.
  * @param tls the server's certificate; without one it knows no TLS
+ * @param overrides settings in place of those that tests want
  */
-export async function startPostgres(tls?: Identity): Promise<TestPostgres> {
+export async function startPostgres(
+  tls?: Identity,
+  overrides: Readonly<Record<string, string>> = {},
+): Promise<TestPostgres> {
   const binaries = findPostgres();
   if (binaries === null)
     throw new Error('no initdb and postgres on PATH or in /usr/lib/postgresql');
@@ -74,6 +80,7 @@ export async function startPostgres(tls?: Identity): Promise<TestPostgres> {
     timezone: 'Asia/Kathmandu',
     datestyle: 'SQL, DMY',
     ...(tls === undefined ? {} : { ssl: 'on', ssl_cert_file: 'tls.crt', ssl_key_file: 'tls.key' }),
+    ...overrides,
   };
   if (tls !== undefined) {
     for (const [name, text] of [['tls.crt', tls.cert] as const, ['tls.key', tls.key] as const]) {
@@ -108,6 +115,9 @@ export async function startPostgres(tls?: Identity): Promise<TestPostgres> {
   await start();
   return {
     port,
+    get pid() {
+      return server?.pid ?? 0;
+    },
     socketFolder: folder.path,
     async createDatabase() {
       databases += 1;

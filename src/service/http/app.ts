@@ -56,7 +56,7 @@ const MAX_CONNECTIONS = 10_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_CLIENTS = 10_000;
 /** For each location key, which all agents of a location share. */
-const MAX_AGENT_REQUESTS_PER_MINUTE = 6_000;
+const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;
 
 /**
  * The whole HTTP side of the service, ready to listen: whoever comes, and however badly.

@@ -49,8 +49,9 @@ export function createAssigner({ store, clock, log }: AssignerParts): Assigner {
     if (logged.has(kind)) return;
     logged.add(kind);
     const text = `checks cannot be assigned to agents now, it is tried again: ${messageOf(thrown)}`;
-    if (thrown instanceof StoreError) log.error({ ...fields, code: kind }, text);
-    else log.error({ ...fields, err: thrown }, text);
+    if (!(thrown instanceof StoreError)) log.error({ ...fields, err: thrown }, text);
+    // A database that is away for a while is no fault of the service: requests say the same, as 503.
+    else log[thrown.kind === 'unavailable' ? 'warn' : 'error']({ ...fields, code: kind }, text);
   };
 
   const assignOne = async (locationId: string): Promise<boolean> => {
