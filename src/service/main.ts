@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../runtime/clock.ts';
+import { VedetteError } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
@@ -15,6 +16,7 @@ import { closeApp, listen } from './http/listen.ts';
 import { migrate } from './store/migrate.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
+import { StoreError } from './store/store-errors.ts';
 
 export interface ServiceParts {
   readonly config: ServiceConfig;
@@ -128,15 +130,29 @@ async function withStore<Result>(
       'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
     );
   }
-  const store = await openStore(
-    { databaseUrl, dataDir, poolSize, statementTimeoutMs },
-    { clock: systemClock, log },
-  );
   try {
-    return await use(store);
-  } finally {
-    await store.close();
+    const store = await openStore(
+      { databaseUrl, dataDir, poolSize, statementTimeoutMs },
+      { clock: systemClock, log },
+    );
+    try {
+      return await use(store);
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    throw error instanceof StoreError && error.kind === 'unavailable' ? away(error) : error;
   }
+}
+
+/** No fault of ours, and for whoever runs the service to mend. */
+function away(error: StoreError): VedetteError {
+  return new VedetteError(
+    'environment',
+    error.code,
+    `the service cannot start: ${error.message}: see that the database runs and that DATABASE_URL is right, then start again`,
+    { cause: error },
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

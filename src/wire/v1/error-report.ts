@@ -29,7 +29,6 @@ export const errorReportSchema = z.object({
   firstAt: instant,
   lastAt: instant,
 });
-export type ErrorReport = z.output<typeof errorReportSchema>;
 
 export const errorsRequestSchema = z.object({
   agentId: id,

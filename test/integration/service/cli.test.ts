@@ -41,4 +41,20 @@ describe('vedette service', () => {
     expect(secret.stderr).toMatch(/vedette: DATABASE_URL .*\n$/);
     expect(secret.stderr).not.toContain('hunter2');
   });
+
+  it.each([['service'], ['service', 'migrate']])(
+    'says in one line that the database is away: %s %s',
+    async (...args) => {
+      const env = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
+      const ended = await runCli(
+        args.filter((arg) => arg !== undefined),
+        env,
+      );
+      expect(ended.code).toBe(2);
+      expect(ended.stderr).toMatch(
+        /^vedette: the service cannot start: the database cannot be reached: .+ DATABASE_URL is right, then start again\n$/,
+      );
+      expect(ended.stderr).not.toContain('hunter2');
+    },
+  );
 });
