@@ -121,7 +121,8 @@ export class Poller {
     }
     this.#epoch = 0;
     this.oneOffs.told(done);
-    log.info({ released: answer.value.released }, 'the checks are handed back to the service');
+    const handedBack = 'the checks are handed back to the service';
+    log.info(answer.value.released ? handedBack : 'there were no checks to hand back any more');
   }
 
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {

@@ -169,7 +169,10 @@ function wholeCheck(fields: CheckInput, id: string): Check {
   const { locations, privateLocations } = parsed.value;
   if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
     throw invalid([
-      bodyProblem(['locations'], 'or privateLocations must name at least one location'),
+      bodyProblem(
+        ['locations'],
+        'is empty, and privateLocations too: one of them must name at least one location',
+      ),
     ]);
   }
   return { ...parsed.value, id };

@@ -266,37 +266,16 @@ export async function addTombstones(
   );
 }
 
-/** Takes back such word: they have them again. */
-export async function removeTombstones(
-  sql: Sql,
-  { locationId, won }: OfLocation & { readonly won: readonly AgentCheck[] },
-): Promise<void> {
-  if (won.length === 0) return;
-  await sql.query(
-    `delete from assignment_tombstones t
-     using unnest($2::text[], $3::text[]) as won (agent_id, check_id)
-     where t.location_id = $1 and t.agent_id = won.agent_id and t.check_id = won.check_id`,
-    [locationId, ...columnsOf(won)],
-  );
-}
-
-/** An agent that begins has the whole set told to it. */
-export async function forgetTombstonesOf(
-  sql: Sql,
-  { locationId, agentId }: OfLocation & { readonly agentId: string },
-): Promise<void> {
-  await sql.query('delete from assignment_tombstones where location_id = $1 and agent_id = $2', [
-    locationId,
-    agentId,
-  ]);
-}
-
 export interface NewPlace extends Place {
   readonly checkId: string;
   readonly agentEpoch: number | null;
 }
 
-/** Only those that differ from what is stored: their agents hear of them. */
+/**
+ * Only those that differ from what is stored: their agents hear of them. Whoever gets a check answers
+ * for its slots from where the agent before it left off, or from its first assignment on: an agent
+ * that was killed before it had the check on disk is told so once more.
+ */
 export async function putAssignments(
   sql: Sql,
   {
@@ -314,18 +293,21 @@ export async function putAssignments(
   const column = <Value>(of: (place: NewPlace) => Value): Value[] => places.map(of);
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
-       unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision)
-     select $1, $2, $3::bigint, * from unnest($4::text[], $5::text[], $6::bigint[], $7::text[],
-       $8::int[], $9::int[], $10::int[], $11::int[], $12::bigint[])
+       unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)
+     select $1, $2, $3::bigint, place.*, case when agent_id is not null then now() end
+     from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
+       $11::int[], $12::bigint[]) as place (check_id, agent_id, agent_epoch, unassigned_reason,
+       period_ms, phase_ms, stride, stride_index, check_revision)
      on conflict (location_id, check_id) do update set account_id = excluded.account_id,
        revision = excluded.revision, agent_id = excluded.agent_id,
        agent_epoch = excluded.agent_epoch, unassigned_reason = excluded.unassigned_reason,
        period_ms = excluded.period_ms, phase_ms = excluded.phase_ms, stride = excluded.stride,
        stride_index = excluded.stride_index, check_revision = excluded.check_revision,
        answered_until = case
-         -- Nobody has it still, or the same one: it is as it was.
-         when assignments.agent_id is null or assignments.agent_id = excluded.agent_id
-           then assignments.answered_until
+         -- Nobody had it so far, or nobody has it still, or the same one: then it is as it was.
+         when assignments.agent_id is null
+           then coalesce(assignments.answered_until, excluded.answered_until)
+         when assignments.agent_id = excluded.agent_id then assignments.answered_until
          else coalesce((
            select case when g.lease_until is null then g.last_seen_at else now() end
            from agents g where g.location_id = $1 and g.id = assignments.agent_id), now())

@@ -16,8 +16,9 @@ export const assignmentEnvelope = z.object({
   slots: turnRuleSchema,
   check: z.record(z.string(), z.unknown()),
   /**
-   * Epoch milliseconds up to which another agent answers for its slots; null where there was none.
-   * An agent that is given the check answers for those after it, as missed where they are past.
+   * Epoch milliseconds up to which another agent answers for its slots, or of the first assignment
+   * where there was none; null where that is not known. An agent that is given the check answers
+   * for those after it, as missed where they are past; one that ran it before knows better.
    */
   answeredUntil: instant.nullable().default(null),
 });

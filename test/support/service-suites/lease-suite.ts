@@ -43,6 +43,24 @@ export function leaseSuite(labOf: () => AgentLab): void {
       expect(a.ids).toHaveLength(3);
     });
 
+    it('that was begun anew in an answer that got lost is told the whole set', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      // While nobody ran them, one was deleted, of which no agent had to be told.
+      await lab.silence('agent-a');
+      await lab.assigner.pass();
+      await lab.checks.remove(lab.accountId, 'check-1');
+      await lab.assigner.pass();
+      await a.ask();
+      await lab.assigner.pass();
+      expect((await a.look()).full).toBe(true);
+      expect(a.ids).toEqual(['check-0', 'check-2']);
+    });
+
     it('goes on where it ended and nobody noticed, with nothing told anew', async () => {
       const lab = labOf();
       await lab.addChecks('check', 3);

@@ -129,6 +129,30 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await b.release()).toBe(false);
     });
 
+    it('come with the time from which on an agent answers for them', async () => {
+      const lab = labOf();
+      await lab.addCheck('ping');
+      await lab.assigner.pass();
+      const timeOf = async (sql: string): Promise<number> =>
+        (await lab.store.query<{ at: Date }>(`select ${sql} as at`))[0]?.at.getTime() ?? 0;
+      const told = async (agent: PollingAgent): Promise<number> => {
+        await agent.look();
+        await lab.assigner.pass();
+        await agent.look();
+        return agent.checks.get('ping')?.answeredUntil ?? 0;
+      };
+      const beforeMs = await timeOf('now()');
+      const firstMs = await told(lab.agent('agent-a'));
+      expect(firstMs).toBeGreaterThanOrEqual(beforeMs);
+      expect(firstMs).toBeLessThanOrEqual(await timeOf('now()'));
+      // Its process may have been killed before it kept the check.
+      expect(await told(lab.agent('agent-a', { instanceId: 'agent-a-2' }))).toBe(firstMs);
+
+      const seenMs = await timeOf(`(select last_seen_at from agents where id = 'agent-a')`);
+      await lab.silence('agent-a');
+      expect(await told(lab.agent('agent-b'))).toBeGreaterThanOrEqual(seenMs);
+    });
+
     it('are told to nobody while there is no agent, and say why', async () => {
       const lab = labOf();
       await lab.addCheck('ping', {
@@ -171,7 +195,16 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
       expect(other.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 0 });
 
-      await lab.addCheck('turns', { runParallel: true });
+      // Only those that have agents here take turns.
+      await lab.addCheck('turns', { locations: ['eu-west-1'] });
+      await lab.store.query(
+        `update checks set body = jsonb_set(body, '{privateLocations}', '["no-more", "attic", "cellar"]')`,
+      );
+      await lab.assigner.pass();
+      await a.look();
+      expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
+
+      await lab.addCheck('turns', { privateLocations: ['attic', 'cellar'], runParallel: true });
       await lab.assigner.pass();
       await a.look();
       expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 1, index: 0 });

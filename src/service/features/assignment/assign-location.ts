@@ -17,7 +17,6 @@ import {
   lockAssignments,
   type NewPlace,
   putAssignments,
-  removeTombstones,
   renewEpochs,
   setRevision,
 } from '../../store/assignments.ts';
@@ -118,7 +117,6 @@ async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Pro
   const { owners, unassigned } = assign(candidates, pass.agents);
   const places: NewPlace[] = [];
   const lost: AgentCheck[] = [];
-  const won: AgentCheck[] = [];
   for (const candidate of candidates) {
     const { id: checkId, before } = candidate;
     const slots = slotsOf(candidate, pass);
@@ -134,15 +132,13 @@ async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Pro
     };
     if (isSame(before, next) && !pass.isChanged(checkId)) continue;
     places.push(next);
-    if (before?.agentId === agentId) continue;
-    if (before?.agentId != null && pass.epochs.has(before.agentId)) {
-      lost.push({ agentId: before.agentId, checkId });
+    const loser = before?.agentId ?? null;
+    if (loser !== null && loser !== agentId && pass.epochs.has(loser)) {
+      lost.push({ agentId: loser, checkId });
     }
-    if (agentId !== null) won.push({ agentId, checkId });
   }
   const { locationId, accountId, nextRevision: revision } = pass;
   await addTombstones(tx, { locationId, revision, lost });
-  await removeTombstones(tx, { locationId, won });
   await putAssignments(tx, { locationId, accountId, revision, places });
   return places.length;
 }

@@ -10,7 +10,7 @@ import {
   renewLease,
   takeLease,
 } from '../../store/agents.ts';
-import { forgetTombstonesOf, lockAssignments, setRevision } from '../../store/assignments.ts';
+import { lockAssignments, setRevision } from '../../store/assignments.ts';
 import { noteAgentChange } from '../../store/location-changes.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import type { AgentCaller } from '../location-keys.ts';
@@ -60,7 +60,6 @@ export async function holdLease(
     if (before?.live === true && epoch > 0) throw replaced();
     const taken = await takeLease(tx, { ...key, accountId, facts });
     if (before === null) await requireRoom(tx, locationId);
-    await forgetTombstonesOf(tx, { locationId, agentId: request.agentId });
     // So that no revision is 0, by which agents ask for all.
     await setRevision(tx, { locationId, revision: location.revision + 1 });
     await noteAgentChange(tx, { locationId });

@@ -29,8 +29,8 @@ export function firstPage(
 
 /**
  * A further page. The pages are read one by one while the set may change; what changes has a later
- * revision than theirs, and so comes with the next delta. Where the agent began anew meanwhile,
- * some of the changes in between are forgotten: revision 0 then makes it ask for all once more.
+ * revision than theirs, and so comes with the next delta. Where the agent had lost its lease
+ * meanwhile, nobody noted what it lost: revision 0 then makes it ask for all once more.
  *
  * @param epoch of the lease now
  */
@@ -73,7 +73,7 @@ export async function deltaOf(
   const share = await readShare(sql, { ...agent, range: { sinceRevision: since }, ...DELTA });
   if (share.lastOfPart !== null) return null;
   const upsert = share.assignments;
-  // One that came and went while we looked, or the other way round, is told again with the next.
+  // Lost and won back since; or while we looked, and then the next delta tells how it ended.
   const given = new Set(upsert.map(({ checkId }) => checkId));
   const remove = lost.filter((checkId) => !given.has(checkId));
   return { revision: to, full: false, upsert, remove, nextPage: null };

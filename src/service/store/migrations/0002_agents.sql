@@ -74,9 +74,9 @@ create table assignments (
 create index assignments_delta on assignments (location_id, agent_id, revision);
 create index assignments_page on assignments (location_id, agent_id, check_id);
 
--- What an agent had and has no more: moved to another, deactivated or deleted. One row for each
--- (agent, check); a check that comes back deletes its tombstone. Purged after a day, or with the
--- agent's epoch, since a new epoch gets the whole set.
+-- What a live agent had and has no more: moved to another, deactivated or deleted. One row for each
+-- (agent, check); where the check came back, its row in assignments has a later revision. Purged
+-- after a day; an agent that was away for longer, or that begins anew, gets the whole set.
 create table assignment_tombstones (
   location_id text not null references private_locations (id) on delete cascade,
   agent_id text not null,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { MAX_REQUEST_BYTES, PATHS } from '../../../../wire/v1/limits.ts';
@@ -16,6 +17,8 @@ export function pollRoutes({
   /** Aborts when the service stops: held polls then end at once. */
   readonly stopping: AbortSignal;
 }): FastifyPluginAsync {
+  // Every poll that is held waits for it, and Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, stopping);
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
     app.post(
