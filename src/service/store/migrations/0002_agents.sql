@@ -63,7 +63,8 @@ create table assignments (
   check_revision bigint not null,
   -- Of the location; when this row last changed in a way that its agent must hear of.
   revision bigint not null,
-  -- Up to here the agent before this one answers for its slots; null for a check that had none.
+  -- From here on its agent answers for its slots: the one before did so up to here, or it came then.
+  -- null while nobody ever had it.
   answered_until timestamptz,
   primary key (location_id, check_id),
   check ((agent_id is null) = (unassigned_reason is not null)),

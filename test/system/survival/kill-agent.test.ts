@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DatabaseKind } from '../../support/databases.ts';
+import {
+  readDatabase,
+  slotRecords,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import {
+  type AgentLife,
+  errorsIn,
+  liveAgain,
+  type PrintedFinal,
+} from '../../support/doomed-agent.ts';
+import { mixedChecks, PERIOD_SECONDS } from '../../support/mixed-checks.ts';
+import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { slotFaults } from '../../support/slot-verdict.ts';
+
+const CHECKS = 100;
+/** Given to the agent while it runs, so soon before a kill that it may not have them on disk. */
+const LATER_CHECKS = 3;
+
+/** Set KILL_SEED to kill at the same moments again. */
+const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
+console.info(`kills at random moments: KILL_SEED=${seed}`);
+
+let postgres: TestPostgres | null = null;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres?.remove());
+
+describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
+  it('an agent that is killed 25 times answers for every slot once', async () => {
+    await survive(kind, { kills: 25, serviceFails: false });
+  });
+
+  it('so it does where the service is killed now and then, too', async () => {
+    await survive(kind, { kills: 8, serviceFails: true });
+  });
+});
+
+interface Fate {
+  readonly kills: number;
+  readonly serviceFails: boolean;
+}
+
+async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promise<void> {
+  const random = randomFrom(seed);
+  const where = await emptyDatabase(kind);
+  let service = await startService(where);
+  const services = [service];
+  const { key, slug } = await service.addLocation('cellar');
+  const addChecksTo = await mixedChecks(slug);
+  const options = { serviceUrl: service.url, key, dataDir: testFolder() };
+  const firstIds = await addChecksTo(service)(CHECKS);
+
+  const serviceKiller = new AbortController();
+  const serviceKills = serviceFails ? killService(serviceKiller.signal) : Promise.resolve();
+  const lives: AgentLife[] = [];
+  const done: PrintedFinal[] = [];
+  for (let number = 0; number < kills; number += 1) {
+    const life = await liveAgain(options, number);
+    lives.push(life);
+    await untilItsTimeHasCome(life, number);
+    await life.kill('SIGKILL');
+    done.push(...life.doneFinals());
+  }
+  serviceKiller.abort();
+  await serviceKills;
+
+  const last = await liveAgain(options, kills);
+  await until(
+    async () => (await last.health()).json,
+    ({ state, spoolDepth }) => state === 'running' && spoolDepth === 0,
+  );
+  const upToMs = Date.now();
+  expect(await last.kill('SIGTERM')).toBe(0);
+  expect(await service.kill('SIGTERM')).toBe(0);
+
+  const records = await slotRecords(where);
+  const afterMs = await assignedAt();
+  expect(slotFaults(records, { afterMs, upToMs, periodSeconds: PERIOD_SECONDS })).toEqual({
+    unanswered: [],
+    double: [],
+    unplanned: [],
+  });
+  const stored = await readDatabase(
+    where,
+    `select id from check_results where result_type = 'FINAL'`,
+  );
+  const finals = new Set(stored.map(({ id }) => id));
+  expect(done.filter(({ id }) => !finals.has(id))).toEqual([]);
+  expect([...lives, last, ...services].flatMap(({ log }) => errorsIn(log()))).toEqual([]);
+
+  // Where nothing was run, cut short or done before a kill, all of the above would say nothing.
+  const counts = {
+    finals: finals.size,
+    missed: records.length - finals.size,
+    done: done.length,
+    serviceKills: services.length - 1,
+  };
+  console.info(`on ${kind}: ${JSON.stringify({ kills, ...counts })}`);
+  expect(Math.min(counts.finals, counts.missed, counts.done)).toBeGreaterThan(kills / 2);
+  expect(counts.serviceKills > 0).toBe(serviceFails);
+
+  async function untilItsTimeHasCome(life: AgentLife, number: number): Promise<void> {
+    if (number % 5 === 3) {
+      // It has just begun, and still reads and mends what the one before left.
+      await pause(random() * 200);
+      return;
+    }
+    await life.logged(RUNS);
+    // The first one has all its checks for too short a time to have them on disk.
+    await pause(number === 0 ? 300 : 200 + random() * 1_800);
+    if (number % 5 !== 1 || serviceFails) return;
+    await addChecksTo(service)(LATER_CHECKS);
+    await pause(random() * 500);
+  }
+
+  async function killService(signal: AbortSignal): Promise<void> {
+    const randomService = randomFrom(seed + 1);
+    for (;;) {
+      await pause(1_000 + randomService() * 3_000);
+      if (signal.aborted) return;
+      await service.kill('SIGKILL');
+      service = await startService({ ...where, port: service.port, apiKey: service.apiKey });
+      services.push(service);
+    }
+  }
+
+  /** Of the checks that came later only the database knows it. */
+  async function assignedAt(): Promise<ReadonlyMap<string, number>> {
+    const rows = await readDatabase(where, 'select check_id, answered_until from assignments');
+    const times = rows.map(
+      ({ check_id: id, answered_until: at }) => [String(id), (at as Date).getTime()] as const,
+    );
+    const [first] = RUNS.exec(lives[0]?.log() ?? '')?.slice(1) ?? [];
+    return new Map([...times, ...firstIds.map((id) => [id, Date.parse(first ?? '')] as const)]);
+  }
+}
+
+/** The checks are in, and from now on their slots are run. */
+const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*the checks are in/;
+
+async function emptyDatabase(kind: DatabaseKind) {
+  if (kind === 'pglite') return { dataDir: testFolder() };
+  if (postgres === null) throw new Error('there is no PostgreSQL');
+  return { databaseUrl: await postgres.createDatabase() };
+}
+
+/** The time between two kills is what this is about. */
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Numbers from 0 to under 1, the same for the same seed. */
+function randomFrom(start: number): () => number {
+  let state = start >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
