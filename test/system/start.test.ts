@@ -1,7 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { askService } from '../support/service-app.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SAMPLE = [
@@ -11,9 +14,14 @@ const SAMPLE = [
   'No name server listens on the health port',
 ];
 
-it('npm start prints passing results of the sample, and Ctrl-C ends it well', async () => {
+it('npm start prints passing results of the sample, keeps them, and Ctrl-C ends it well', async () => {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
   // A group of its own, as a terminal makes one: Ctrl-C goes to npm and to what it started.
-  const npm = spawn('npm', ['start'], { cwd: ROOT, detached: true });
+  const npm = spawn('npm', ['start', '--', '--data', folder.file('data')], {
+    cwd: ROOT,
+    detached: true,
+  });
   npm.stdin.end();
   const { pid } = npm;
   if (pid === undefined) throw new Error('npm did not start');
@@ -35,8 +43,21 @@ it('npm start prints passing results of the sample, and Ctrl-C ends it well', as
   const verdicts = text.split('\n').filter((line) => SAMPLE.some((name) => line.includes(name)));
   expect(verdicts.filter((line) => !line.includes('PASS'))).toEqual([]);
 
-  // npm ends by the signal itself; its pipes close when the agent, too, has ended.
+  // What the greeting says to type.
+  const [, key = '', port = '', path = ''] =
+    /curl -H 'Authorization: Bearer (vk_\w+)' http:\/\/127\.0\.0\.1:(\d+)(\/\S+)/.exec(text) ?? [];
+  const ask = async (what: string) => (await askService(Number(port), what, { key })).json;
+  // The agent prints a result before the service has it.
+  while ((await ask('/v1/check-statuses/own-readiness')) === null);
+  expect(path).toBe('/v1/check-results/own-readiness');
+  expect(await ask(path)).toMatchObject([{ runLocation: 'local', hasFailures: false }]);
+  expect(JSON.parse(readFileSync(folder.file('data/up.json'), 'utf8'))).toMatchObject({
+    apiKey: key,
+  });
+
+  // npm ends by the signal itself; its pipes close when all that it started has ended, too.
   process.kill(-pid, 'SIGINT');
   await once(npm, 'close');
-  expect(errors.split('\n').filter((line) => !line.startsWith('npm warn'))).toEqual(['']);
-}, 60_000);
+  const told = errors.split('\n').filter((line) => !line.startsWith('npm warn'));
+  expect(told).toEqual([expect.stringMatching(/^First start: making a database in /), '']);
+}, 120_000);

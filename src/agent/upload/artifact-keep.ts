@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
 /** Where the bytes of artifacts wait: files, or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactKeep {
@@ -17,10 +17,12 @@ export interface ArtifactKeep {
    * @throws the system's error; then nothing of it is left
    */
   write(id: string, bytes: Uint8Array): Promise<string>;
+  /** The same with the first so many bytes of a file. */
+  copy(id: string, path: string, bytes: number): Promise<string>;
   /** How long it is; null where it is not there. @throws the system's error */
   size(id: string): Promise<number | null>;
-  /** Its bytes from there on. @throws the system's error */
-  read(id: string, from: number, bytes: number): Promise<Readable>;
+  /** So many of its bytes from there on. The pieces throw the system's error. */
+  read(id: string, from: number, bytes: number): Pieces;
   /** Never throws: what cannot be removed is found at the next start. */
   remove(id: string): Promise<void>;
 }
@@ -28,25 +30,37 @@ export interface ArtifactKeep {
 const MAX_MEMORY_BYTES = 32 * 1024 * 1024;
 /** Hashed and written at once; more would hold the event loop for too long. */
 const PIECE_BYTES = 1024 * 1024;
+/** Read at once to be sent; more than any socket takes before it has to be waited for. */
+const SENT_PIECE_BYTES = 256 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const UNFINISHED = /^[0-9a-f-]{36}\.part$/;
 
 /** Artifacts of an agent without DATA_DIR: 32 MiB together, gone with the process. */
 export function memoryKeep(): ArtifactKeep {
   const kept = new Map<string, Uint8Array>();
+  async function write(id: string, bytes: Uint8Array): Promise<string> {
+    const sha256 = await digestOf(inPieces(bytes, PIECE_BYTES), () => nextTurn());
+    kept.set(id, bytes);
+    return sha256;
+  }
   return {
     maxBytes: MAX_MEMORY_BYTES,
     found: () => Promise.resolve([]),
-    async write(id, bytes) {
-      const sha256 = await digestInPieces(bytes, () => nextTurn());
-      kept.set(id, bytes);
-      return sha256;
+    write,
+    async copy(id, path, bytes) {
+      const copied = Buffer.allocUnsafeSlow(bytes);
+      let atByte = 0;
+      for await (const piece of fromStart(path, bytes)) {
+        copied.set(piece, atByte);
+        atByte += piece.length;
+      }
+      return await write(id, copied);
     },
     size: (id) => Promise.resolve(kept.get(id)?.length ?? null),
-    read: (id, from, bytes) =>
-      Promise.resolve(
-        Readable.from(pieces((kept.get(id) ?? new Uint8Array()).subarray(from, from + bytes))),
-      ),
+    read(id, from, bytes) {
+      const all = kept.get(id) ?? new Uint8Array();
+      return inPieces(all.subarray(from, from + bytes), SENT_PIECE_BYTES);
+    },
     remove(id) {
       kept.delete(id);
       return Promise.resolve();
@@ -58,28 +72,28 @@ export function memoryKeep(): ArtifactKeep {
 export function fileKeep(dataDir: string): ArtifactKeep {
   const folder = join(dataDir, 'artifacts');
   const pathOf = (id: string): string => join(folder, id);
+  async function write(id: string, content: Pieces): Promise<string> {
+    // Only when there is something for it: a disk that is full at the start is no reason not to.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const part = `${pathOf(id)}.part`;
+    try {
+      const sha256 = await writeFile(part, content);
+      await rename(part, pathOf(id));
+      await syncFolder(folder);
+      return sha256;
+    } catch (error) {
+      await unlink(part).catch(() => {});
+      throw error;
+    }
+  }
   return {
     maxBytes: Number.POSITIVE_INFINITY,
     found: () => findFiles(folder),
-    async write(id, bytes) {
-      // Only when there is something for it: a disk that is full at the start is no reason not to.
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const part = `${pathOf(id)}.part`;
-      try {
-        const sha256 = await writeFile(part, bytes);
-        await rename(part, pathOf(id));
-        await syncFolder(folder);
-        return sha256;
-      } catch (error) {
-        await unlink(part).catch(() => {});
-        throw error;
-      }
-    },
+    write: (id, bytes) => write(id, inPieces(bytes, PIECE_BYTES)),
+    copy: (id, path, bytes) => write(id, fromStart(path, bytes)),
     size: (id) => sizeOf(pathOf(id)),
-    async read(id, from, bytes) {
-      const handle = await open(pathOf(id), 'r');
-      return handle.createReadStream({ start: from, end: from + bytes - 1 });
-    },
+    read: (id, from, bytes) =>
+      piecesOfFile(pathOf(id), { fromByte: from, bytes, pieceBytes: SENT_PIECE_BYTES }),
     remove: (id) => unlink(pathOf(id)).catch(() => {}),
   };
 }
@@ -116,10 +130,10 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-async function writeFile(path: string, bytes: Uint8Array): Promise<string> {
+async function writeFile(path: string, content: Pieces): Promise<string> {
   const handle = await open(path, 'w', 0o600);
   try {
-    const sha256 = await digestInPieces(bytes, (piece) => writeAll(handle, piece));
+    const sha256 = await digestOf(content, (piece) => writeAll(handle, piece));
     await handle.datasync();
     return sha256;
   } finally {
@@ -152,20 +166,24 @@ async function sizeOf(path: string): Promise<number | null> {
   }
 }
 
-async function digestInPieces(
-  bytes: Uint8Array,
+async function digestOf(
+  content: Pieces,
   each: (piece: Uint8Array) => Promise<unknown>,
 ): Promise<string> {
   const hash = createHash('sha256');
-  for (const piece of pieces(bytes)) {
+  for await (const piece of content) {
     hash.update(piece);
     await each(piece);
   }
   return hash.digest('hex');
 }
 
-function* pieces(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
-  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
-    yield bytes.subarray(from, from + PIECE_BYTES);
+function fromStart(path: string, bytes: number): Pieces {
+  return piecesOfFile(path, { fromByte: 0, bytes, pieceBytes: PIECE_BYTES });
+}
+
+async function* inPieces(bytes: Uint8Array, pieceBytes: number): Pieces {
+  for (let from = 0; from < bytes.length; from += pieceBytes) {
+    yield bytes.subarray(from, from + pieceBytes);
   }
 }

@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream';
+import { stat } from 'node:fs/promises';
 import { artifactIdOf } from '../../model/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -11,16 +11,25 @@ import {
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import type { BesideSpool, Spool } from '../spool/spool.ts';
 import { type ArtifactKeep, fileKeep, memoryKeep } from './artifact-keep.ts';
+import type { Pieces } from './file-pieces.ts';
 
-export interface NewArtifact {
+interface AboutArtifact {
   readonly resultId: string;
   readonly checkId: string;
   /** A plain file name: `response-body`. */
   readonly name: string;
   /** As the target gave it; one that is no media type becomes application/octet-stream. */
   readonly contentType: string;
+}
+
+export interface NewArtifact extends AboutArtifact {
   /** Must not be changed any more. */
   readonly bytes: Uint8Array;
+}
+
+export interface NewFileArtifact extends AboutArtifact {
+  /** A file that is whole. It is copied, and the caller's to remove. */
+  readonly path: string;
 }
 
 export type AddedArtifact =
@@ -33,6 +42,8 @@ export type AddedArtifact =
 export interface ArtifactOutbox {
   /** Resolves when it is kept, as safely as results are. Never throws. */
   add(artifact: NewArtifact): Promise<AddedArtifact>;
+  /** The same for what is a file already, which need not fit into memory. */
+  addFile(artifact: NewFileArtifact): Promise<AddedArtifact>;
   /** Takes nothing more, and resolves when all that was added is written. */
   close(): Promise<void>;
 }
@@ -43,8 +54,8 @@ export interface ArtifactContents {
   readonly bytes: number;
   /** Whether all of it is still there. @throws the system's error */
   isWhole(id: string, bytes: number): Promise<boolean>;
-  /** @throws the system's error */
-  read(id: string, from: number, bytes: number): Promise<Readable>;
+  /** So many of its bytes from there on. The pieces throw the system's error. */
+  read(id: string, from: number, bytes: number): Pieces;
   /** It was sent, or never will be. */
   remove(id: string): Promise<void>;
 }
@@ -56,6 +67,12 @@ export interface OutboxOptions {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly log: Logger;
+}
+
+/** The bytes of an artifact, wherever they are, and how they are put into the keep. */
+interface Content {
+  readonly bytes: number;
+  write(id: string): Promise<string>;
 }
 
 /** Each has a note in the spool, which is gone through at every start. */
@@ -109,11 +126,23 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   }
 
   add(artifact: NewArtifact): Promise<AddedArtifact> {
-    const id = artifactIdOf(artifact.resultId, artifact.name);
-    if (this.#held.has(id)) return Promise.resolve(assetOf(id));
-    const adding = this.#adding.get(id) ?? this.#add(id, artifact);
-    this.#adding.set(id, adding);
-    return adding.finally(() => this.#adding.delete(id));
+    const { bytes } = artifact;
+    const write = (id: string): Promise<string> => this.#keep.write(id, bytes);
+    return this.#addOnce(artifact, (id) => this.#add(id, artifact, { bytes: bytes.length, write }));
+  }
+
+  addFile(artifact: NewFileArtifact): Promise<AddedArtifact> {
+    return this.#addOnce(artifact, async (id) => {
+      const { name, path } = artifact;
+      let bytes: number;
+      try {
+        bytes = (await stat(path)).size;
+      } catch (error) {
+        return refusal(`The artifact ${name}`, messageOf(error));
+      }
+      const write = (): Promise<string> => this.#keep.copy(id, path, bytes);
+      return await this.#add(id, artifact, { bytes, write });
+    });
   }
 
   async close(): Promise<void> {
@@ -125,7 +154,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
     return (await this.#keep.size(id)) === bytes;
   }
 
-  read(id: string, from: number, bytes: number): Promise<Readable> {
+  read(id: string, from: number, bytes: number): Pieces {
     return this.#keep.read(id, from, bytes);
   }
 
@@ -147,29 +176,36 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
     if (this.#held.size < before) this.#sayFull();
   }
 
-  async #add(id: string, artifact: NewArtifact): Promise<AddedArtifact> {
-    const { name, bytes } = artifact;
-    const refused = (why: string): AddedArtifact => ({
-      ok: false,
-      note: `The artifact ${name} (${bytes.length} bytes) is not kept: ${why}`,
-    });
+  #addOnce(
+    { resultId, name }: AboutArtifact,
+    add: (id: string) => Promise<AddedArtifact>,
+  ): Promise<AddedArtifact> {
+    const id = artifactIdOf(resultId, name);
+    if (this.#held.has(id)) return Promise.resolve(assetOf(id));
+    const adding = this.#adding.get(id) ?? add(id);
+    this.#adding.set(id, adding);
+    return adding.finally(() => this.#adding.delete(id));
+  }
+
+  async #add(id: string, about: AboutArtifact, content: Content): Promise<AddedArtifact> {
+    const { bytes } = content;
+    const refused = (why: string): AddedArtifact =>
+      refusal(`The artifact ${about.name} (${bytes} bytes)`, why);
     if (!this.#isOpen) return refused('the agent stops');
-    if (isOverArtifactLimit({ bytes: bytes.length })) {
-      return refused(`the limit is ${MAX_ARTIFACT_BYTES} bytes`);
-    }
-    const begin = beginOf(artifact);
+    if (isOverArtifactLimit({ bytes })) return refused(`the limit is ${MAX_ARTIFACT_BYTES} bytes`);
+    const begin = beginOf(about, bytes);
     if (begin === null) return refused('it is empty, or its name has no valid form');
     await this.#forgetLost();
-    if (!(await this.#reserve(bytes.length))) return refused('there is no room for it');
+    if (!(await this.#reserve(bytes))) return refused('there is no room for it');
     let sha256: string;
     try {
-      sha256 = await this.#keep.write(id, bytes);
+      sha256 = await content.write(id);
     } catch (error) {
       return refused(messageOf(error));
     } finally {
-      this.#bytes -= bytes.length;
+      this.#bytes -= bytes;
     }
-    this.#hold(id, bytes.length);
+    this.#hold(id, bytes);
     const { spool, clock } = this.#options;
     const body = Buffer.from(JSON.stringify({ ...begin, sha256 } satisfies ArtifactBegin));
     spool.put({ kind: 'artifact-note', id, atMs: clock.wallMs(), body });
@@ -222,11 +258,15 @@ function assetOf(id: string): AddedArtifact {
   return { ok: true, asset: `/v1/artifacts/${id}` };
 }
 
+function refusal(what: string, why: string): AddedArtifact {
+  return { ok: false, note: `${what} is not kept: ${why}` };
+}
+
 /** What the upload begins with, but for the digest; null where the service would never take it. */
-function beginOf(artifact: NewArtifact): Omit<ArtifactBegin, 'sha256'> | null {
-  const { resultId, checkId, name, bytes } = artifact;
-  for (const contentType of [artifact.contentType, 'application/octet-stream']) {
-    const begin = { resultId, checkId, name, contentType, bytes: bytes.length };
+function beginOf(about: AboutArtifact, bytes: number): Omit<ArtifactBegin, 'sha256'> | null {
+  const { resultId, checkId, name } = about;
+  for (const contentType of [about.contentType, 'application/octet-stream']) {
+    const begin = { resultId, checkId, name, contentType, bytes };
     if (WITHOUT_DIGEST.safeParse(begin).success) return begin;
   }
   return null;

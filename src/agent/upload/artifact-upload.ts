@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import {
   type ArtifactBegin,
   type ArtifactPart,
@@ -7,6 +6,7 @@ import {
   completionPath,
 } from '../../wire/v1/artifacts.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
+import type { Pieces } from './file-pieces.ts';
 import type { Answer, ServiceClient, ServiceFault } from './service-client.ts';
 
 /**
@@ -22,8 +22,8 @@ export type UploadEnd =
 
 export interface UploadTools {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
-  /** The artifact's bytes from there on. @throws the system's error */
-  readonly read: (from: number, bytes: number) => Promise<Readable>;
+  /** So many of the artifact's bytes from there on. The pieces throw the system's error. */
+  readonly read: (from: number, bytes: number) => Pieces;
   readonly signal: AbortSignal;
 }
 
@@ -77,25 +77,17 @@ async function putPart(
   bytes: number,
   { client, read, signal }: UploadTools,
 ): Promise<Answer<void>> {
-  const source = await read(from, bytes);
   const failure: { error: unknown } = { error: null };
   const timeoutMs = PART_TIMEOUT_MS + (bytes / MIN_BYTES_PER_S) * 1000;
-  try {
-    const body = Readable.from(watched(source, failure), { objectMode: false });
-    const put = await client.put(part, body, bytes, { timeoutMs, signal });
-    // That it could not be read is nothing to blame the connection for.
-    if (!put.ok && failure.error !== null) throw failure.error;
-    return put;
-  } finally {
-    source.destroy();
-  }
+  const body = watched(read(from, bytes), failure);
+  const put = await client.put(part, body, bytes, { timeoutMs, signal });
+  // That it could not be read is nothing to blame the connection for.
+  if (!put.ok && failure.error !== null) throw failure.error;
+  return put;
 }
 
 /** What it gives is what the source gives; its own failure alone is kept, not the receiver's. */
-async function* watched(
-  source: Readable,
-  failure: { error: unknown },
-): AsyncGenerator<unknown, void, undefined> {
+async function* watched(source: Pieces, failure: { error: unknown }): Pieces {
   try {
     yield* source;
   } catch (error) {

@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import { Agent, type Dispatcher } from 'undici';
@@ -9,6 +8,7 @@ import { type ErrorAnswer, errorAnswerSchema } from '../../wire/v1/error-answer.
 import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import { readAnswerBody } from './answer-body.ts';
+import type { Pieces } from './file-pieces.ts';
 import {
   type Answer,
   faultOfError,
@@ -59,7 +59,7 @@ interface Request {
   readonly url: URL;
   readonly method: 'POST' | 'PUT';
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer | Readable;
+  readonly body: Buffer | Pieces;
 }
 
 interface Received {
@@ -128,17 +128,15 @@ export class ServiceClient {
    * Sends one part of an artifact. To a path of the service it goes with the key; to an address
    * that is signed already it goes with nothing but the part's own headers.
    *
-   * @param body has exactly so many bytes; it is destroyed in any case. That it cannot be read counts
-   *   as `offline`, too
+   * @param body has exactly so many bytes; it is ended in any case. That it cannot be read counts as
+   *   `offline`, too
    */
   async put(
     part: ArtifactPart,
-    body: Readable,
+    body: Pieces,
     bytes: number,
     options: RequestOptions,
   ): Promise<Answer<void>> {
-    // The error also comes out of the request; without a listener it would end the process.
-    body.on('error', () => {});
     const address = this.#addressOf(part.url);
     const own = address.peer.isService
       ? { ...this.#ownHeaders(), 'content-type': 'application/octet-stream' }
@@ -152,7 +150,8 @@ export class ServiceClient {
       },
       options,
     );
-    body.destroy();
+    // Whatever became of the connection, nobody asks it for more.
+    await body.return();
     return received.ok ? { ok: true, value: undefined } : received;
   }
 
@@ -210,7 +209,8 @@ export class ServiceClient {
       path: `${url.pathname}${url.search}`,
       method,
       headers,
-      body,
+      // It takes an AsyncIterable by its documentation, though not by its types.
+      body: body as NonNullable<Dispatcher.RequestOptions['body']>,
       signal,
     });
     const { statusCode: status } = response;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
-import type { NormalCheck } from './normal-form.ts';
+import type { Check } from '../../model/check.ts';
 
 /** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
 export interface FieldChange {
@@ -21,14 +21,14 @@ const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters']);
 type Path = readonly (string | number)[];
 
 /** The fields in which the two differ, in the order of the file's form. */
-export function fieldChanges(before: NormalCheck, after: NormalCheck): readonly FieldChange[] {
+export function fieldChanges(before: Check, after: Check): readonly FieldChange[] {
   const changes: FieldChange[] = [];
   compare(before, after, [], changes);
   return changes;
 }
 
 /** The names of the top fields in which the two differ: an update sends these whole. */
-export function changedFields(before: NormalCheck, after: NormalCheck): readonly string[] {
+export function changedFields(before: Check, after: Check): readonly string[] {
   const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...other.keys(), ...one.keys()])].filter(
     (field) => !isDeepStrictEqual(one.get(field), other.get(field)),

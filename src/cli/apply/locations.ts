@@ -106,7 +106,7 @@ function onlyOne(slugs: readonly string[], id: string): string {
 function thereAre(slugs: readonly string[]): string {
   if (slugs.length === 0) return 'the account has no private location';
   const more = slugs.length > MAX_NAMED ? ` and ${slugs.length - MAX_NAMED} more` : '';
-  return `the account has ${slugs.slice(0, MAX_NAMED).join(', ')}${more}`;
+  return `the account has ${slugs.toSorted().slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
 function unplaced(message: string): VedetteError {

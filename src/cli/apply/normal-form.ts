@@ -4,9 +4,6 @@ import { retryStrategySchema } from '../../model/retry.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly, problemOf } from '../../wire/v1/tolerant-parse.ts';
 
-/** A check with nothing left to say: two that mean the same are the same in this form. */
-export type NormalCheck = Check;
-
 const alertSettingsSchema = commonFields.alertSettings.unwrap();
 const { runBasedEscalation, timeBasedEscalation, reminders, parallelRunFailureThreshold } =
   alertSettingsSchema.shape;
@@ -20,16 +17,24 @@ const DOUBLE_CHECK = retryStrategySchema.parse({
 const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 
 /**
- * Fills in what holds where nothing is said, also where that depends on another field; so no update
- * leaves behind what the service knew before.
+ * Two checks with all filled in that holds where nothing is said, so that what means the same is the
+ * same, and an update leaves nothing behind that the service knew before. Where neither gives a
+ * strategy of retries, `doubleCheck` says all about them.
  */
-export function normalForm(check: Check): NormalCheck {
-  const { retryStrategy: strategy, doubleCheck } = check;
+export function comparable(one: Check, other: Check): readonly [Check, Check] {
+  const isSaid = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
+  return [normalForm(one, isSaid), normalForm(other, isSaid)];
+}
+
+function normalForm(check: Check, withStrategy: boolean): Check {
+  const { retryStrategy: strategy, doubleCheck, ...fields } = check;
   const unsaid = doubleCheck ? DOUBLE_CHECK : NO_RETRIES;
+  const said = strategy === undefined ? unsaid : (strategy ?? NO_RETRIES);
   return {
-    ...check,
+    ...fields,
+    doubleCheck,
     alertSettings: alertSettingsOf(check.alertSettings),
-    retryStrategy: strategy === undefined ? unsaid : (strategy ?? NO_RETRIES),
+    ...(withStrategy ? { retryStrategy: said } : {}),
     triggerIncident: check.triggerIncident ?? null,
   };
 }
@@ -54,11 +59,11 @@ const namedSchema = z.looseObject({ id: z.string(), checkType: z.string() });
 /** What the service adds. */
 const RESPONSE_ONLY: readonly string[] = ['id', 'created_at', 'updated_at', 'alertChannels'];
 
-/** A check as the API tells it: null where this release cannot make sense of it. */
+/** A check as the API tells it; `check` is null where this release cannot make sense of it. */
 export interface KnownCheck {
   readonly id: string;
   readonly checkType: string;
-  readonly check: NormalCheck | null;
+  readonly check: Check | null;
 }
 
 /**
@@ -75,5 +80,5 @@ export function knownCheckOf(json: unknown): KnownCheck {
   const fields = Object.entries(named.data).filter(([field]) => !RESPONSE_ONLY.includes(field));
   // A newer service may tell more than this release knows.
   const body = parseTolerantly(checkBodySchema, Object.fromEntries(fields));
-  return { id, checkType, check: body.ok ? normalForm({ ...body.value, id }) : null };
+  return { id, checkType, check: body.ok ? { ...body.value, id } : null };
 }

@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
-import { type KnownCheck, type NormalCheck, normalForm } from './normal-form.ts';
+import { comparable, type KnownCheck } from './normal-form.ts';
 
 /** One thing to do about a check. */
 export type Step =
@@ -76,9 +76,9 @@ function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
   return updateOf(check, { ...check, activated: false });
 }
 
-function updateOf(before: NormalCheck | null, check: Check): Step | null {
-  const after = normalForm(check);
-  if (before === null) {
+function updateOf(known: Check | null, check: Check): Step | null {
+  const [before, after] = comparable(known ?? check, check);
+  if (known === null) {
     const changes = [{ path: 'all fields', before: 'of another release', after: 'as in the file' }];
     return { kind: 'update', check, changes, body: bodyOf(after) };
   }

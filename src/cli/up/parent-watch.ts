@@ -10,6 +10,7 @@ export interface ListeningMessage {
 
 /** The side of `process` that an IPC channel is of. */
 export type ParentChannel = Pick<NodeJS.Process, 'connected' | 'on'> & {
+  readonly channel?: { unref(): void } | undefined;
   send?: (message: ListeningMessage, done: () => void) => boolean;
 };
 
@@ -45,8 +46,11 @@ export function watchParent(
     clock.after(CUT_SHORT_MS, stop);
     clock.after(EXIT_MS, () => exitNow(EXIT_CODE));
   };
-  if (channel.connected) channel.on('disconnect', onGone);
-  else onGone();
+  if (channel.connected) {
+    channel.on('disconnect', onGone);
+    // With a listener it would keep this process alive when all else in it has ended.
+    channel.channel?.unref();
+  } else onGone();
   return {
     listening(port) {
       // A channel that closed meanwhile has been noticed above.

@@ -47,7 +47,9 @@ export async function runUp(parts: UpParts): Promise<void> {
   const { file, terminal, log, stop } = parts;
   const { clock } = terminal;
   // A file that cannot be used is told before anything starts.
-  const files = new FileWatch(createFileSource({ file, clock, log }), stop.stopping);
+  const ended = new AbortController();
+  const watched = AbortSignal.any([stop.stopping, ended.signal]);
+  const files = new FileWatch(createFileSource({ file, clock, log }), watched);
   const first = await files.next();
   if (first === null) return;
   const leftOut = leftOutText(first);
@@ -70,6 +72,7 @@ export async function runUp(parts: UpParts): Promise<void> {
     // Stopped while it was starting: there is nothing to say.
     if (!(isInterrupted(thrown) && stop.stopping.aborted)) throw thrown;
   } finally {
+    ended.abort();
     await processes.end();
     await results.end();
   }

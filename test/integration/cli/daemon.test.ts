@@ -27,63 +27,6 @@ function checkFile() {
   };
 }
 
-describe('vedette up', () => {
-  it('says where to look, runs every check at once, and stops on a signal', async () => {
-    const file = checkFile();
-    const request = { url: await target() };
-    file.write(
-      { id: 'daily', checkType: 'URL', frequency: 1440, request },
-      { id: 'off', checkType: 'URL', activated: false, request },
-    );
-    // Of another program: what `up` does not read is not for it to refuse.
-    const env = { API_KEY: 'k', SERVICE_URL: 'u', API_KEY_FILE: '/k', DATA_DIR: '/d' };
-    const cli = startCli(['up', '--file', file.path], { ...env, AGENT_HEALTH_PORT: '0' });
-    const text = await cli.seen('stdout', /PASS {4}daily/);
-    expect(text).toContain('runs 1 check of ');
-    expect(text).toContain('(1 more is not activated).');
-    const health = /http:\/\/127\.0\.0\.1:\d+\/health/.exec(text)?.[0] ?? '';
-    expect(await (await fetch(health)).json()).toMatchObject({ state: 'running', checks: 1 });
-    cli.child.kill('SIGTERM');
-    const { code, stdout, stderr } = await cli.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).not.toContain('off');
-  });
-
-  it('says on stderr what is wrong with a changed file, and goes on', async () => {
-    const file = checkFile();
-    const request = { url: await target() };
-    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
-    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
-    const text = await cli.seen('stdout', /PASS {4}daily/);
-    const served = /http:\/\/127\.0\.0\.1:\d+/.exec(text)?.[0] ?? '';
-    const health = async () => (await fetch(`${served}/health`)).json();
-    const metrics = async () => (await fetch(`${served}/metrics`)).text();
-    expect(await health()).toMatchObject({ checkFileUsable: true });
-    file.write({ id: 'daily', checkType: 'URRL', request });
-    await cli.seen('stderr', /checks\[0\]\.checkType of check .*did you mean URL/);
-    expect(await health()).toMatchObject({ checkFileUsable: false, checks: 1 });
-    expect(await metrics()).toMatch(/^vedette_check_file_usable 0$/m);
-    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
-    await cli.seen('stderr', /WARN .*the check file can be used again/);
-    expect(await metrics()).toMatch(/^vedette_check_file_usable 1$/m);
-    cli.child.kill('SIGINT');
-    const { code, stdout } = await cli.ended;
-    expect(code).toBe(0);
-    expect(stdout).toContain('Ctrl-C again stops at once.\n');
-  });
-
-  it('ends when nobody reads its results any more', async () => {
-    const file = checkFile();
-    const request = { hostname: '127.0.0.1', port: Number(new URL(await target()).port) };
-    const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
-    file.write({ id: 'often', ...often });
-    const cli = startCli(['up', '--file', file.path], { AGENT_HEALTH_PORT: '0' });
-    await cli.seen('stdout', /Stop/);
-    cli.child.stdout?.destroy();
-    expect((await cli.ended).code).toBe(0);
-  });
-});
-
 describe('vedette agent', () => {
   it('writes NDJSON results to stdout and its log to stderr', async () => {
     const file = checkFile();
@@ -106,6 +49,28 @@ describe('vedette agent', () => {
     for (const text of [...stdout.trimEnd().split('\n'), ...stderr.trimEnd().split('\n')]) {
       expect(() => JSON.parse(text) as unknown).not.toThrow();
     }
+  });
+
+  it('says on stderr what is wrong with a changed file, and goes on', async () => {
+    const file = checkFile();
+    const request = { url: await target() };
+    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
+    const cli = startCli(['agent'], { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' });
+    await cli.seen('stderr', /"the checks are in"/);
+    const log = await cli.seen('stderr', /health and metrics are served/);
+    const served = `http://127.0.0.1:${/"port":(\d+)/.exec(log)?.[1]}`;
+    const health = async () => (await fetch(`${served}/health`)).json();
+    const metrics = async () => (await fetch(`${served}/metrics`)).text();
+    expect(await health()).toMatchObject({ checkFileUsable: true });
+    file.write({ id: 'daily', checkType: 'URRL', request });
+    await cli.seen('stderr', /checks\[0\]\.checkType of check .*did you mean URL/);
+    expect(await health()).toMatchObject({ checkFileUsable: false, checks: 1 });
+    expect(await metrics()).toMatch(/^vedette_check_file_usable 0$/m);
+    file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
+    await cli.seen('stderr', /"level":"warn".*the check file can be used again/);
+    expect(await metrics()).toMatch(/^vedette_check_file_usable 1$/m);
+    cli.child.kill('SIGINT');
+    expect((await cli.ended).code).toBe(0);
   });
 
   it('says in one line that its port is taken', async () => {

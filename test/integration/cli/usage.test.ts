@@ -29,11 +29,15 @@ describe('what is wrong on the command line', () => {
     [['up', '--file', '/no/such/file'], 'vedette: /no/such/file: there is no such file'],
     [
       ['run', ''],
-      "vedette: command-argument value '' is invalid for argument 'file'. It must name a file; see vedette --help",
+      "vedette: command-argument value '' is invalid for argument 'file'. It must not be empty; see vedette --help",
     ],
     [
       ['up', '--file='],
-      "vedette: option '--file <file>' argument '' is invalid. It must name a file; see vedette --help",
+      "vedette: option '--file <file>' argument '' is invalid. It must not be empty; see vedette --help",
+    ],
+    [
+      ['apply', 'x', '--prun'],
+      "vedette: unknown option '--prun' (Did you mean --prune?); see vedette --help",
     ],
     [['help', 'rnu'], "vedette: unknown command 'rnu'; see vedette --help"],
     [['run', '/'], 'vedette: / is a directory, not a check file'],
@@ -65,7 +69,7 @@ describe('what is wrong on the command line', () => {
   });
 
   it.each([
-    ['agent', {}, /^vedette: CHECKS_FILE is not set; it must be .*\n$/],
+    ['agent', {}, /^vedette: neither SERVICE_URL nor CHECKS_FILE is set: .*\n$/],
     [
       'agent',
       { CHECKS_FILE: 'x', JOB_CONCURRENCY: 'many' },
@@ -84,7 +88,7 @@ describe('what is wrong on the command line', () => {
     [
       'agent',
       { CHECKS_FILE: 'x', DATA_DIR: '/data' },
-      /^vedette: DATA_DIR is set, but this release has no service to report to: .*\n$/,
+      /^vedette: DATA_DIR is set, which is for an agent of a service: .*\n$/,
     ],
   ])('%s with %j ends with one line', async (command, env, line) => {
     const { code, stdout, stderr } = await run([command], env);
@@ -106,7 +110,7 @@ describe('the program as it is shipped', () => {
 });
 
 describe('help', () => {
-  it.each(['run', 'validate', 'agent', 'up', 'service'])(
+  it.each(['run', 'validate', 'agent', 'up', 'apply', 'service'])(
     'of %s has an example',
     async (command) => {
       const { code, stdout, stderr } = await run(['help', command]);
@@ -129,17 +133,9 @@ describe('help', () => {
     ],
     [
       'up',
-      [
-        'LOG_LEVEL',
-        'JOB_CONCURRENCY',
-        'TARGET_DENY',
-        'CONNECTIVITY_CHECK',
-        'NODE_EXTRA_CA_CERTS',
-        'AGENT_HEALTH_PORT',
-        'SHUTDOWN_GRACE_SECONDS',
-      ],
+      ['PORT', 'HOST', 'AGENT_HEALTH_PORT', 'DATABASE_URL', 'LOG_LEVEL', 'SHUTDOWN_GRACE_SECONDS'],
     ],
-  ])('of %s lists the variables that it reads, and no other', async (command, names) => {
+  ])('of %s lists the variables that are for it, and no other', async (command, names) => {
     const { stdout } = await run(['help', command]);
     const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
     expect(listed).toEqual(names);

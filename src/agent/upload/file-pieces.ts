@@ -1,0 +1,47 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { VedetteError } from '../../runtime/errors.ts';
+
+/** Bytes in pieces, each of them good until the next one is asked for. */
+export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
+
+export interface FileRange {
+  readonly fromByte: number;
+  readonly bytes: number;
+  /** Of each piece but the last. */
+  readonly pieceBytes: number;
+}
+
+/**
+ * So many bytes of a file, through one buffer. Buffers of their own would wait for the collector,
+ * which comes for tens of megabytes of them, and not for fewer.
+ *
+ * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED where the file ends before
+ */
+export async function* piecesOfFile(path: string, range: FileRange): Pieces {
+  const { fromByte, bytes, pieceBytes } = range;
+  const handle = await open(path, 'r');
+  try {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(pieceBytes, bytes));
+    for (let done = 0; done < bytes; ) {
+      const piece = buffer.subarray(0, Math.min(pieceBytes, bytes - done));
+      if (!(await isFilled(piece, handle, fromByte + done))) {
+        const message = `its file has no ${fromByte + bytes} bytes any more`;
+        throw new VedetteError('environment', 'ARTIFACT_CHANGED', message);
+      }
+      done += piece.length;
+      yield piece;
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isFilled(piece: Uint8Array, handle: FileHandle, fromByte: number): Promise<boolean> {
+  for (let filled = 0; filled < piece.length; ) {
+    const left = piece.length - filled;
+    const { bytesRead } = await handle.read(piece, filled, left, fromByte + filled);
+    if (bytesRead === 0) return false;
+    filled += bytesRead;
+  }
+  return true;
+}

@@ -1,0 +1,290 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { runHere } from '../../support/cli.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
+const SPACE = /\s+/g;
+
+/** A check file that can be written again; JSON is YAML, and stands on one line here. */
+function checkFile(...checks: readonly object[]) {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const path = folder.file('checks.yaml');
+  const write = (...next: readonly object[]): void => {
+    const lines = next.map((check) => `  - ${JSON.stringify(check)}\n`);
+    writeFileSync(path, `checks:\n${lines.join('')}`);
+  };
+  write(...checks);
+  return { path, write };
+}
+
+describe('vedette apply', () => {
+  const running = useRunningService('pglite');
+  const service = useAccounts(running);
+  let env: Readonly<Record<string, string>> = {};
+
+  beforeEach(async () => {
+    const { features, mine } = service();
+    const { key } = await features.apiKeys.create(mine.accountId, { name: 'ci', role: 'write' });
+    env = { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
+    await mine.post('/v1/private-locations', { slug: 'office', name: 'Office' });
+  });
+
+  it('creates, updates and in the end changes nothing', async () => {
+    const file = checkFile(
+      { id: 'shop', ...TCP, tags: ['a'] },
+      { id: 'off', ...TCP, activated: false },
+    );
+    const first = await runHere(['apply', file.path], env);
+    expect(first).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: '+ create shop (TCP)\n+ create off (TCP)\n\n2 created\n',
+    });
+    const made = (await service().mine.get('/v1/checks/shop')).json;
+    expect(made).toMatchObject({ name: 'shop', tags: ['a'], privateLocations: ['office'] });
+    expect((await service().mine.get('/v1/checks/off')).json.activated).toBe(false);
+
+    const again = await runHere(['apply', file.path], env);
+    expect(again.stdout).toBe('nothing to change\n  2 checks unchanged\n');
+
+    file.write({ id: 'shop', ...TCP, request: { ...TCP.request, port: 443 }, frequency: 5 });
+    const third = await runHere(['apply', file.path], env);
+    expect(third.stdout.replace(SPACE, ' ')).toBe(
+      '~ update shop (TCP) tags ["a"] -> [] frequency 10 -> 5 request.port 80 -> 443 1 check of the service is not in the file and stays; --prune deletes it 1 updated ',
+    );
+    expect((await service().mine.get('/v1/checks/shop')).json.request.port).toBe(443);
+  });
+
+  it('knows what the service fills in, and can take back what was said', async () => {
+    const strategy = { type: 'LINEAR', maxRetries: 3 };
+    const said = [
+      { id: 'a', ...TCP, retryStrategy: strategy, alertSettings: { escalationType: 'TIME_BASED' } },
+      { id: 'b', ...TCP, retryStrategy: null, maxResponseTime: null, degradedResponseTime: null },
+      { id: 'c', ...TCP, doubleCheck: false, frequency: 0, frequencyOffset: 10 },
+      { id: 'd', ...TCP, frequency: 5, frequencyOffset: 7, locations: ['eu-west-1'] },
+      {
+        id: 'e',
+        checkType: 'API',
+        request: {
+          url: 'https://example.com/?a=b',
+          headers: [{ key: 'x', value: 'y' }],
+          basicAuth: { username: 'u', password: 'p' },
+          assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
+        },
+        triggerIncident: { serviceId: 's', severity: 'MAJOR', name: 'n' },
+        maxResponseTime: 1000,
+      },
+      { id: 'url', checkType: 'URL', request: { url: 'https://example.com/' } },
+    ];
+    const file = checkFile(...said);
+    expect(await runHere(['apply', file.path], env)).toMatchObject({ code: 0, stderr: '' });
+    const again = await runHere(['apply', file.path], env);
+    expect(again.stdout).toBe('nothing to change\n  6 checks unchanged\n');
+
+    // Left out, what was said before must not stay.
+    file.write(
+      ...said.map(({ id, checkType, request }) => {
+        const { headers: _, basicAuth: __, ...rest } = request as Record<string, unknown>;
+        return { id, checkType, request: rest };
+      }),
+    );
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n5 updated\n');
+    const last = await runHere(['apply', file.path], env);
+    expect(last.stdout).toBe('nothing to change\n  6 checks unchanged\n');
+    const a = (await service().mine.get('/v1/checks/a')).json;
+    expect(a.retryStrategy).toMatchObject({ type: 'SINGLE_RETRY', sameRegion: false });
+    expect(a.alertSettings.escalationType).toBe('RUN_BASED');
+  });
+
+  it('changes nothing with --dry-run, and deletes only with --prune', async () => {
+    const file = checkFile({ id: 'old', ...TCP }, { id: 'kept', ...TCP });
+    await runHere(['apply', file.path], env);
+    file.write({ id: 'kept', ...TCP });
+    const dry = await runHere(['apply', file.path, '--prune', '--dry-run'], env);
+    expect(dry).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: '- delete old (TCP)\n  1 check unchanged\n\nnothing was changed: --dry-run\n',
+    });
+    expect((await service().mine.get('/v1/checks/old')).status).toBe(200);
+    const pruned = await runHere(['apply', file.path, '--prune'], env);
+    expect(pruned).toMatchObject({ code: 0, stderr: '' });
+    expect(pruned.stdout).toContain('\n1 deleted\n');
+    expect((await service().mine.get('/v1/checks/old')).status).toBe(404);
+  });
+
+  it('goes on after a refused check, and names each with its line', async () => {
+    const file = checkFile({ id: 'swapped', ...TCP });
+    await runHere(['apply', file.path], env);
+    file.write(
+      { id: 'lost', ...TCP, privateLocations: ['nowhere'] },
+      { id: 'good', ...TCP },
+      { id: 'swapped', checkType: 'ICMP', request: { hostname: 'a.example' } },
+    );
+    const { code, stdout, stderr } = await runHere(['apply', file.path], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n1 created, 2 refused\n$/);
+    expect(stderr.split('\n')).toEqual([
+      `${file.path}:4: check "swapped" is TCP in the service and ICMP in the file, and the type of a check never changes: give it another id, or delete it first`,
+      `${file.path}:2: check "lost" is refused (400): body.privateLocations[0] must be the slug of a private location: there is no "nowhere"`,
+      '',
+    ]);
+    expect((await service().mine.get('/v1/checks/good')).status).toBe(200);
+  });
+
+  it('chooses a location only where there is one to choose', async () => {
+    const file = checkFile({ id: 'shop', ...TCP }, { id: 'eu', ...TCP, locations: ['eu-west-1'] });
+    await service().mine.post('/v1/private-locations', { slug: 'plant', name: 'Plant' });
+    const unsaid = await runHere(['apply', file.path], env);
+    expect(unsaid).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'vedette: check "shop" names no location to run in; the account has office, plant: choose one with --location, or name some in the file\n',
+    });
+    const wrong = await runHere(['apply', file.path, '--location', 'pant'], env);
+    expect(wrong.stderr).toContain('no private location has the slug "pant"; did you mean plant?');
+    expect(await runHere(['apply', file.path, '--location', 'plant'], env)).toMatchObject({
+      code: 0,
+    });
+    const shop = (await service().mine.get('/v1/checks/shop')).json;
+    expect(shop.privateLocations).toEqual(['plant']);
+    const eu = (await service().mine.get('/v1/checks/eu')).json;
+    expect(eu).toMatchObject({ locations: ['eu-west-1'], privateLocations: null });
+  });
+
+  it('shows no secret of either side', async () => {
+    const request = (secret: string) => ({
+      url: `https://user:${secret}@example.com/?token=${secret}`,
+      headers: [
+        { key: 'authorization', value: secret },
+        { key: 'accept', value: 'text/html', locked: secret === 'hunter3' },
+      ],
+      queryParameters: [{ key: 'k', value: secret }],
+      bodyType: 'RAW',
+      body: secret,
+      basicAuth: { username: 'u', password: secret },
+    });
+    const file = checkFile({ id: 'api', checkType: 'API', request: request('hunter2') });
+    await runHere(['apply', file.path], env);
+    file.write({ id: 'api', checkType: 'API', request: request('hunter3') });
+    const { stdout } = await runHere(['apply', file.path], { ...env, FORCE_COLOR: '1' });
+    expect(stdout).not.toMatch(/hunter/);
+    expect(stdout).toContain('request.basicAuth.password');
+    expect(stdout).toContain('\u001b[');
+    expect(stdout).toContain('accept: text/html -> accept: ******** (locked)');
+  });
+
+  it('reads more checks than one page has', async () => {
+    const ids = Array.from({ length: 203 }, (_, n) => ({ id: `check-${n}`, ...TCP }));
+    const file = checkFile(...ids);
+    expect((await runHere(['apply', file.path], env)).stdout).toContain('\n203 created\n');
+    const again = await runHere(['apply', file.path], env);
+    expect(again.stdout).toBe('nothing to change\n  203 checks unchanged\n');
+  });
+
+  it('ends with one line where the key, its role or the file is off', async () => {
+    const file = checkFile({ id: 'shop', ...TCP });
+    const wrong = await runHere(['apply', file.path], { ...env, API_KEY: `vk_${'0'.repeat(32)}` });
+    expect(wrong).toMatchObject({ code: 2, stdout: '' });
+    expect(wrong.stderr).toMatch(
+      /^vedette: the service at .* does not take the key: Bad Token; .*\n$/,
+    );
+
+    const { features, mine } = service();
+    const { key } = await features.apiKeys.create(mine.accountId, { name: 'r', role: 'read' });
+    const reader = await runHere(['apply', file.path], { ...env, API_KEY: key });
+    expect(reader.code).toBe(2);
+    expect(reader.stderr).toMatch(/does not take the key: .*; use a key with the role write\n$/);
+
+    file.write({ id: 'shop' });
+    const { code, stderr } = await runHere(['apply', file.path], env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${file.path}:2:5: checks[0].checkType of check "shop" is missing`);
+  });
+});
+
+describe('vedette apply with a service that is not well', () => {
+  async function stub(listener: RequestListener): Promise<Readonly<Record<string, string>>> {
+    const server = createServer(listener).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    return { SERVICE_URL: `http://127.0.0.1:${port}`, API_KEY: `vk_${'1'.repeat(32)}` };
+  }
+  const placed = { id: 'shop', ...TCP, privateLocations: ['office'] };
+
+  it('waits as long as it is asked to', async () => {
+    let refusals = 0;
+    const env = await stub((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') response.end('[]');
+      else if (refusals < 2) {
+        refusals += 1;
+        response.writeHead(429, { 'retry-after': '0' });
+        response.end('{"statusCode":429,"error":"Too Many Requests","message":"later"}');
+      } else response.end('{}');
+    });
+    const { terminal, stdout } = memoryTerminal();
+    const real = { ...terminal, clock: systemClock, env };
+    expect(await runProgram(['apply', checkFile(placed).path], real, () => {})).toBe(0);
+    expect(refusals).toBe(2);
+    expect(stdout()).toContain('1 created');
+  });
+
+  it('ends with one line where it is none, or answers nothing that can be read', async () => {
+    const page = await stub((_, response) => response.end('<html>'));
+    const { code, stderr } = await runHere(['apply', checkFile(placed).path], page);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^vedette: .*see that SERVICE_URL names a Vedette service\n$/);
+    const other = await stub((_, response) => response.end('[{"a":1}]'));
+    const strange = await runHere(['apply', checkFile(placed).path], other);
+    expect(strange.stderr).toMatch(/^vedette: SERVICE_URL names no Vedette service: .*\n$/);
+  });
+
+  it('says what was done when it is interrupted', async () => {
+    const { terminal, stdout, stderr } = memoryTerminal();
+    const env = await stub((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.method === 'GET') response.end('[]');
+      else if (request.url?.endsWith('/c0') === true) response.end('{}');
+      // Four at once: it is sent when the first one is done. No other is ever answered.
+      else if (request.url?.endsWith('/c4') === true) terminal.signals.emit('SIGINT');
+    });
+    const file = checkFile(...[0, 1, 2, 3, 4].map((n) => ({ ...placed, id: `c${n}` })));
+    const ended = await runProgram(['apply', file.path], { ...terminal, env }, () => {});
+    expect(ended).toBe(130);
+    expect(stdout()).toMatch(/\nbroken off: 1 created\n$/);
+    expect(stderr()).toBe('');
+  });
+
+  it.each([
+    [{}, /^vedette: SERVICE_URL is not set; it must be an http or https URL/],
+    [{ SERVICE_URL: 'http://h' }, /^vedette: neither API_KEY nor API_KEY_FILE is set/],
+    [
+      { SERVICE_URL: 'http://h', API_KEY: `pl_${'0'.repeat(32)}` },
+      /^vedette: API_KEY is malformed; it must be an API key/,
+    ],
+    [
+      { SERVICE_URL: 'http://h', API_KEY_FILE: '/no/such/file' },
+      /^vedette: API_KEY_FILE is "\/no\/such\/file", which does not exist; /,
+    ],
+  ])('names the variable that is off: %j', async (env, line) => {
+    const { code, stdout, stderr } = await runHere(['apply', 'x.yaml'], env);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(line);
+    expect(stderr.split('\n')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,201 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { runHere } from '../../support/cli.ts';
+import { eventually } from '../../support/eventually.ts';
+import { askService } from '../../support/service-app.ts';
+import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../../support/up-rig.ts';
+
+const daily = (id: string, url: string, fields: object = {}) => ({
+  id,
+  checkType: 'URL',
+  frequency: 1440,
+  request: { url },
+  ...fields,
+});
+
+/** What the greeting tells: the address of the API, and its key. */
+function greetingIn(text: string): { readonly port: number; readonly key: string } {
+  return {
+    port: Number(/API +http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1]),
+    key: /Bearer (vk_[0-9a-f]{32})'/.exec(text)?.[1] ?? '',
+  };
+}
+
+function pidOf(cli: { readonly child: { readonly pid?: number | undefined } }): number {
+  if (cli.child.pid === undefined) throw new Error('it did not start');
+  return cli.child.pid;
+}
+
+/** Each start is three processes and a database, beside whatever else the machine does. */
+const LIMIT = { timeout: 120_000 };
+
+describe('vedette up', LIMIT, () => {
+  it('runs every check at once, follows the file, and keeps what it made for the next start', async () => {
+    const url = await okTarget();
+    const rig = upRig(daily('shop', url), daily('off', url, { activated: false }));
+    // Of another program: it is not for `up` to read.
+    const env = { API_KEY: 'k', SERVICE_URL: 'u', API_KEY_FILE: '/k', DATA_DIR: '/d' };
+    const cli = rig.start(env);
+    const text = await cli.seen('stdout', /PASS {4}shop/);
+    expect(text).toContain('runs 1 check of ');
+    expect(text).toContain('(1 more is not activated).');
+    const { port, key } = greetingIn(text);
+    const ask = (path: string) => askService(port, path, { key });
+    const agent = /Agent +(http:\S+\/health)/.exec(text)?.[1] ?? '';
+    expect(await (await fetch(agent)).json()).toMatchObject({ state: 'running', checks: 1 });
+    expect((await ask('/v1/private-locations')).json).toMatchObject([{ slug: 'local' }]);
+    const curled = /curl .* http:\/\/[^/]+(\S+)/.exec(text)?.[1] ?? '';
+    expect(curled).toBe('/v1/check-results/shop');
+    // The agent has printed it; the service gets it a moment later.
+    while ((await ask('/v1/check-statuses/shop')).json === null);
+    expect((await ask(curled)).json).toMatchObject([{ name: 'shop', runLocation: 'local' }]);
+
+    rig.write(daily('new', url));
+    await cli.seen('stdout', /PASS {4}new/);
+    await cli.seen('stderr', /checks\.yaml has changed: 1 created, 1 updated\n/);
+    expect((await ask('/v1/checks/shop')).json.activated).toBe(false);
+
+    expect(modesIn(rig.data)).toEqual(
+      new Map([
+        ['.', 0o700],
+        ['agent', 0o700],
+        ['service', 0o700],
+        ['up.json', 0o600],
+      ]),
+    );
+    cli.child.kill('SIGTERM');
+    const first = await cli.ended;
+    expect(first.code).toBe(0);
+    expect(first.stderr).toMatch(/^First start: making a database in .*\n.* has changed: .*\n$/);
+    expect(first.stdout).toMatch(/Ctrl-C again stops at once\.\n$/);
+
+    const kept = readFileSync(join(rig.data, 'up.json'), 'utf8');
+    const again = rig.start();
+    const second = await again.seen('stdout', /PASS {4}new/);
+    expect(greetingIn(second).key).toBe(key);
+    expect(readFileSync(join(rig.data, 'up.json'), 'utf8')).toBe(kept);
+    again.child.kill('SIGINT');
+    expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('starts again what ends, says what is wrong with the file, and leaves no orphan', async () => {
+    const rig = upRig(daily('shop', await okTarget()));
+    const cli = rig.start();
+    const { port, key } = greetingIn(await cli.seen('stdout', /PASS {4}shop/));
+    const before = childrenOf(pidOf(cli));
+    expect([...before.keys()]).toEqual(['service', 'agent']);
+    process.kill(before.get('agent') ?? 0, 'SIGKILL');
+    await cli.seen('stderr', /^vedette: the agent ended \(by SIGKILL\); .* again in 1 s$/m);
+    process.kill(before.get('service') ?? 0, 'SIGKILL');
+    await cli.seen('stderr', /^vedette: the service ended \(by SIGKILL\); .* again in 1 s$/m);
+    rig.write({ id: 'shop', checkType: 'URRL' });
+    await cli.seen('stderr', /WARN .*checks\[0\]\.checkType of check .*did you mean URL/);
+
+    // What is changed while the service is away is applied when it is back.
+    rig.write(daily('late', await okTarget()));
+    await cli.seen('stdout', /PASS {4}late/);
+    expect((await askService(port, '/v1/checks/late', { key })).status).toBe(200);
+
+    const after = [...childrenOf(pidOf(cli)).values()];
+    expect(after).toHaveLength(2);
+    cli.child.kill('SIGKILL');
+    await cli.ended;
+    await eventually(() => !after.some(isRunning));
+  });
+
+  it('does not wait for running checks at the second signal', async () => {
+    let asked = (): void => {};
+    const arrived = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const silent = createServer(() => asked()).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      silent.closeAllConnections();
+      silent.close();
+    });
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const cli = upRig(daily('slow', `http://127.0.0.1:${port}/`)).start();
+    await arrived;
+    const children = [...childrenOf(pidOf(cli)).values()];
+    cli.child.kill('SIGTERM');
+    await cli.seen('stdout', /Ctrl-C again stops at once/);
+    expect(children.every(isRunning)).toBe(true);
+    cli.child.kill('SIGTERM');
+    expect((await cli.ended).code).toBe(0);
+    expect(children.some(isRunning)).toBe(false);
+  });
+
+  it('ends when nobody reads its results any more', async () => {
+    const { hostname, port } = new URL(await okTarget());
+    const request = { hostname, port: Number(port) };
+    const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
+    const cli = upRig({ id: 'often', ...often }).start();
+    await cli.seen('stdout', /Stop/);
+    cli.child.stdout?.destroy();
+    expect((await cli.ended).code).toBe(0);
+  });
+
+  it.each(['PORT', 'AGENT_HEALTH_PORT'])('says in one line that %s is taken', async (name) => {
+    const taken = new URL(await okTarget()).port;
+    const cli = upRig(daily('shop', 'http://127.0.0.1/')).start({ [name]: taken });
+    const { code, stdout, stderr } = await cli.ended;
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const [, line = '', ...rest] = stderr.split('\n');
+    expect(line).toContain(`vedette: port ${taken} (${name}) is already in use: `);
+    expect(rest).toEqual(['']);
+  });
+});
+
+describe('what keeps vedette up from starting', LIMIT, () => {
+  it.each([
+    ['{', /^vedette: .*up\.json is damaged: put back a copy of it, or begin anew/],
+    [
+      JSON.stringify({ version: 1, apiKey: `vk_${'0'.repeat(32)}`, location: null, checks: [] }),
+      null,
+    ],
+  ])('up.json with %s', async (text, line) => {
+    const rig = upRig(daily('shop', 'http://127.0.0.1/'));
+    mkdirSync(rig.data);
+    writeFileSync(join(rig.data, 'up.json'), text);
+    const cli = rig.start();
+    if (line === null) {
+      // A key of somebody's own is as good as one that was made.
+      await cli.seen('stdout', new RegExp(`Bearer vk_${'0'.repeat(32)}`));
+      cli.child.kill('SIGTERM');
+      expect((await cli.ended).code).toBe(0);
+      // The key of another start, on the other hand, opens nothing.
+      writeFileSync(join(rig.data, 'up.json'), text.replace('vk_0', 'vk_1'));
+      const { code, stderr } = await rig.start().ended;
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/^vedette: the database does not know the API key in .*up\.json: /m);
+    } else {
+      const { code, stdout, stderr } = await cli.ended;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(line);
+    }
+  });
+
+  it('a file with problems, before there is any folder', async () => {
+    const rig = upRig({ id: 'x' });
+    const { code, stderr } = await runHere(['up', '--file', rig.file, '--data', rig.data]);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^vedette: .*checks\[0\]\.checkType of check "x" is missing; .*\n$/);
+    expect(() => modesIn(rig.data)).toThrow('ENOENT');
+  });
+
+  it.each([
+    [{ PORT: 'x' }, 'vedette: PORT is "x"; it must be a whole number from 0 to 65535\n'],
+    [{ JOB_CONCURRENCY: '0' }, 'vedette: JOB_CONCURRENCY is "0"; it must be '],
+    [{ DATABASE_POOL_SIZ: '5' }, 'did you mean DATABASE_POOL_SIZE?'],
+  ])('a variable of either process: %j', async (env, line) => {
+    const rig = upRig(daily('shop', 'http://127.0.0.1/'));
+    const args = ['up', '--file', rig.file, '--data', rig.data];
+    const { code, stderr } = await runHere(args, env);
+    expect(code).toBe(2);
+    expect(stderr).toContain(line);
+  });
+});

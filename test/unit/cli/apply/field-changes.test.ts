@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { changedFields, fieldChanges } from '../../../../src/cli/apply/field-changes.ts';
+import { comparable } from '../../../../src/cli/apply/normal-form.ts';
+import { type CheckFields, checkOf } from '../../../support/checks.ts';
+
+const api = (fields: CheckFields) => checkOf('API', fields);
+
+function changesOf(before: CheckFields, after: CheckFields): readonly string[] {
+  return fieldChanges(...comparable(api(before), api(after))).map(
+    (change) => `${change.path}: ${change.before} -> ${change.after}`,
+  );
+}
+
+describe('fieldChanges', () => {
+  it('names the fields that differ, as deep as they do', () => {
+    const assertion = { source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' };
+    expect(
+      changesOf(
+        { tags: ['a'], request: { assertions: [assertion] } },
+        {
+          tags: ['b', 'c'],
+          request: { assertions: [{ ...assertion, target: '201' }, assertion] },
+        },
+      ),
+    ).toEqual([
+      'tags: ["a"] -> ["b","c"]',
+      'request.assertions[0].target: "200" -> "201"',
+      expect.stringMatching(/^request\.assertions\[1\]: \(none\) -> \{.*"target":"200"/),
+    ]);
+  });
+
+  it('takes for the same what means the same', () => {
+    expect(changesOf({}, { alertSettings: { reminders: {} }, triggerIncident: null })).toEqual([]);
+    expect(changesOf({ retryStrategy: null }, { retryStrategy: { type: 'NO_RETRIES' } })).toEqual(
+      [],
+    );
+    expect(changesOf({}, { doubleCheck: false })).toEqual(['doubleCheck: true -> false']);
+    const single = { type: 'SINGLE_RETRY', baseBackoffSeconds: 0, sameRegion: false };
+    expect(changesOf({}, { retryStrategy: single })).toEqual([]);
+  });
+
+  it('cuts a long text', () => {
+    const [change = ''] = changesOf({}, { description: 'x'.repeat(500) });
+    expect(change.length).toBeLessThan(120);
+  });
+
+  it('masks what may be a secret, wherever it stands', () => {
+    const secret = 'hunter2';
+    const request = {
+      url: `http://u:${secret}@h/?t=${secret}`,
+      basicAuth: { username: 'u', password: secret },
+      bodyType: 'JSON',
+      body: secret,
+      headers: [
+        { key: 'Cookie', value: secret },
+        { key: 'X-Api-Key', value: secret },
+        { key: 'x', value: secret, locked: true },
+      ],
+      queryParameters: [{ key: 'q', value: secret }],
+    };
+    for (const text of [...changesOf({}, { request }), ...changesOf({ request }, {})]) {
+      expect(text).not.toContain(secret);
+    }
+  });
+});
+
+describe('changedFields', () => {
+  it('names the top fields alone', () => {
+    const before = api({ request: { url: 'http://a/' } });
+    const after = api({ request: { url: 'http://b/' }, muted: true });
+    expect(changedFields(before, after)).toEqual(['muted', 'request']);
+    expect(changedFields(after, after)).toEqual([]);
+  });
+});
