@@ -1,0 +1,52 @@
+import { AGENT_HEADERS, bodyFor, type Party } from './parties.ts';
+import { pathOf, type Route } from './route-table.ts';
+import { exampleOf, leavesOf, type Step } from './schema-example.ts';
+import type { Sent } from './send.ts';
+
+/** A request of the party's own that there is nothing wrong with. */
+export function goodRequest(route: Route, party: Party): Sent {
+  const isAgent = route.access.kind === 'agent';
+  const body = route.body === null ? undefined : JSON.stringify(bodyOf(route, party));
+  return {
+    method: route.method,
+    path: ownPath(route, party),
+    key: isAgent ? party.agentKey : party.apiKey,
+    headers: {
+      ...(isAgent ? AGENT_HEADERS : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    body,
+  };
+}
+
+export function bodyOf(route: Route, party: Party): unknown {
+  return bodyFor(route, party) ?? (route.body === null ? undefined : exampleOf(route.body));
+}
+
+/** To something that the party has. */
+export function ownPath(route: Route, party: Party): string {
+  const type = /^\/v1\/checks\/(\w+)\//.exec(route.url)?.[1] ?? 'url';
+  const id = route.url.startsWith('/v1/check-groups')
+    ? String(party.groupId)
+    : route.url.startsWith('/v1/private-locations')
+      ? party.locationId
+      : (party.checkIds[type] ?? '');
+  return pathOf(route, [id, id]);
+}
+
+interface Leaf {
+  readonly path: readonly Step[];
+  readonly value: unknown;
+  /** Where it stands. */
+  readonly example: unknown;
+}
+
+/** Places for texts and numbers: those of the schema, and those of the good body beside. */
+export function leaves(route: Route, base: unknown): readonly Leaf[] {
+  const examples = [base, ...(route.body === null ? [] : [exampleOf(route.body)])];
+  const found = new Map<string, Leaf>();
+  for (const example of examples) {
+    for (const leaf of leavesOf(example)) found.set(leaf.path.join('\n'), { ...leaf, example });
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,4 @@
+import { hostileSuite } from '../../support/service-suites/hostile-suite.ts';
+
+hostileSuite('pglite');
+hostileSuite('postgres');

@@ -1,0 +1,257 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type ApiClients,
+  answeredMore,
+  startApiClients,
+  type Trouble,
+} from '../../support/api-clients.ts';
+import {
+  newApiKey,
+  type RunningAgent,
+  type RunningService,
+  readDatabase,
+  slotRecords,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import { errorsIn } from '../../support/doomed-agent.ts';
+import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { slotFaults } from '../../support/slot-verdict.ts';
+import { startBalancer } from '../../support/tcp-balancer.ts';
+import { listenTcp } from '../../support/tcp-servers.ts';
+
+const CHECKS = 80;
+const PERIOD_SECONDS = 10;
+/** What is due in the very moment of the assignment, or of the stop, may count or not. */
+const FUZZ_MS = 500;
+/** Longer than a lease, so that the agents hold none when the database is back. */
+const OUTAGE_MS = 4_000;
+
+let postgres: TestPostgres | null = null;
+beforeAll(async () => {
+  postgres = await startPostgres(undefined, { max_connections: '60' });
+});
+afterAll(() => postgres?.remove());
+
+function server(): TestPostgres {
+  if (postgres === null) throw new Error('there is no PostgreSQL');
+  return postgres;
+}
+
+describe('two replicas that start at once on an empty database', () => {
+  it('make the schema and the first account once, and both know its key', async () => {
+    const databaseUrl = await server().createDatabase();
+    const apiKey = newApiKey();
+    const replicas = await Promise.all([
+      startService({ databaseUrl, apiKey }),
+      startService({ databaseUrl, apiKey }),
+    ]);
+    for (const replica of replicas) {
+      expect((await replica.ask('/v1/checks')).status).toBe(200);
+      expect((await replica.ask('/-/readiness')).status).toBe(200);
+      expect(troublesIn(replica.log())).toEqual([]);
+    }
+    expect(await readDatabase({ databaseUrl }, 'select role from api_keys')).toEqual([
+      { role: 'admin' },
+    ]);
+    expect(await readDatabase({ databaseUrl }, 'select 1 from accounts')).toHaveLength(1);
+    const applied = replicas.flatMap(({ log }) => log().match(/applied \d+_\w+/g) ?? []);
+    expect(applied.length).toBeGreaterThan(0);
+    expect(new Set(applied).size).toBe(applied.length);
+  });
+
+  it('let one first key in and no other, where each was given one of its own', async () => {
+    const databaseUrl = await server().createDatabase();
+    const replicas = await Promise.all([
+      startService({ databaseUrl }),
+      startService({ databaseUrl }),
+    ]);
+    const answers = async (asked: RunningService): Promise<readonly number[]> =>
+      Promise.all(
+        replicas.map(async ({ apiKey }) => (await asked.ask('/v1/checks', { key: apiKey })).status),
+      );
+    const [first, second] = replicas;
+    const statuses = await answers(first);
+    expect(statuses.toSorted()).toEqual([200, 401]);
+    expect(await answers(second)).toEqual(statuses);
+    expect(await readDatabase({ databaseUrl }, 'select 1 from accounts')).toHaveLength(1);
+  });
+});
+
+describe('two replicas under load', () => {
+  it('lose nothing, though one is killed and the database restarts without a word', async () => {
+    const databaseUrl = await server().createDatabase();
+    const where = { databaseUrl };
+    const apiKey = newApiKey();
+    const first = await startService({ ...where, apiKey });
+    const second = await startService({ ...where, apiKey });
+    const balancer = await startBalancer([first.port, second.port]);
+    const { checkIds, location, loadLocation, loadCheckId } = await setUp(first);
+
+    const agents: RunningAgent[] = [];
+    for (let number = 0; number < 2; number += 1) {
+      agents.push(
+        await startAgent({ serviceUrl: balancer.url, key: location.key, dataDir: testFolder() }),
+      );
+    }
+    const clients = startApiClients({
+      port: balancer.port,
+      apiKey,
+      locationKey: loadLocation.key,
+      slug: loadLocation.slug,
+      checkId: loadCheckId,
+      writers: 4,
+      reporters: 2,
+    });
+    await until(() => healthOf(agents), shareTheChecks);
+    const afterMs = Date.now() + FUZZ_MS;
+    await finalsAfter(databaseUrl, afterMs, agents.length * 10);
+    expect(clients.troubles).toEqual([]);
+    expect(new Set(balancer.given.keys())).toEqual(new Set([first.port, second.port]));
+
+    // One of two.
+    const killedAtMs = Date.now();
+    await first.kill('SIGKILL');
+    await answeredMore(clients, 100);
+    await finalsAfter(databaseUrl, killedAtMs, 20);
+    const afterKill = clients.troubles.length;
+    // A connection was cut in the middle, or it was not under load.
+    expect(afterKill).toBeGreaterThan(0);
+    const third = await startService({ ...where, apiKey, port: first.port });
+
+    // The database of both.
+    const replicas = [second, third];
+    await server().stop('immediate');
+    const gone = { fromMs: Date.now(), toMs: 0 };
+    for (const replica of replicas) await until(() => readinessOf(replica), is(503));
+    await new Promise((resolve) => setTimeout(resolve, OUTAGE_MS));
+    gone.toMs = Date.now();
+    await server().start();
+    for (const replica of replicas) await until(() => readinessOf(replica), is(200));
+    await answeredMore(clients, 100);
+    await finalsAfter(databaseUrl, gone.toMs, 40);
+    await until(
+      () => healthOf(agents),
+      (all) => shareTheChecks(all) && all.every(isThrough),
+    );
+    await clients.stop();
+
+    const upToMs = Date.now() - FUZZ_MS;
+    for (const agent of agents) expect(await agent.kill('SIGTERM')).toBe(0);
+    for (const replica of replicas) expect(await replica.kill('SIGTERM')).toBe(0);
+
+    const records = await slotRecords(where);
+    const ofLoad = records.filter(({ checkId }) => checkId === loadCheckId);
+    const ofAgents = records.filter(({ checkId }) => checkId !== loadCheckId);
+    expect(
+      slotFaults(ofAgents, { checkIds, periodSeconds: PERIOD_SECONDS, afterMs, upToMs }),
+    ).toEqual({ unanswered: [], double: [], unplanned: [] });
+    // The agents went on by what they had, and brought it afterwards.
+    const meanwhile = ofAgents.filter(
+      ({ kind, slotMs }) => kind === 'FINAL' && slotMs > gone.fromMs && slotMs < gone.toMs,
+    );
+    expect(meanwhile.length).toBeGreaterThan(10);
+    expect(ofLoad.length).toBeGreaterThan(0);
+    expect(await brokenPromises(databaseUrl, clients)).toEqual([]);
+    const troubles = clients.troubles.slice(afterKill);
+    expect(clients.troubles.filter((each) => !isFair(each))).toEqual([]);
+    expect(troubles.some(({ kind }) => kind === 'answer')).toBe(true);
+    expect([first, ...replicas, ...agents].flatMap(({ log }) => troublesIn(log()))).toEqual([]);
+  });
+});
+
+/** Checks that agents run, and one of a location that has none, for results from elsewhere. */
+async function setUp(service: RunningService) {
+  const target = await listenTcp((socket) => socket.end());
+  onTestFinished(() => target.close());
+  const location = await service.addLocation('cellar');
+  const loadLocation = await service.addLocation('attic');
+  const request = { hostname: '127.0.0.1', port: target.port };
+  const every = { frequency: 0, frequencyOffset: PERIOD_SECONDS };
+  const checkIds: string[] = [];
+  for (let number = 0; number < CHECKS; number += 1) {
+    const body = { ...every, name: `check ${number}`, privateLocations: ['cellar'], request };
+    checkIds.push(await service.addCheck('tcp', body));
+  }
+  const loadCheckId = await service.addCheck('url', {
+    name: 'of the load',
+    privateLocations: ['attic'],
+    request: { url: 'http://a.test/' },
+  });
+  return { checkIds, location, loadLocation, loadCheckId };
+}
+
+interface Health {
+  readonly state: string;
+  readonly checks: number;
+  readonly spoolDepth: number;
+}
+
+async function healthOf(agents: readonly RunningAgent[]): Promise<readonly Health[]> {
+  return Promise.all(agents.map(async (agent) => (await agent.health()).json));
+}
+
+function shareTheChecks(all: readonly Health[]): boolean {
+  const counts = all.map(({ checks }) => checks);
+  return counts.every((count) => count > 0) && counts.reduce((a, b) => a + b, 0) === CHECKS;
+}
+
+function isThrough({ state, spoolDepth }: Health): boolean {
+  return state === 'running' && spoolDepth === 0;
+}
+
+async function readinessOf(service: RunningService): Promise<number> {
+  return (await service.ask('/-/readiness')).status;
+}
+
+const is =
+  (wanted: number) =>
+  (status: number): boolean =>
+    status === wanted;
+
+/** Resolves when so many FINALs of agents' slots after the instant are in. */
+async function finalsAfter(databaseUrl: string, instantMs: number, count: number): Promise<void> {
+  await until(
+    () =>
+      readDatabase(
+        { databaseUrl },
+        `select 1 from check_results where result_type = 'FINAL' and run_location = 'cellar' and slot > $1`,
+        [new Date(instantMs)],
+      ),
+    (rows) => rows.length >= count,
+  );
+}
+
+/** What a client was told is done, and is not. */
+async function brokenPromises(
+  databaseUrl: string,
+  { promised }: ApiClients,
+): Promise<readonly string[]> {
+  const checks = await readDatabase({ databaseUrl }, 'select id, name from checks');
+  const names = new Map(checks.map(({ id, name }) => [String(id), name]));
+  const results = await readDatabase(
+    { databaseUrl },
+    `select id from check_results where run_location = 'attic'`,
+  );
+  const resultIds = new Set(results.map(({ id }) => String(id)));
+  return [
+    ...[...promised.names]
+      .filter(([id, name]) => names.get(id) !== name)
+      .map(([id, name]) => `check ${id} is ${names.get(id)} and not ${name}`),
+    ...[...promised.resultIds].filter((id) => !resultIds.has(id)).map((id) => `no result ${id}`),
+  ];
+}
+
+/** What clients have to reckon with: a connection that is cut, or to be told when to come again. */
+function isFair(trouble: Trouble): boolean {
+  if (trouble.kind === 'cut') return trouble.code === 'ECONNRESET';
+  return trouble.status === 503 && /^[1-9]\d?$/.test(trouble.retryAfter ?? '');
+}
+
+/** Lines of a log that tell of a fault, or are none of the logger's. */
+function troublesIn(log: string): readonly string[] {
+  const foreign = log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+  return [...errorsIn(log), ...foreign];
+}
