@@ -1,0 +1,158 @@
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { startToleranceMs } from '../../../src/agent/scheduler/tolerance.ts';
+import {
+  addVisitors,
+  CountingTarget,
+  PERIOD_SECONDS,
+  slotVisits,
+} from '../../support/counting-target.ts';
+import { removeSharedPostgres } from '../../support/databases.ts';
+import {
+  type RunningAgent,
+  readDatabase,
+  slotRecords,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import { emptyDatabase } from '../../support/empty-database.ts';
+import { askService } from '../../support/service-app.ts';
+import { slotFaults } from '../../support/slot-verdict.ts';
+import { listenTcp } from '../../support/tcp-servers.ts';
+
+const CHECKS = 60;
+/** Of real time: some slots of each check. */
+const AWAY_MS = 20_000;
+/** What was under way when its agent was killed is lost, and what was not yet safe on disk. */
+const FUZZ_MS = 1_000;
+/** By which two runs that were under way together may be told in the other order. */
+const ORDER_FUZZ_MS = 1_000;
+const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
+
+afterAll(removeSharedPostgres);
+
+describe.each(['pglite', 'postgres'] as const)('while a service on %s is away', (kind) => {
+  it('a restarted agent runs on by what it knows, and all arrives in order with its own times', async () => {
+    const target = new CountingTarget();
+    const server = await listenTcp((socket) => target.serve(socket, 'agent'));
+    onTestFinished(() => server.close());
+    const where = await emptyDatabase(kind);
+    const service = await startService(where);
+    const { key, slug } = await service.addLocation('cellar');
+    const ids = await addVisitors(service, { count: CHECKS, slug, port: server.port });
+
+    const options = { serviceUrl: service.url, key, dataDir: testFolder() };
+    let agent = await startAgent(options);
+    await ready(agent);
+    const readyMs = Date.now();
+    await target.more(CHECKS / 4);
+
+    await service.kill('SIGKILL');
+    const awayMs = Date.now();
+    const restarts: { readonly fromMs: number; readonly toMs: number }[] = [];
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await target.more(CHECKS / 3);
+      const fromMs = Date.now();
+      expect(await agent.kill(signal)).toBe(signal === 'SIGTERM' ? 0 : null);
+      agent = await startAgent(options);
+      await ready(agent);
+      restarts.push({ fromMs: fromMs - FUZZ_MS, toMs: Date.now() + FUZZ_MS });
+      expect((await agent.health()).json).toMatchObject({ checks: CHECKS, lastContact: null });
+    }
+    await target.after(awayMs + AWAY_MS);
+    const { json: alone } = await agent.health();
+    expect(alone).toMatchObject({ state: 'running', lastContact: null });
+    const backMs = Date.now();
+
+    const again = await startService({ ...where, port: service.port, apiKey: service.apiKey });
+    await until(
+      async () => (await agent.health()).json,
+      ({ lastContact, spoolOldestSeconds }) => lastContact !== null && spoolOldestSeconds < 2,
+    );
+    await target.more(CHECKS / 6);
+    const upToMs = Date.now() - FUZZ_MS;
+    expect(await agent.kill('SIGTERM')).toBe(0);
+    expect(await again.kill('SIGTERM')).toBe(0);
+
+    const records = await slotRecords(where);
+    const afterMs = new Map([...ids.values()].map((id) => [id, readyMs]));
+    expect(slotFaults(records, { afterMs, upToMs, periodSeconds: PERIOD_SECONDS })).toEqual({
+      unanswered: [],
+      double: [],
+      unplanned: [],
+    });
+    // Only what no process was there for is missed.
+    const missed = records.filter(({ kind }) => kind === 'missed').map(({ slotMs }) => slotMs);
+    const isExcused = (slotMs: number): boolean =>
+      slotMs <= readyMs ||
+      slotMs > upToMs ||
+      restarts.some(({ fromMs, toMs }) => slotMs >= fromMs && slotMs <= toMs);
+    expect(missed.filter((slotMs) => !isExcused(slotMs))).toEqual([]);
+
+    const arrived = await arrivals(where);
+    const visited = new Set(slotVisits(target.visits, ids).map(nameOf));
+    expect(arrived.filter((final) => !visited.has(nameOf(final)))).toEqual([]);
+    expect(
+      arrived.filter(({ slotMs, startedMs, createdMs }) => {
+        const isNear = startedMs >= slotMs && startedMs <= slotMs + MAX_LATE_MS;
+        return !isNear || createdMs < startedMs;
+      }),
+    ).toEqual([]);
+    expect(outOfOrder(arrived)).toEqual([]);
+    const ofThen = arrived.filter(({ slotMs }) => slotMs > awayMs && slotMs < backMs);
+    // Most of the slots: two restarts take a few seconds.
+    expect(ofThen.length).toBeGreaterThan((CHECKS * AWAY_MS) / PERIOD_SECONDS / 1000 / 2);
+  });
+});
+
+async function ready(agent: RunningAgent): Promise<void> {
+  await until(
+    () => askService(agent.healthPort, '/-/readiness', { key: null }),
+    ({ status }) => status === 200,
+  );
+}
+
+/** A FINAL. All times are epoch milliseconds. */
+interface Arrival {
+  readonly checkId: string;
+  readonly slotMs: number;
+  readonly startedMs: number;
+  readonly createdMs: number;
+}
+
+/**
+ * In the order in which the service stored them: by the transaction, and by the place in the table
+ * within one.
+ */
+async function arrivals(where: Parameters<typeof readDatabase>[0]): Promise<readonly Arrival[]> {
+  const rows = await readDatabase(
+    where,
+    `select check_id, slot, started_at, created_at from check_results
+     where result_type = 'FINAL'
+     order by xmin::text::bigint, tableoid::regclass::text, ctid`,
+  );
+  const msOf = (value: unknown): number => (value as Date).getTime();
+  return rows.map((row) => ({
+    checkId: String(row.check_id),
+    slotMs: msOf(row.slot),
+    startedMs: msOf(row.started_at),
+    createdMs: msOf(row.created_at),
+  }));
+}
+
+function nameOf({ checkId, slotMs }: Pick<Arrival, 'checkId' | 'slotMs'>): string {
+  return `${checkId} ${slotMs}`;
+}
+
+/** Those that came after a later one: of their own check, or of any. */
+function outOfOrder(arrived: readonly Arrival[]): readonly Arrival[] {
+  const last = new Map<string, number>();
+  let latestMs = 0;
+  return arrived.filter(({ checkId, slotMs, createdMs }) => {
+    const isLate = slotMs <= (last.get(checkId) ?? 0) || createdMs < latestMs - ORDER_FUZZ_MS;
+    last.set(checkId, slotMs);
+    latestMs = Math.max(latestMs, createdMs);
+    return isLate;
+  });
+}

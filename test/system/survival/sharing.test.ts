@@ -1,0 +1,223 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { nextSlotAfter, slotRuleOf } from '../../../src/model/frequency.ts';
+import {
+  addVisitors,
+  CountingTarget,
+  PERIOD_SECONDS,
+  type SlotVisit,
+  slotVisits,
+} from '../../support/counting-target.ts';
+import { removeSharedPostgres } from '../../support/databases.ts';
+import {
+  readDatabase,
+  type SlotRecord,
+  slotRecords,
+  startService,
+  until,
+} from '../../support/deployment.ts';
+import { emptyDatabase } from '../../support/empty-database.ts';
+import { NamespacedAgent, TARGET_PORT } from '../../support/namespaced-agent.ts';
+import { slotFaults } from '../../support/slot-verdict.ts';
+import { lacking } from '../../support/system-needs.ts';
+
+const CHECKS = 60;
+/** From the end of an agent until others run all of its checks: the lease, and 5 s. */
+const MOVED_WITHIN_MS = 3_000 + 5_000;
+/** In which nothing changes, so each slot is to be run by the one agent that has the check. */
+const QUIET_MS = 3_000;
+/** A run may start late, so slots so shortly before a change may be told to be part of it. */
+const FUZZ_MS = 1_000;
+
+const lacks = lacking({ commands: ['ip', 'nft'], files: [] });
+afterAll(removeSharedPostgres);
+
+describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
+  `agents of one location, with %s${lacks === null ? '' : ` (skipped: no ${lacks})`}`,
+  (kind) => {
+    it('run each slot once between them, whoever joins, dies, is cut off or comes back', async () => {
+      const where = await emptyDatabase(kind);
+      const service = await startService(where);
+      const { key, slug } = await service.addLocation('cellar');
+      const target = new CountingTarget();
+      const prepare = (name: string): Promise<NamespacedAgent> =>
+        NamespacedAgent.prepare(name, {
+          servicePort: service.port,
+          onTarget: (socket) => target.serve(socket, name),
+        });
+      const [steady, cut, killed] = [
+        await prepare('steady'),
+        await prepare('cut'),
+        await prepare('killed'),
+      ];
+      const names = await addVisitors(service, { count: CHECKS, slug, port: TARGET_PORT });
+      const ids = [...names.values()];
+      const quiet = async (owners: Owners): Promise<Quiet> => {
+        const fromMs = Date.now();
+        await target.after(fromMs + QUIET_MS);
+        return { owners, fromMs, toMs: Date.now() - FUZZ_MS };
+      };
+
+      const processes = [await steady.start(key), await cut.start(key)];
+      const ofTwo = await shared([steady, cut], ids);
+      const two = await quiet(ofTwo);
+
+      const joinMs = Date.now();
+      const doomed = await killed.start(key);
+      const ofThree = await shared([steady, cut, killed], ids);
+      const three = await quiet(ofThree);
+
+      const faultMs = Date.now();
+      await doomed.kill('SIGKILL');
+      cut.cutOff();
+      await target.after(faultMs + MOVED_WITHIN_MS);
+      const ofOne = new Map(ids.map((id) => [id, steady.name]));
+      const one = await quiet(ofOne);
+
+      const returnMs = Date.now();
+      cut.reconnect();
+      processes.push(await killed.start(key));
+      const again = await shared([steady, cut, killed], ids, (owners) => isSame(owners, ofThree));
+      const after = await quiet(again);
+      const upToMs = Date.now() - FUZZ_MS;
+      for (const process of processes) expect(await process.kill('SIGTERM')).toBe(0);
+      expect(await service.kill('SIGTERM')).toBe(0);
+
+      // Only to the one that joined have checks moved.
+      const moved = ids.filter((id) => ofThree.get(id) !== ofTwo.get(id));
+      expect(moved.length).toBeGreaterThan(0);
+      expect(moved.filter((id) => ofThree.get(id) !== killed.name)).toEqual([]);
+
+      const visits = bySlot(slotVisits(target.visits, names));
+      const isConnected = (visitor: string): boolean => visitor !== cut.name;
+      expect(notRunOnce(two, visits)).toEqual([]);
+      expect(notRunOnce(three, visits)).toEqual([]);
+      expect(notRunOnce(one, visits, isConnected)).toEqual([]);
+      // The one that was cut off went on: else it would be no wonder that no slot has two FINALs.
+      expect(notRunOnce(one, visits).length).toBeGreaterThan(0);
+      expect(notRunOnce(after, visits)).toEqual([]);
+      // Through it all, where a check did not have to move.
+      const stayed = new Map([...ofThree].filter(([, name]) => name === steady.name));
+      expect(notRunOnce({ owners: stayed, fromMs: two.fromMs, toMs: upToMs }, visits)).toEqual([]);
+
+      const records = await slotRecords(where);
+      const afterMs = new Map(ids.map((id) => [id, two.fromMs]));
+      expect(slotFaults(records, { afterMs, upToMs, periodSeconds: PERIOD_SECONDS })).toEqual({
+        unanswered: [],
+        double: [],
+        unplanned: [],
+      });
+      const finals = await finalsIn(where);
+      const unseen = [...finals].filter(([slot, by]) => !visits.get(slot)?.some(isFrom(by)));
+      expect(unseen).toEqual([]);
+
+      // What was run is not missed, also where only the one ran it that was cut off.
+      const diedWith = (slotMs: number): boolean =>
+        slotMs > faultMs - 2 * FUZZ_MS && slotMs <= faultMs;
+      const isWatched = (slotMs: number): boolean => slotMs > two.fromMs && slotMs <= upToMs;
+      const missed = records.filter(({ kind, slotMs }) => kind === 'missed' && isWatched(slotMs));
+      expect(
+        missed.filter(({ checkId, slotMs }) => {
+          const visitors = visits.get(slotName(checkId, slotMs)) ?? [];
+          return visitors.some(({ from }) => from !== killed.name || !diedWith(slotMs));
+        }),
+      ).toEqual([]);
+      // And what is missed was under way from one agent to another.
+      const isMoving = ({ checkId, slotMs }: SlotRecord): boolean => {
+        if (slotMs > joinMs && slotMs < three.fromMs)
+          return ofTwo.get(checkId) !== ofThree.get(checkId);
+        if (ofThree.get(checkId) === steady.name) return false;
+        if (slotMs > returnMs && slotMs < after.fromMs) return true;
+        const isDead = ofThree.get(checkId) === killed.name;
+        return isDead && slotMs > faultMs - 2 * FUZZ_MS && slotMs < faultMs + MOVED_WITHIN_MS;
+      };
+      expect(missed.filter((record) => !isMoving(record))).toEqual([]);
+    });
+  },
+);
+
+/** Agents' names by the ids of the checks that they have. */
+type Owners = ReadonlyMap<string, string>;
+
+/** A time in which nothing changes. */
+interface Quiet {
+  readonly owners: Owners;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Resolves when each of the agents has some of the checks, no two have the same, and all are had. */
+async function shared(
+  agents: readonly NamespacedAgent[],
+  ids: readonly string[],
+  wanted: (owners: Owners) => boolean = () => true,
+): Promise<Owners> {
+  const shares = async () =>
+    agents.map((agent) => agent.share().map((id): [string, string] => [id, agent.name]));
+  const settled = await until(shares, (each) => {
+    const pairs = each.flat();
+    const owners = new Map(pairs);
+    const isSharedOut = each.every(({ length }) => length > 0) && pairs.length === ids.length;
+    return isSharedOut && owners.size === ids.length && wanted(owners);
+  });
+  return new Map(settled.flat());
+}
+
+function isSame(some: Owners, others: Owners): boolean {
+  return [...some].every(([id, name]) => others.get(id) === name);
+}
+
+function anybody(): boolean {
+  return true;
+}
+
+function isFrom(name: string): (visit: SlotVisit) => boolean {
+  return ({ from }) => from === name;
+}
+
+/** By slot, who made its FINAL: the target tells each visitor its name. */
+async function finalsIn(
+  where: Parameters<typeof readDatabase>[0],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await readDatabase(
+    where,
+    `select check_id, slot, body #>> '{tcpCheckResult,response,data}' as by from check_results
+     where result_type = 'FINAL'`,
+  );
+  return new Map(
+    rows.map(({ check_id, slot, by }) => [
+      slotName(String(check_id), (slot as Date).getTime()),
+      String(by),
+    ]),
+  );
+}
+
+function slotName(checkId: string, slotMs: number): string {
+  return `${new Date(slotMs).toISOString()} of ${checkId}`;
+}
+
+function bySlot(visits: readonly SlotVisit[]): ReadonlyMap<string, readonly SlotVisit[]> {
+  const slots = new Map<string, SlotVisit[]>();
+  for (const visit of visits) {
+    const slot = slotName(visit.checkId, visit.slotMs);
+    slots.set(slot, [...(slots.get(slot) ?? []), visit]);
+  }
+  return slots;
+}
+
+/** The slots of a time that were not run by their owner, or not only by it, or not only once. */
+function notRunOnce(
+  { owners, fromMs, toMs }: Quiet,
+  visits: ReadonlyMap<string, readonly SlotVisit[]>,
+  counts: (visitor: string) => boolean = anybody,
+): readonly string[] {
+  return [...owners].flatMap(([checkId, owner]) => {
+    const rule = slotRuleOf(checkId, 0, PERIOD_SECONDS);
+    const wrong: string[] = [];
+    for (let slotMs = nextSlotAfter(rule, fromMs); slotMs <= toMs; slotMs += rule.periodMs) {
+      const slot = slotName(checkId, slotMs);
+      const visitors = (visits.get(slot) ?? []).map(({ from }) => from).filter(counts);
+      if (visitors.join() !== owner) wrong.push(`${slot}: ${visitors.join()}, not ${owner}`);
+    }
+    return wrong;
+  });
+}
