@@ -1,4 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/client-certificate.ts';
+import type { MissedSlots } from '../model/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
@@ -24,6 +26,8 @@ export interface DaemonParts {
   readonly tools: RunTools['parts'];
 }
 
+/** After so many the event loop goes on. */
+const MISSED_A_TURN = 100;
 /** What is still to be delivered when all has ended is given this long, milliseconds. */
 const FLUSH_LIMIT_MS = 5_000;
 /** The lease ends by itself if this does not suffice. */
@@ -40,6 +44,8 @@ export class Daemon implements LinkedRuns {
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
   #location = '';
+  /** Of missed slots from before: ends when all are told. */
+  #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
     const { clock, config, link, log, metrics, tools } = parts;
@@ -110,13 +116,18 @@ export class Daemon implements LinkedRuns {
   /**
    * Until `stopping` aborts and all has ended.
    *
-   * @throws VedetteError where the source cannot go on; what was running has ended by then
+   * @throws VedetteError where the source cannot go on, and whatever breaks the link's work; what
+   *   was running has ended by then
    */
-  async run(stop: Pick<StopSignals, 'stopping' | 'now'>): Promise<void> {
+  async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {
     const { link, log } = this.#parts;
     const ended = new AbortController();
+    const faults: unknown[] = [];
     const work = link.work(ended.signal).catch((error: unknown) => {
-      log.error({ err: error }, `a fault of the agent: ${messageOf(error)}`);
+      faults.push(error);
+      log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
+      // It would look healthy, and nothing of it would arrive any more.
+      stop.request('what delivers the results has broken');
     });
     try {
       // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
@@ -127,17 +138,23 @@ export class Daemon implements LinkedRuns {
         ),
         stop.stopping,
       );
+    } catch (error) {
+      // So the grace bounds the wait for what runs.
+      if (this.#state === 'running') stop.request('the source of the checks cannot go on');
+      throw error;
     } finally {
       await this.#drain(stop.now);
+      await this.#telling;
       ended.abort();
       await work;
       await this.#close(stop.now);
     }
+    if (faults.length > 0) throw faults[0];
   }
 
   #take(set: CheckSet): void {
     if (this.#state === 'draining') return;
-    const { link, log, metrics } = this.#parts;
+    const { clock, link, log, metrics } = this.#parts;
     this.#clientCertificates = set.clientCertificates;
     this.#location = set.location;
     const active = set.checks.filter(({ activated }) => activated);
@@ -149,16 +166,27 @@ export class Daemon implements LinkedRuns {
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
-      link.planStarted(this.#scheduler.reachedMs);
+      this.#tell(link.leftBefore(this.#scheduler.reachedMs), () => link.leftIsTold());
     }
-    this.#tellUnanswered(set);
+    // Slots that fell between the agent that had a check before and this one. Where a turn is late,
+    // some of them may be run after all: the service goes by that.
+    const startMs = Math.max(this.#scheduler.reachedMs, clock.wallMs());
+    this.#tell(missedBeforeComing(set, startMs));
   }
 
-  /** Slots that fell between the agent that had a check before and this one. */
-  #tellUnanswered(set: CheckSet): void {
-    // Where a turn is late, some of them may be run after all: the service goes by that.
-    const startMs = Math.max(this.#scheduler.reachedMs, this.#parts.clock.wallMs());
-    for (const missed of missedBeforeComing(set, startMs)) this.#sink.missed(missed);
+  /** Bit by bit, since checks are running beside it, and their times are to be true. */
+  #tell(all: readonly MissedSlots[], onTold = (): void => {}): void {
+    const tell = async (): Promise<void> => {
+      for (const [index, missed] of all.entries()) {
+        this.#sink.missed(missed);
+        if (index % MISSED_A_TURN === MISSED_A_TURN - 1) await nextTurn();
+      }
+      onTold();
+    };
+    const { log } = this.#parts;
+    this.#telling = this.#telling.then(tell).catch((error: unknown) => {
+      log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
+    });
   }
 
   #runOnce(run: OneOff): void {

@@ -1,3 +1,4 @@
+import type { MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
@@ -21,8 +22,13 @@ export interface Link {
   /** What is not delivered when the process ends waits on disk for the next one. */
   readonly outlivesProcess: boolean;
   readonly status: () => LinkStatus;
-  /** From this instant on (epoch milliseconds) the plan is run. Called once, after the first set. */
-  planStarted(atMs: number): void;
+  /**
+   * What the process before this one left without an answer, up to the instant (epoch milliseconds)
+   * from which the plan is run here. Called once, after the first set.
+   */
+  leftBefore(startMs: number): readonly MissedSlots[];
+  /** All of that is told to the sink, so from now on the account is this process's own. */
+  leftIsTold(): void;
   /** What became of a run that the source told of. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** Works beside the runs, until the signal aborts. */

@@ -25,6 +25,8 @@ export interface ServiceLinkOptions {
 
 /** How soon a changed key file is noticed. */
 const KEY_REFRESH_MS = 10_000;
+/** At the end: a disk that refuses must not take the time in which the service would take results. */
+const DISK_LIMIT_MS = 2_000;
 
 /**
  * For a service: it gives the checks, and takes what the spool keeps for it.
@@ -40,8 +42,11 @@ export async function openServiceLink(
   const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped });
   const client = new ServiceClient({ serviceUrl, key: () => key.current, clock, version: VERSION });
   const letGo = async (): Promise<void> => {
-    await spool.close();
-    await client.close();
+    try {
+      await spool.close();
+    } finally {
+      await client.close();
+    }
   };
   try {
     const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
@@ -78,9 +83,9 @@ export async function openServiceLink(
       onUploaded: metrics.uploaded,
       onRejected: metrics.rejected,
     });
-    let markPlanned = (): void => {};
-    const planned = new Promise<void>((resolve) => {
-      markPlanned = resolve;
+    let markTold = (): void => {};
+    const told = new Promise<void>((resolve) => {
+      markTold = resolve;
     });
 
     return {
@@ -107,11 +112,8 @@ export async function openServiceLink(
         },
         lastContactMs: client.lastContactMs,
       }),
-      planStarted(atMs) {
-        const unaccounted = lastSet === null ? [] : account.unaccounted(lastSet, atMs);
-        for (const missed of unaccounted) sink.missed(missed);
-        markPlanned();
-      },
+      leftBefore: (startMs) => (lastSet === null ? [] : account.unaccounted(lastSet, startMs)),
+      leftIsTold: () => markTold(),
       runEnded(runId, outcome) {
         // Another agent may still make it.
         if (outcome === 'stopped') return;
@@ -120,18 +122,22 @@ export async function openServiceLink(
       },
       async work(signal) {
         const accounting = async (): Promise<void> => {
-          if (await isInTime(planned, signal)) await account.run(signal);
+          if (await isInTime(told, signal)) await account.run(signal);
         };
         await Promise.all([uploader.run(signal), accounting(), refresh(key, signal)]);
       },
       release: (signal) => source.release(signal),
       async close(signal) {
+        const disk = new AbortController();
+        const cancel = clock.after(DISK_LIMIT_MS, () => disk.abort());
+        const inTime = AbortSignal.any([signal, disk.signal]);
         try {
-          await outbox.close();
-          await sink.flush(signal);
-          await account.save(signal);
+          await isInTime(outbox.close(), inTime);
+          await sink.flush(inTime);
+          await account.save(inTime);
           await uploader.flush(signal);
         } finally {
+          cancel();
           await letGo();
         }
       },
@@ -143,7 +149,13 @@ export async function openServiceLink(
 
   async function refresh(from: KeySource, signal: AbortSignal): Promise<void> {
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
-      if (await from.refresh()) log.info('API_KEY_FILE has another key, which is used from now on');
+      let isNew = false;
+      const looked = from.refresh().then((isOther) => {
+        isNew = isOther;
+      });
+      // The file may be on a mount that does not answer.
+      if (!(await isInTime(looked, signal))) return;
+      if (isNew) log.info('API_KEY_FILE has another key, which is used from now on');
     }
   }
 }

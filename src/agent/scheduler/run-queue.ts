@@ -41,12 +41,9 @@ interface Ticket {
   /** A run that came with a name of its own, and runs beside all others of its check. */
   readonly asked: AskedRun | null;
   due: Due;
-  kind: RunKind;
   /** Aborts it; null while it waits in the line. */
   stop: AbortController | null;
   ended: Promise<void>;
-  /** The plan's slot that came while a one-off of the same check was running. */
-  held: Due | null;
 }
 
 const EXPIRY_INTERVAL_MS = 1000;
@@ -65,7 +62,6 @@ export class RunQueue {
   /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
   readonly #line = new WaitingLine<Ticket>();
-  #held = 0;
   #nextExpiryMs = 0;
   #state: 'open' | 'closed' = 'open';
 
@@ -81,7 +77,7 @@ export class RunQueue {
 
   /** Slots that are due, and retries, that wait for a place. */
   get queued(): number {
-    return this.#line.size + this.#held + this.#places.queued;
+    return this.#line.size + this.#places.queued;
   }
 
   /** Runs that began and have not ended, at work or waiting for their next attempt. */
@@ -95,27 +91,12 @@ export class RunQueue {
       this.#miss(due, 'agent_stopped');
       return;
     }
-    const previous = this.#runs.get(due.check.id);
-    if (previous === undefined) {
-      this.#began(due);
-      this.#enqueue(due, 'slot');
-    } else if (previous.kind === 'one_off' && previous.stop === null) {
-      // The run that was asked for becomes the plan's own, and keeps its place in the line.
-      this.#began(due);
-      previous.due = due;
-      previous.kind = 'slot';
-    } else if (previous.kind === 'one_off' && previous.held === null) {
-      this.#began(due);
-      previous.held = due;
-      this.#held += 1;
-    } else {
+    if (this.#runs.has(due.check.id)) {
       this.#miss(due, 'previous_run_active');
+      return;
     }
-  }
-
-  /** Takes a run that was asked for, unless one of the check is running or waiting already. */
-  submitOneOff(due: Due): void {
-    if (this.#state === 'open' && !this.#runs.has(due.check.id)) this.#enqueue(due, 'one_off');
+    this.#began(due);
+    this.#enqueue(due, null);
   }
 
   /** Takes a run that is asked for by a name of its own; the caller sees to it that it is new. */
@@ -126,29 +107,24 @@ export class RunQueue {
     }
     const { check, slot: slotMs } = asked.run;
     const dueMonotonicMs = this.#options.clock.monotonicMs();
-    const toleranceMs = asked.latestMs - dueMonotonicMs;
+    const toleranceMs = Number.POSITIVE_INFINITY;
     const due = { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
-    this.#enqueue(due, 'one_off', asked);
+    this.#enqueue(due, asked);
   }
 
   /** What waits for this check will run by its new definition. */
   redefine(check: Check): void {
     const run = this.#runs.get(check.id);
-    if (run === undefined) return;
-    if (run.stop === null) run.due = { ...run.due, check };
-    if (run.held !== null) run.held = { ...run.held, check };
+    if (run?.stop === null) run.due = { ...run.due, check };
   }
 
-  /** Forgets what waits for a check that is no more; its running run goes on. */
+  /**
+   * The check is not for this queue any more. A slot of it that waits is missed: where the check is
+   * another agent's now, that one answers only for later slots. A run that began goes on.
+   */
   withdraw(checkId: string): void {
     const run = this.#runs.get(checkId);
-    if (run === undefined) return;
-    if (run.stop === null) {
-      this.#leave(run);
-      if (run.kind === 'slot') this.#ended(run.due);
-    }
-    const held = this.#unhold(run);
-    if (held !== null) this.#ended(held);
+    if (run?.stop === null) this.#giveUp(run, 'agent_busy');
   }
 
   /** Reports the slots that have waited longer than their tolerance; looks once a second. */
@@ -158,12 +134,6 @@ export class RunQueue {
     this.#nextExpiryMs = nowMs + EXPIRY_INTERVAL_MS;
     for (const run of this.#line.items()) {
       if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
-    }
-    if (this.#held === 0) return;
-    for (const run of this.#runs.values()) {
-      if (run.held !== null && this.#isPastTolerance(run.held)) {
-        this.#giveUpHeld(run, 'previous_run_active');
-      }
     }
   }
 
@@ -175,7 +145,6 @@ export class RunQueue {
     this.#state = 'closed';
     for (const run of this.#line.items()) this.#giveUp(run, 'agent_stopped');
     const active = [...this.#runs.values()];
-    for (const run of active) this.#giveUpHeld(run, 'agent_stopped');
     const cut = (): void => {
       for (const { stop } of active) stop?.abort();
     };
@@ -185,18 +154,10 @@ export class RunQueue {
     graceSignal.removeEventListener('abort', cut);
   }
 
-  #unhold(run: Ticket): Due | null {
-    const { held } = run;
-    if (held === null) return null;
-    run.held = null;
-    this.#held -= 1;
-    return held;
-  }
-
-  #enqueue(due: Due, kind: RunKind, asked: AskedRun | null = null): void {
+  #enqueue(due: Due, asked: AskedRun | null): void {
     // No check id has a slash.
     const key = asked === null ? due.check.id : `/${asked.run.runId}`;
-    const run: Ticket = { key, asked, due, kind, stop: null, ended: Promise.resolve(), held: null };
+    const run: Ticket = { key, asked, due, stop: null, ended: Promise.resolve() };
     this.#runs.set(key, run);
     this.#line.push(run);
     this.#fillPlaces();
@@ -217,7 +178,7 @@ export class RunQueue {
     const stop = new AbortController();
     run.stop = stop;
     const lateMs = this.#options.clock.monotonicMs() - dueMonotonicMs;
-    this.#options.onStarted(check, slotMs, lateMs, run.kind);
+    this.#options.onStarted(check, slotMs, lateMs, run.asked === null ? 'slot' : 'one_off');
     run.ended = this.#runToEnd(run, stop.signal, place);
     return run.ended;
   }
@@ -237,29 +198,15 @@ export class RunQueue {
     }
     this.#runs.delete(run.key);
     asked?.onEnded(signal.aborted ? 'stopped' : 'ended');
-    if (run.kind === 'slot') this.#ended(due);
-    if (run.held === null) return;
-    if (this.#isPastTolerance(run.held)) {
-      this.#giveUpHeld(run, 'previous_run_active');
-      return;
-    }
-    const held = this.#unhold(run);
-    if (held !== null) this.#enqueue(held, 'slot');
+    if (asked === null) this.#ended(due);
   }
 
   #giveUp(run: Ticket, reason: MissedReason): void {
     this.#leave(run);
     run.asked?.onEnded(reason === 'agent_stopped' ? 'stopped' : 'too_late');
-    if (run.kind !== 'slot') return;
+    if (run.asked !== null) return;
     this.#miss(run.due, reason);
     this.#ended(run.due);
-  }
-
-  #giveUpHeld(run: Ticket, reason: MissedReason): void {
-    const held = this.#unhold(run);
-    if (held === null) return;
-    this.#miss(held, reason);
-    this.#ended(held);
   }
 
   #leave(run: Ticket): void {
@@ -277,11 +224,9 @@ export class RunQueue {
   }
 
   #isTooLate({ asked, due }: Ticket): boolean {
-    return asked === null ? this.#isPastTolerance(due) : isTooLate(asked, this.#options.clock);
-  }
-
-  #isPastTolerance({ dueMonotonicMs, toleranceMs }: Due): boolean {
-    return this.#options.clock.monotonicMs() - dueMonotonicMs > toleranceMs;
+    const { clock } = this.#options;
+    if (asked !== null) return isTooLate(asked, clock);
+    return clock.monotonicMs() - due.dueMonotonicMs > due.toleranceMs;
   }
 
   #miss(due: Due, reason: MissedReason): void {

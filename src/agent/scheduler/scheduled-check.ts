@@ -1,5 +1,5 @@
 import type { Check } from '../../model/check.ts';
-import { lastSlotAt, type SlotRule, slotRuleOf } from '../../model/frequency.ts';
+import { type SlotRule, slotRuleOf } from '../../model/frequency.ts';
 import { ownSlotsOf, type TurnRule } from '../../model/slot-stride.ts';
 import type { Slotted } from './slot-heap.ts';
 import { startToleranceMs } from './tolerance.ts';
@@ -28,7 +28,7 @@ export function scheduledCheckOf(check: Check, turn: TurnRule | null): Scheduled
   };
 }
 
-export function ruleOf(check: Check): SlotRule {
+function ruleOf(check: Check): SlotRule {
   return slotRuleOf(check.id, check.frequency, check.frequencyOffset);
 }
 
@@ -49,14 +49,6 @@ export function isDueAlike(known: ScheduledCheck, check: Check, turn: TurnRule |
     stride === turn.stride &&
     index === turn.index
   );
-}
-
-/**
- * The slot that names a run outside the plan: the instant, but never one of the plan's own slots,
- * whose result it would replace.
- */
-export function oneOffSlotMs(rule: SlotRule, instantMs: number): number {
-  return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;
 }
 
 /** FNV-1a, 32 bits: which of the checks that share a slot starts first, whatever their order. */

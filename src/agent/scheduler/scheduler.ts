@@ -1,21 +1,13 @@
 import type { Check } from '../../model/check.ts';
-import { lastSlotAt } from '../../model/frequency.ts';
 import type { MissedSlots } from '../../model/result.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
+import { Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
-import {
-  isDueAlike,
-  oneOffSlotMs,
-  ruleOf,
-  type ScheduledCheck,
-  scheduledCheckOf,
-} from './scheduled-check.ts';
 import type { SlotAccounting } from './slot-accounting.ts';
-import { SlotHeap } from './slot-heap.ts';
 import type { Stretch } from './stretch.ts';
 import { Timeline } from './timeline.ts';
 
@@ -68,11 +60,8 @@ export class Scheduler {
   readonly #onFault: SchedulerOptions['onFault'];
   readonly #observer: SchedulerObserver;
   readonly #queue: RunQueue;
-  readonly #heap = new SlotHeap<ScheduledCheck>();
   readonly #timeline: Timeline;
-  #scheduled = new Map<string, ScheduledCheck>();
-  /** Asked for by runNow and not yet handed to the queue. */
-  readonly #asked = new Map<string, Check>();
+  readonly #plan: Plan;
   readonly #oneOffs: OneOffs;
 
   #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
@@ -98,6 +87,7 @@ export class Scheduler {
     });
     this.#oneOffs = new OneOffs(options.clock);
     this.#timeline = new Timeline(options.clock);
+    this.#plan = new Plan(options.clock, this.#timeline);
     this.#lastTurnMs = options.clock.monotonicMs();
   }
 
@@ -106,9 +96,9 @@ export class Scheduler {
     return this.#queue.running;
   }
 
-  /** Runs and retries that wait for a place, or for a one-off run of the same check to end. */
+  /** Runs and retries that wait for a place. */
   get queued(): number {
-    return this.#queue.queued + this.#asked.size;
+    return this.#queue.queued;
   }
 
   /** Runs that began and have not ended, at work or waiting for their next attempt. */
@@ -118,7 +108,7 @@ export class Scheduler {
 
   /** Checks that are scheduled, so without the deactivated ones. */
   get checks(): number {
-    return this.#scheduled.size;
+    return this.#plan.size;
   }
 
   /**
@@ -140,44 +130,25 @@ export class Scheduler {
     this.#state = 'running';
     this.#timeline.begin();
     this.#lastTurnMs = this.#clock.monotonicMs();
-    this.#reschedule(this.#timeline.presentMs);
+    this.#plan.reschedule(this.#timeline.presentMs);
     this.#wake();
   }
 
   /**
    * Takes these checks in place of those before; deactivated ones are left out. A check that is
    * due at the same instants as before keeps its next slot, one whose slots changed goes on with
-   * its new ones, and a new one starts with its first slot after now.
+   * its new ones, and a new one starts with its first slot after now. Slots of one that is gone
+   * which were due and have not begun are missed: another agent may have it now, from here on.
    *
    * @param turns by check id, which of its slots are run here; all where there is none
    */
   setChecks(checks: readonly Check[], turns: ReadonlyMap<string, TurnRule> = NO_TURNS): void {
-    const presentMs = this.#timeline.presentMs;
-    const before = this.#scheduled;
-    this.#scheduled = new Map();
-    for (const check of checks) {
-      if (!check.activated) continue;
-      const turn = turns.get(check.id) ?? null;
-      this.#scheduled.set(check.id, this.#adopt(check, turn, before.get(check.id), presentMs));
+    const { kept, gone } = this.#plan.replace(checks, turns);
+    for (const check of kept) this.#queue.redefine(check);
+    for (const left of gone) {
+      this.#queue.withdraw(left.check.id);
+      if (this.#state === 'running') this.#tellMissed(this.#plan.leftBy(left));
     }
-    for (const id of before.keys()) {
-      if (this.#scheduled.has(id)) continue;
-      this.#queue.withdraw(id);
-      this.#asked.delete(id);
-    }
-    this.#heap.refill(this.#scheduled.values());
-    if (this.#state === 'running') this.#wake();
-  }
-
-  /**
-   * Runs the check once, beside its plan and named by the present millisecond, as soon as there is
-   * a place (after the start). Does nothing where a run of the check is running or waiting. A slot of
-   * the plan that comes meanwhile is not missed for it: it takes the place of a run that still
-   * waits, and waits within its tolerance for one that is running.
-   */
-  runNow(check: Check): void {
-    if (this.#state !== 'idle' && this.#state !== 'running') return;
-    this.#asked.set(check.id, check);
     if (this.#state === 'running') this.#wake();
   }
 
@@ -204,7 +175,6 @@ export class Scheduler {
   async drain(graceSignal: AbortSignal): Promise<void> {
     const wasRunning = this.#state === 'running';
     if (this.#state !== 'stopped') this.#state = 'draining';
-    this.#asked.clear();
     this.#oneOffs.stop();
     const drained = this.#queue.drain(graceSignal);
     // The queue is closed, so this reports what was due and not yet looked at: what is left of a
@@ -218,30 +188,6 @@ export class Scheduler {
     this.#cancelWake = null;
   }
 
-  #adopt(
-    check: Check,
-    turn: TurnRule | null,
-    known: ScheduledCheck | undefined,
-    presentMs: number,
-  ): ScheduledCheck {
-    if (known === undefined) {
-      const added = scheduledCheckOf(check, turn);
-      added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
-      return added;
-    }
-    this.#queue.redefine(check);
-    if (this.#asked.has(check.id)) this.#asked.set(check.id, check);
-    if (isDueAlike(known, check, turn)) {
-      known.check = check;
-      return known;
-    }
-    const changed = scheduledCheckOf(check, turn);
-    // Slots before the old plan's next one are dealt with, also those that both plans have.
-    const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
-    changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
-    return changed;
-  }
-
   #turn(): void {
     this.#cancelWake = null;
     this.#lastTurnMs = this.#clock.monotonicMs();
@@ -251,21 +197,18 @@ export class Scheduler {
     this.#wake();
   }
 
-  /** Stops at the monotonic instant; an open stretch, `#asked` and `#oneOffs` hold what is left. */
+  /** Stops at the monotonic instant; an open stretch and `#oneOffs` hold what is left. */
   #turnUntil(endMs: number): void {
     this.#queue.expire();
     const stretch = this.#timeline.stretch ?? this.#openStretch();
-    let due = this.#heap.top();
-    while (due !== null && due.nextSlotMs <= stretch.toMs) {
-      this.#takeSlots(due, stretch);
+    for (;;) {
+      const taken = this.#plan.takeNext(stretch);
+      if (taken === null) break;
+      this.#tellMissed(taken.missed);
+      if (taken.due !== null) this.#queue.submit(taken.due);
       if (this.#clock.monotonicMs() >= endMs) return;
-      due = this.#heap.top();
     }
     this.#timeline.close(stretch);
-    for (const check of this.#asked.values()) {
-      this.#takeAsked(check);
-      if (this.#clock.monotonicMs() >= endMs) return;
-    }
     for (let asked = this.#oneOffs.next(); asked !== null; asked = this.#oneOffs.next()) {
       this.#queue.submitAsked(asked);
       if (this.#clock.monotonicMs() >= endMs) return;
@@ -276,58 +219,19 @@ export class Scheduler {
     const stretch = this.#timeline.open();
     if (stretch.isNotable)
       this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));
-    if (this.#timeline.isRewound) this.#reschedule(stretch.fromMs);
+    // The clock is back in a time that was not lived: its slots come first.
+    if (this.#timeline.isRewound) this.#plan.reschedule(stretch.fromMs);
     return stretch;
   }
 
-  /** The clock is back in a time that was not lived: its slots come first. */
-  #reschedule(instantMs: number): void {
-    for (const scheduled of this.#scheduled.values()) {
-      scheduled.nextSlotMs = this.#timeline.nextSlotAfter(scheduled.rule, instantMs);
-    }
-    this.#heap.refill(this.#scheduled.values());
-  }
-
-  /**
-   * Takes the slots of the check at the heap's top up to the end of the stretch: the last one is
-   * run where it is not too late for it, those before it never are.
-   */
-  #takeSlots(due: ScheduledCheck, { toMs, atMonotonicMs, reason }: Stretch): void {
-    const { check, rule, toleranceMs, nextSlotMs: firstMs } = due;
-    const lastMs = lastSlotAt(rule, toMs);
-    due.nextSlotMs = this.#timeline.nextSlotAfter(rule, toMs);
-    this.#heap.topMoved();
-
-    const dueMonotonicMs = atMonotonicMs - (toMs - lastMs);
-    const isInTime = this.#clock.monotonicMs() - dueMonotonicMs <= toleranceMs;
-    const isToRun = isInTime && !this.#timeline.isLived(lastMs);
-    const lastMissedMs = isToRun ? lastMs - rule.periodMs : lastMs;
-    if (firstMs <= lastMissedMs) {
-      for (const range of this.#timeline.unreported(rule, firstMs, lastMissedMs)) {
-        this.#onMissed({ checkId: check.id, ...range, reason });
-      }
-    }
-    if (!isToRun) return;
-    const isReported = this.#timeline.isReported(lastMs);
-    this.#queue.submit({ check, slotMs: lastMs, dueMonotonicMs, toleranceMs, isReported });
-  }
-
-  #takeAsked(check: Check): void {
-    this.#asked.delete(check.id);
-    const rule = this.#scheduled.get(check.id)?.rule ?? ruleOf(check);
-    this.#queue.submitOneOff({
-      check,
-      slotMs: oneOffSlotMs(rule, this.#clock.wallMs()),
-      dueMonotonicMs: this.#clock.monotonicMs(),
-      toleranceMs: Number.POSITIVE_INFINITY,
-      isReported: false,
-    });
+  #tellMissed(all: readonly MissedSlots[]): void {
+    for (const missed of all) this.#onMissed(missed);
   }
 
   /** Sets the one timer, or the event loop's next round where something is left to do. */
   #wake(): void {
     this.#cancelWake?.();
-    if (this.#state === 'running' && (this.#timeline.stretch !== null || this.#asked.size > 0)) {
+    if (this.#state === 'running' && this.#timeline.stretch !== null) {
       const immediate = setImmediate(() => this.#turn());
       this.#cancelWake = () => clearImmediate(immediate);
     } else {
@@ -337,8 +241,7 @@ export class Scheduler {
 
   #waitMs(): number {
     if (this.#state !== 'running') return MAX_WAIT_MS;
-    const nextSlotMs = this.#heap.top()?.nextSlotMs ?? Number.POSITIVE_INFINITY;
-    const slotInMs = nextSlotMs - this.#clock.wallMs();
+    const slotInMs = this.#plan.nextSlotMs - this.#clock.wallMs();
     return Math.min(slotInMs, this.#oneOffs.nextInMs, MAX_WAIT_MS);
   }
 

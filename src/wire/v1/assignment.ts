@@ -7,6 +7,12 @@ import { parseTolerantly } from './tolerant-parse.ts';
 
 const MAX_RETRIES = 10;
 
+/** Any object. To have each key looked at would hold the event loop, as thousands come at once. */
+const body = z.custom<Readonly<Record<string, unknown>>>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be an object',
+);
+
 /**
  * An assignment before its check is looked at: a check that this agent is too old for must not
  * cost it the others. `checkType` and all else stand in `check`, the API's own body.
@@ -14,7 +20,7 @@ const MAX_RETRIES = 10;
 export const assignmentEnvelope = z.object({
   checkId: id,
   slots: turnRuleSchema,
-  check: z.record(z.string(), z.unknown()),
+  check: body,
   /**
    * Epoch milliseconds up to which another agent answers for its slots, or of the first assignment
    * where there was none; null where that is not known. An agent that is given the check answers
@@ -30,7 +36,7 @@ export const ONE_OFF_REASONS = ['requested', 'retry'] as const;
 export const oneOffEnvelope = z.object({
   runId: id,
   checkId: id,
-  check: z.record(z.string(), z.unknown()),
+  check: body,
   /** `requested`: somebody asked for it. `retry`: another location handed it over. */
   reason: z.enum(ONE_OFF_REASONS),
   /** Epoch milliseconds; it names the run (`checkRunId`) and is no instant to wait for. */

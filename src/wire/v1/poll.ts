@@ -55,7 +55,7 @@ export const pollRequestSchema = z.object({
   page: pageMarker.nullable().default(null),
   /** One-offs that need not be told again: their results are in the spool, or they were missed. */
   done: listOf(id, MAX_ONE_OFFS),
-  /** Checks that this agent could not read; the service shows them and gives them to others. */
+  /** Checks that this agent could not read; the service shows them. */
   refused: listOf(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),
 });
 export type PollRequest = z.output<typeof pollRequestSchema>;

@@ -1,4 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
 import { createServiceSource } from '../../../../src/agent/source/service-source.ts';
@@ -120,6 +123,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL) {
     runs,
     watching,
     stop,
+    end: () => controller.abort(),
     nextPoll,
     /** Answers the next poll. Resolves with the poll after it, when the answer was taken. */
     async answered(parts: Partial<PollResponse>): Promise<HeldPoll> {
@@ -587,4 +591,25 @@ it('lets the lease run out where it cannot be handed back', async () => {
   stub.releases[0]?.cut();
   await released;
   expect(logged('warn')).toEqual([expect.objectContaining({ kind: 'offline' })]);
+});
+
+it('does not wait for a disk that does not answer before it hands its lease back', async () => {
+  const dataDir = folder();
+  // Whoever opens it to write waits for a reader.
+  const pipe = join(dataDir, 'assignments.json.new');
+  const { answered, source, stub, logged, end } = await startAgent(dataDir);
+  await answered({ full: true, upsert: [assignment('a')] });
+  execFileSync('mkfifo', [pipe]);
+  end();
+  const limit = new AbortController();
+  const released = source.release(limit.signal);
+  limit.abort();
+  await released;
+  expect(stub.releases).toEqual([]);
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({ msg: expect.stringMatching('lease') }),
+  ]);
+  const reader = await open(pipe, 'r');
+  await source.ended();
+  await reader.close();
 });

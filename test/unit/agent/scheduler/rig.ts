@@ -6,6 +6,7 @@ import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
 import type { MissedSlots } from '../../../../src/model/result.ts';
 import type { Frequency } from '../../../../src/model/vocabulary.ts';
 import { sleep } from '../../../../src/runtime/wait.ts';
+import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 export const SECOND = 1000;
@@ -68,6 +69,7 @@ export class Rig {
   /** All runs as they were asked of the runner. */
   readonly runs: Run[] = [];
   readonly #active = new Map<string, number>();
+  #asked = 0;
 
   constructor({ concurrency = 10, wallMs = T0, durationMs = () => 0, run }: RigOptions = {}) {
     this.clock = new FakeClock(wallMs);
@@ -101,6 +103,25 @@ export class Rig {
         clockStepped: (stepMs) => this.clockSteps.push(stepMs),
       },
     });
+  }
+
+  /** Asks for a run beside the plan, at once. */
+  ask(check: Check): void {
+    const runId = `asked ${this.#asked}`;
+    this.#asked += 1;
+    const nowMs = this.clock.wallMs();
+    const run: OneOff = {
+      runId,
+      check,
+      reason: 'requested',
+      slot: nowMs,
+      sequenceId: runId,
+      notBefore: null,
+      notAfter: nowMs + YEAR,
+      retriesMade: 0,
+      firstStartedAt: null,
+    };
+    this.scheduler.runOnce(run, () => {});
   }
 
   begin(...checks: readonly Check[]): void {

@@ -17,7 +17,7 @@ describe('the account of slots', () => {
       run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()),
     });
     rig.begin(everyMinute('a'));
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(MINUTE + 10 * SECOND);
     expect(rig.accounted).toEqual([['began a', 60]]);
     busy.open();
@@ -32,7 +32,7 @@ describe('the account of slots', () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'));
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(MINUTE + 29 * SECOND);
     expect(rig.unfinished.size).toBe(1);
     await rig.clock.advance(5 * SECOND);
@@ -41,29 +41,16 @@ describe('the account of slots', () => {
     busy.open();
   });
 
-  it('has a slot that waits for a run of its check that was asked for', async () => {
-    rig = new Rig({ durationMs: () => 20 * SECOND });
-    rig.begin(everyMinute('a'));
-    await rig.clock.advance(50 * SECOND);
-    rig.scheduler.runNow(everyMinute('a'));
-    await rig.clock.advance(15 * SECOND);
-    expect(rig.accounted).toEqual([['began a', 60]]);
-    await rig.clock.advance(30 * SECOND);
-    expect(rig.accounted).toEqual([
-      ['began a', 60],
-      ['ended a', 60],
-    ]);
-  });
-
-  it('lets go of what waits for a check that is no more', async () => {
+  it('lets go of what waits for a check that is gone, as it is missed', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'));
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(MINUTE);
     expect(rig.unfinished.size).toBe(1);
     rig.scheduler.setChecks([]);
     expect(rig.unfinished.size).toBe(0);
+    expect(rig.missedS).toEqual([['a', 60, 60, 'agent_busy']]);
     busy.open();
   });
 
@@ -93,9 +80,8 @@ describe('the account of slots', () => {
       firstStartedAt: null,
     };
     rig.scheduler.runOnce(run, () => {});
-    rig.scheduler.runNow(everyMinute('b'));
     await rig.clock.advance(MINUTE);
-    expect(rig.starts).toHaveLength(2);
+    expect(rig.starts).toHaveLength(1);
     expect(rig.accounted).toEqual([]);
   });
 

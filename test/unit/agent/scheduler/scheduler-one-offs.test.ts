@@ -146,7 +146,7 @@ describe('Scheduler.runOnce', () => {
   it('waits for a place, until notAfter', async () => {
     const busy = gate();
     begin({ concurrency: 1, run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()) });
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(0);
     ask(oneOff('short'), oneOff('patient', { notAfter: T0 + HOUR }));
     await rig.clock.advance(MINUTE + SECOND);
@@ -180,7 +180,7 @@ describe('Scheduler.runOnce', () => {
   it('goes by its own definition of the check, whatever becomes of the plan', async () => {
     const busy = gate();
     begin({ concurrency: 1, run: ({ id }) => (id === 'long' ? busy.opened : Promise.resolve()) });
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(0);
     const check = { ...everyMinute('a'), name: 'as asked', activated: false };
     ask(oneOff('queued', { check }), oneOff('waiting', { check, notBefore: T0 + SECOND }));

@@ -67,8 +67,7 @@ type Happening =
       readonly id: string;
       readonly inMs: number;
       readonly forMs: number;
-    }
-  | { readonly what: 'run_now'; readonly id: string };
+    };
 
 function happening(what: 'advance' | 'stall' | 'suspend', maxMs: number) {
   return fc.integer({ min: 1, max: maxMs }).map((ms) => ({ what, ms }) as Happening);
@@ -80,10 +79,6 @@ const ofTime = [
   { weight: 1, arbitrary: happening('stall', HOUR) },
   { weight: 1, arbitrary: happening('suspend', HOUR) },
   { weight: 4, arbitrary: stepMs.map((ms) => ({ what: 'step', ms }) as Happening) },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom(...IDS).map((id) => ({ what: 'run_now', id }) as Happening),
-  },
   {
     weight: 2,
     arbitrary: fc
@@ -159,7 +154,7 @@ async function play(
   };
   // Only a turn of the scheduler can notice; what is undone before did not happen.
   const untilNoticed = (): Promise<void> => rig.clock.advance(SECOND);
-  const take = (set: readonly Plan[]): readonly Plan[] => {
+  const take = (set: readonly Plan[]): void => {
     for (const { check, turn } of set) {
       const { id, frequency, frequencyOffset } = check;
       const all = slotRuleOf(id, frequency, frequencyOffset);
@@ -171,9 +166,8 @@ async function play(
       set.map(({ check }) => check),
       turnsOf(set),
     );
-    return set;
   };
-  let current = take(checks);
+  take(checks);
   rig.scheduler.start();
   for (const next of happenings) {
     switch (next.what) {
@@ -192,14 +186,8 @@ async function play(
         await live(SECOND, untilNoticed);
         break;
       case 'reload':
-        current = take(next.checks);
+        take(next.checks);
         break;
-      case 'run_now': {
-        const plan = current.find(({ check }) => check.id === next.id);
-        if (plan !== undefined) rig.scheduler.runNow(plan.check);
-        await rig.clock.advance(0);
-        break;
-      }
       case 'run_once': {
         const outcomes: string[] = [];
         const notBefore = rig.clock.wallMs() + next.inMs;

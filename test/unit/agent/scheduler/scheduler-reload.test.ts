@@ -92,7 +92,7 @@ describe('Scheduler, when its checks change', () => {
     expect(rig.startedS.slice(8).map((s) => s / 60)).toEqual([9, 10, 15, 20, 22, 23]);
   });
 
-  it('drops the waiting slot of a check that is no more, and lets its running run end', async () => {
+  it('reports the waiting slot of a check that is gone, and lets its running run end', async () => {
     const runs = new Map([
       ['a', gate()],
       ['b', gate()],
@@ -101,14 +101,29 @@ describe('Scheduler, when its checks change', () => {
     rig.begin(everyMinute('a'), everyMinute('b'));
     await rig.clock.advance(MINUTE);
     const runningId = rig.starts[0]?.id ?? '';
+    const waitingId = runningId === 'a' ? 'b' : 'a';
     expect(rig.scheduler.queued).toBe(1);
     rig.scheduler.setChecks([]);
     expect([rig.scheduler.running, rig.scheduler.queued]).toEqual([1, 0]);
     runs.get(runningId)?.open();
     await rig.clock.advance(2 * MINUTE);
     expect(rig.starts).toHaveLength(1);
-    expect(rig.missed).toEqual([]);
+    expect(rig.missedS).toEqual([[waitingId, 60, 60, 'agent_busy']]);
     expect(rig.scheduler.running).toBe(0);
+  });
+
+  it('reports what was due of a check that is gone, and not looked at yet', async () => {
+    rig = new Rig();
+    rig.begin(everyMinute('moved'), everyMinute('stays'));
+    await rig.clock.advance(MINUTE + SECOND);
+    // The event loop was held: no turn came since then, and the news of the move is next in line.
+    rig.clock.spend(2 * MINUTE);
+    rig.scheduler.setChecks([everyMinute('stays')]);
+    await rig.clock.advance(MINUTE);
+    expect(rig.missedS).toContainEqual(['moved', 120, 180, 'agent_asleep']);
+    expect(rig.missedS.filter(([id]) => id === 'moved')).toHaveLength(1);
+    rig.scheduler.setChecks([]);
+    expect(rig.missedS.filter(([id]) => id === 'moved')).toHaveLength(1);
   });
 
   it('counts a run in progress as the previous one of a check that was changed or came back', async () => {

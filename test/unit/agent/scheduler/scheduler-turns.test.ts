@@ -72,7 +72,7 @@ describe('Scheduler, with turns', () => {
     const turns = turn(check, 0);
     const slotMs = nextTurnAfter(turns.get('a') ?? NO_RULE, T0);
     begin(check, turns);
-    rig.scheduler.runNow(everyMinute('long'));
+    rig.ask(everyMinute('long'));
     await rig.clock.advance(slotMs - T0 + 5 * SECOND);
     expect(rig.scheduler.queued).toBe(1);
     await rig.clock.advance(2 * SECOND);
@@ -141,20 +141,5 @@ describe('Scheduler, with turns', () => {
     rig.scheduler.setChecks([check], having ?? new Map());
     await rig.clock.advance(3 * MINUTE);
     expect(rig.startedS.map((s) => s / 60)).toEqual([1, 2, 4]);
-  });
-
-  it('names a run that is asked for beside the plan by no slot of its own', async () => {
-    rig = new Rig();
-    const check = everyMinute('a');
-    begin(check, turn(check, 0));
-    await rig.clock.advance(3 * MINUTE);
-    const [slot] = rig.starts.slice(-1);
-    const toSlotMs = (slot?.slotMs ?? 0) + 3 * MINUTE - rig.clock.wallMs();
-    await rig.clock.advance(toSlotMs);
-    rig.scheduler.runNow(check);
-    await rig.clock.advance(0);
-    const names = rig.starts.map(({ slotMs }) => slotMs);
-    expect(new Set(names).size).toBe(names.length);
-    expect(rig.starts.at(-1)?.kind).toBe('one_off');
   });
 });

@@ -187,7 +187,7 @@ describe('Scheduler', () => {
     expect(rig.starts.at(-1)?.lateMs).toBe(33);
 
     story.length = 0;
-    for (const check of checks) rig.scheduler.runNow(check);
+    for (const check of checks) rig.ask(check);
     await rig.clock.advance(SECOND);
     await rig.clock.advance(SECOND);
     expect(rig.starts).toHaveLength(24);

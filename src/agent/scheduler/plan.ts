@@ -1,0 +1,133 @@
+import type { Check } from '../../model/check.ts';
+import { lastSlotAt } from '../../model/frequency.ts';
+import type { MissedSlots } from '../../model/result.ts';
+import type { TurnRule } from '../../model/slot-stride.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Due } from './run-queue.ts';
+import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
+import { SlotHeap } from './slot-heap.ts';
+import type { Stretch } from './stretch.ts';
+import type { Timeline } from './timeline.ts';
+
+/** What another set of checks means for those of the one before. */
+export interface Replaced {
+  /** Their definitions may be others. */
+  readonly kept: readonly Check[];
+  readonly gone: readonly ScheduledCheck[];
+}
+
+/** What a check's slots in a stretch come to. */
+export interface TakenSlots {
+  readonly missed: readonly MissedSlots[];
+  /** The slot to be run now; null where it is too late for all of them. */
+  readonly due: Due | null;
+}
+
+/** The checks that are scheduled, each with its next slot. */
+export class Plan {
+  readonly #clock: Clock;
+  readonly #timeline: Timeline;
+  readonly #heap = new SlotHeap<ScheduledCheck>();
+  #scheduled: ReadonlyMap<string, ScheduledCheck> = new Map();
+
+  constructor(clock: Clock, timeline: Timeline) {
+    this.#clock = clock;
+    this.#timeline = timeline;
+  }
+
+  get size(): number {
+    return this.#scheduled.size;
+  }
+
+  /** Epoch milliseconds of the earliest slot that was not taken; Infinity where there are no checks. */
+  get nextSlotMs(): number {
+    return this.#heap.top()?.nextSlotMs ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Takes these checks in place of those before; deactivated ones are left out. */
+  replace(checks: readonly Check[], turns: ReadonlyMap<string, TurnRule>): Replaced {
+    const presentMs = this.#timeline.presentMs;
+    const before = this.#scheduled;
+    const scheduled = new Map<string, ScheduledCheck>();
+    const kept: Check[] = [];
+    for (const check of checks) {
+      if (!check.activated) continue;
+      const known = before.get(check.id);
+      if (known !== undefined) kept.push(check);
+      const turn = turns.get(check.id) ?? null;
+      scheduled.set(check.id, this.#adopt(check, turn, known, presentMs));
+    }
+    const gone = [...before.values()].filter(({ check }) => !scheduled.has(check.id));
+    this.#scheduled = scheduled;
+    this.#heap.refill(scheduled.values());
+    return { kept, gone };
+  }
+
+  /** Each check's next slot is the first one after the instant that is still to be run. */
+  reschedule(instantMs: number): void {
+    for (const scheduled of this.#scheduled.values()) {
+      scheduled.nextSlotMs = this.#timeline.nextSlotAfter(scheduled.rule, instantMs);
+    }
+    this.#heap.refill(this.#scheduled.values());
+  }
+
+  /**
+   * Takes the slots in the stretch of the check whose slot is the earliest: the last one is run
+   * where it is not too late for it, those before it never are. Null where no check has one.
+   */
+  takeNext({ toMs, atMonotonicMs, reason }: Stretch): TakenSlots | null {
+    const next = this.#heap.top();
+    if (next === null || next.nextSlotMs > toMs) return null;
+    const { check, rule, toleranceMs, nextSlotMs: firstMs } = next;
+    const lastMs = lastSlotAt(rule, toMs);
+    next.nextSlotMs = this.#timeline.nextSlotAfter(rule, toMs);
+    this.#heap.topMoved();
+
+    const dueMonotonicMs = atMonotonicMs - (toMs - lastMs);
+    const isInTime = this.#clock.monotonicMs() - dueMonotonicMs <= toleranceMs;
+    const isToRun = isInTime && !this.#timeline.isLived(lastMs);
+    const lastMissedMs = isToRun ? lastMs - rule.periodMs : lastMs;
+    const missed = this.#missedOf({ check, rule }, { firstMs, lastMs: lastMissedMs }, reason);
+    if (!isToRun) return { missed, due: null };
+    const isReported = this.#timeline.isReported(lastMs);
+    return { missed, due: { check, slotMs: lastMs, dueMonotonicMs, toleranceMs, isReported } };
+  }
+
+  /** The slots of a check that is gone that were due and not looked at yet. */
+  leftBy({ check, rule, nextSlotMs: firstMs }: ScheduledCheck): readonly MissedSlots[] {
+    const lastMs = lastSlotAt(rule, this.#timeline.presentMs);
+    return this.#missedOf({ check, rule }, { firstMs, lastMs }, 'agent_asleep');
+  }
+
+  #missedOf(
+    { check, rule }: Pick<ScheduledCheck, 'check' | 'rule'>,
+    { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
+    reason: MissedSlots['reason'],
+  ): readonly MissedSlots[] {
+    if (firstMs > lastMs) return [];
+    const ranges = this.#timeline.unreported(rule, firstMs, lastMs);
+    return ranges.map((range) => ({ checkId: check.id, ...range, reason }));
+  }
+
+  #adopt(
+    check: Check,
+    turn: TurnRule | null,
+    known: ScheduledCheck | undefined,
+    presentMs: number,
+  ): ScheduledCheck {
+    if (known === undefined) {
+      const added = scheduledCheckOf(check, turn);
+      added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
+      return added;
+    }
+    if (isDueAlike(known, check, turn)) {
+      known.check = check;
+      return known;
+    }
+    const changed = scheduledCheckOf(check, turn);
+    // Slots before the old plan's next one are dealt with, also those that both plans have.
+    const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
+    changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
+    return changed;
+  }
+}

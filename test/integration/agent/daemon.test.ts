@@ -1,0 +1,119 @@
+import { EventEmitter, once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../../src/agent/config.ts';
+import { createFileLink } from '../../../src/agent/link/file-link.ts';
+import type { Link } from '../../../src/agent/link/link.ts';
+import { runAgent } from '../../../src/agent/main.ts';
+import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
+import type { MissedSlots } from '../../../src/model/result.ts';
+import { VedetteError } from '../../../src/runtime/errors.ts';
+import { StopSignals } from '../../../src/runtime/lifecycle.ts';
+import { checkOf } from '../../support/checks.ts';
+import { eventually } from '../../support/eventually.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { captureLog } from '../../support/log-capture.ts';
+import { listenTcp } from '../../support/tcp-servers.ts';
+
+const GRACE_MS = 1000;
+
+const setOf = (...checks: CheckSet['checks']): CheckSet => ({
+  checks,
+  clientCertificates: [],
+  turns: new Map(),
+  location: 'office',
+  unanswered: new Map(),
+});
+
+/** The whole agent, for whom a part of the link is what the test says. */
+async function startAgent(parts: (missed: MissedSlots[]) => Partial<Link> = () => ({})) {
+  const { log } = captureLog();
+  const signals = new EventEmitter();
+  const clock = new FakeClock();
+  const stop = new StopSignals({ emitter: signals, clock, graceMs: GRACE_MS, log });
+  const missed: MissedSlots[] = [];
+  const watched = new EventEmitter();
+  const breaking = new AbortController();
+  const sink = {
+    result: () => {},
+    missed: (slots: MissedSlots) => void missed.push(slots),
+    flush: async () => {},
+  };
+  const source = {
+    checkFileUsable: null,
+    watch: async (listener: CheckListener): Promise<void> => {
+      watched.emit('listener', listener);
+      await once(breaking.signal, 'abort');
+      throw breaking.signal.reason;
+    },
+  };
+  const ended = runAgent({
+    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
+    openLink: async () => ({ ...createFileLink({ source, sink }), ...parts(missed) }),
+    log,
+    stop,
+    onListening: () => {},
+  });
+  ended.catch(() => {});
+  onTestFinished(async () => {
+    signals.emit('SIGTERM');
+    await ended.catch(() => {});
+    stop.dispose();
+  });
+  const [listener] = (await once(watched, 'listener')) as [CheckListener];
+  return { clock, stop, ended, missed, listener, breaking };
+}
+
+describe('the daemon', () => {
+  it('ends where what delivers its results breaks: it would only look alive', async () => {
+    const fault = new Error('ours');
+    const { ended, stop } = await startAgent(() => ({ work: () => Promise.reject(fault) }));
+    await expect(ended).rejects.toBe(fault);
+    expect(stop.stopping.aborted).toBe(true);
+  });
+
+  it('waits for what runs no longer than the grace where its source cannot go on', async () => {
+    const target = await listenTcp(() => {});
+    onTestFinished(() => target.close());
+    const { ended, clock, listener, breaking } = await startAgent();
+    // Its answer never comes.
+    const request = { port: target.port, data: 'hello' };
+    listener.onChecks(setOf());
+    listener.onRun({
+      runId: 'run-1',
+      check: checkOf('TCP', { request, maxResponseTime: 5000 }),
+      reason: 'requested',
+      slot: 1,
+      sequenceId: 'sequence-1',
+      notBefore: null,
+      notAfter: Date.now() + 60_000,
+      retriesMade: 0,
+      firstStartedAt: null,
+    });
+    await eventually(() => target.accepted > 0);
+    breaking.abort(new VedetteError('config', 'AGENT_REPLACED', 'another has its place'));
+    await eventually(() => clock.pendingTimers > 0);
+    await clock.advance(GRACE_MS);
+    await expect(ended).rejects.toMatchObject({ code: 'AGENT_REPLACED' });
+  });
+
+  it('tells what was left before it bit by bit, and then that this is all', async () => {
+    const left = Array.from({ length: 1000 }, (_, n) => {
+      const slot = n * 60_000;
+      return { checkId: 'db', slot, lastSlot: slot, count: 1, reason: 'agent_stopped' } as const;
+    });
+    const told = new EventEmitter();
+    const allTold = once(told, 'all');
+    const { missed, listener } = await startAgent((soFar) => ({
+      leftBefore: () => left,
+      leftIsTold: () => void told.emit('all', soFar.length),
+    }));
+    let atTheNextTurn = 0;
+    setImmediate(() => {
+      atTheNextTurn = missed.length;
+    });
+    listener.onChecks(setOf());
+    expect(await allTold).toEqual([1000]);
+    expect(atTheNextTurn).toBeLessThan(1000);
+    expect(missed).toEqual(left);
+  });
+});

@@ -1,0 +1,76 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
+import { createMetrics } from '../../../../src/agent/health/metrics.ts';
+import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { UploadService } from '../../../support/upload-service.ts';
+import { wireResult } from '../../../support/wire-results.ts';
+
+const KEY = `pl_${'0'.repeat(32)}`;
+
+async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder()) {
+  onTestFinished(folder.remove);
+  const service = await UploadService.start();
+  const clock = new FakeClock(Date.now());
+  const { log, records } = captureLog();
+  const work = {
+    kind: 'service',
+    serviceUrl: service.url,
+    key,
+    dataDir: folder.path,
+    spoolMaxBytes: 64 * 1024 * 1024,
+    spoolMaxAgeMs: 3_600_000,
+  } as const;
+  const link = await openServiceLink(
+    { work, concurrency: 1, alsoTo: null },
+    {
+      clock,
+      log,
+      metrics: createMetrics({ version: '1.2.3' }),
+      runs: { running: 0, queued: 0, reachedMs: clock.wallMs() },
+    },
+  );
+  return { link, clock, folder, service, records };
+}
+
+it('gives the service at the end what a disk that refuses does not take', async () => {
+  const { link, clock, folder, service, records } = await openLink();
+  rmSync(folder.file('spool'), { recursive: true });
+  const result = wireResult('sequence-1');
+  link.sink.result(result);
+  const limit = new AbortController();
+  const cancel = clock.after(5_000, () => limit.abort());
+  const closed = link.close(limit.signal);
+  await clock.advance(100);
+  await eventually(() => records().some(({ level }) => level === 'error'));
+  await clock.advance(2_400);
+  await eventually(() => service.taken.length > 0);
+  expect(service.taken).toEqual([result.id]);
+  await closed;
+  cancel();
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('ends its work at once, also where the key file is one that never answers', async () => {
+  const folder = makeTempFolder();
+  writeFileSync(folder.file('key'), KEY);
+  const { link, clock } = await openLink(keyFile(folder.file('key')), folder);
+  const ended = new AbortController();
+  const worked = link.work(ended.signal);
+  link.leftIsTold();
+  // Whoever reads it waits for a writer.
+  rmSync(folder.file('key'));
+  execFileSync('mkfifo', [folder.file('key')]);
+  await clock.advance(10_000);
+  ended.abort();
+  await worked;
+  const writer = await open(folder.file('key'), 'w');
+  await writer.close();
+  await link.close(new AbortController().signal);
+});
