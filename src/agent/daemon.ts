@@ -32,6 +32,8 @@ const MISSED_A_TURN = 100;
 const FLUSH_LIMIT_MS = 5_000;
 /** The lease ends by itself if this does not suffice. */
 const RELEASE_LIMIT_MS = 3_000;
+/** What each of the two is still given when the grace is over, or a second signal came. */
+const LAST_WORD_MS = 1_000;
 
 /**
  * Runs what the link's source tells of and gives the link what comes of it, from the first set of
@@ -199,12 +201,11 @@ export class Daemon implements LinkedRuns {
     const drained = this.#scheduler.drain(now);
     const runs = this.#scheduler.unfinished;
     if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');
-    const limit = new AbortController();
-    const cancel = clock.after(RELEASE_LIMIT_MS, () => limit.abort());
+    const limit = limitOf(clock, now, RELEASE_LIMIT_MS);
     try {
       await link.release(limit.signal);
     } finally {
-      cancel();
+      limit.cancel();
     }
     await drained;
   }
@@ -212,22 +213,43 @@ export class Daemon implements LinkedRuns {
   /** Also runs that were cut short have something to tell, so this has a limit of its own. */
   async #close(now: AbortSignal): Promise<void> {
     const { clock, link, log } = this.#parts;
-    const limit = new AbortController();
-    const end = (): void => limit.abort();
-    const cancel = clock.after(FLUSH_LIMIT_MS, () => {
-      // What nobody keeps is worth the whole grace.
-      if (link.outlivesProcess || link.status().spool === null || now.aborted) end();
-      else now.addEventListener('abort', end, { once: true });
-    });
+    // What nobody keeps is worth the whole grace.
+    const isKept = link.outlivesProcess || link.status().spool === null;
+    const limit = limitOf(clock, now, isKept ? FLUSH_LIMIT_MS : null);
     try {
       await link.close(limit.signal);
     } catch (error) {
       log.error({ err: error }, `results could not be written: ${messageOf(error)}`);
     } finally {
-      cancel();
-      now.removeEventListener('abort', end);
+      limit.cancel();
     }
   }
+}
+
+interface Limit {
+  readonly signal: AbortSignal;
+  /** Leaves no timer and no listener behind. */
+  cancel(): void;
+}
+
+/**
+ * Aborts after `limitMs` (null: never), and in any case soon after `now` does: whoever asks twice
+ * wants the end.
+ */
+function limitOf(clock: Clock, now: AbortSignal, limitMs: number | null): Limit {
+  const limit = new AbortController();
+  const end = (): void => limit.abort();
+  const cancels = limitMs === null ? [] : [clock.after(limitMs, end)];
+  const hurry = (): void => void cancels.push(clock.after(LAST_WORD_MS, end));
+  if (now.aborted) hurry();
+  else now.addEventListener('abort', hurry, { once: true });
+  return {
+    signal: limit.signal,
+    cancel() {
+      now.removeEventListener('abort', hurry);
+      for (const cancel of cancels) cancel();
+    },
+  };
 }
 
 /** Settles as the promise does, and resolves as soon as the signal aborts. */

@@ -15,6 +15,7 @@ import { wireResult } from './wire-results.ts';
 
 export interface RigOptions extends Partial<SpoolOptions> {
   readonly lingerMs?: number;
+  readonly outlivesProcess?: boolean;
   /** Of the jitter; the default takes a tenth off, so that no wait is as long as a request may be. */
   readonly random?: number;
   /** Another service than the rig's own, and a key for it. */
@@ -27,21 +28,24 @@ export interface RigOptions extends Partial<SpoolOptions> {
  * waits go by a clock that the test moves.
  */
 export async function uploadRig(options: RigOptions = {}) {
-  const { lingerMs = 0, random = 0.8, serviceUrl, key = 'pl_one', ...spoolOptions } = options;
+  const { lingerMs = 0, random = 0.8, outlivesProcess = false } = options;
+  const { serviceUrl, key = 'pl_one', ...spoolOptions } = options;
   const folder = makeTempFolder();
   const service = await UploadService.start();
   onTestFinished(folder.remove);
   const dataDir = spoolOptions.dataDir === undefined ? folder.path : spoolOptions.dataDir;
-  const uploads = { serviceUrl: serviceUrl ?? service.url, key, lingerMs, random };
+  const uploads = { serviceUrl: serviceUrl ?? service.url, key, lingerMs, random, outlivesProcess };
   const start = () => startAgent({ ...spoolOptions, dataDir }, uploads);
   return { folder, service, start, ...(await start()) };
 }
 
 async function startAgent(
   spoolOptions: SpoolOptions,
-  uploads: Required<Pick<RigOptions, 'serviceUrl' | 'key' | 'lingerMs' | 'random'>>,
+  uploads: Required<
+    Pick<RigOptions, 'serviceUrl' | 'key' | 'lingerMs' | 'random' | 'outlivesProcess'>
+  >,
 ) {
-  const { serviceUrl, lingerMs, random } = uploads;
+  const { serviceUrl, lingerMs, random, outlivesProcess } = uploads;
   // The spool's clock is the machine's, and both tell when a record came to be.
   const clock = new FakeClock(Date.now());
   const { log, records } = captureLog();
@@ -69,6 +73,7 @@ async function startAgent(
     },
     onRejected: (kind, count) => rejected.push([kind, count]),
     lingerMs,
+    outlivesProcess,
     random: () => random,
   });
   const ended = new AbortController();

@@ -82,6 +82,7 @@ export async function openServiceLink(
       log,
       onUploaded: metrics.uploaded,
       onRejected: metrics.rejected,
+      outlivesProcess: dataDir !== null,
     });
     let markTold = (): void => {};
     const told = new Promise<void>((resolve) => {

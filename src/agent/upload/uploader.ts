@@ -29,6 +29,8 @@ export interface UploaderOptions {
   readonly onRejected: (kind: SpoolKind, count: number) => void;
   /** A second at first, up to a minute, where left out. */
   readonly backoff?: BackoffRange;
+  /** The next process finds what is left here: so none of it is worth the wait for a service that is away. */
+  readonly outlivesProcess?: boolean;
   /** How long a few results wait for others to go with them, milliseconds; 500 where left out. */
   readonly lingerMs?: number;
   /** From 0 to under 1; for the jitter of the back-off. */
@@ -93,8 +95,8 @@ export class Uploader {
 
   /**
    * For the drain, when `run` has ended and the spool has committed what came: sends what waits,
-   * artifacts too, until nothing does, the signal aborts, or the service wants what only people can
-   * give it (a key, an upgrade).
+   * artifacts too, until nothing does, the signal aborts, the service wants what only people can
+   * give it (a key, an upgrade), or it is away and what is left outlives the process.
    */
   async flush(signal: AbortSignal): Promise<void> {
     this.#patience.restart();
@@ -102,7 +104,9 @@ export class Uploader {
       const step = await this.#step(signal);
       if (step === 'empty') break;
       if (step === 'sent') continue;
-      if (!REACTIONS[step.kind].healsByItself) return;
+      const { act, healsByItself } = REACTIONS[step.kind];
+      if (!healsByItself) return;
+      if (this.#options.outlivesProcess === true && act === 'back-off') return;
       await this.#patience.wait(step, signal);
     }
     await this.#artifacts.flush(signal);

@@ -467,6 +467,16 @@ describe('the drain', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('does not wait for a service that is away, where the next process has the rest', async () => {
+    const { put, uploader, service, spool, clock } = await uploadRig({ outlivesProcess: true });
+    service.always(PATHS.results, reset);
+    await put('one');
+    await uploader.flush(never);
+    expect(service.seen).toHaveLength(1);
+    expect(spool.depth.records).toBe(1);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it.each([401, 426])('does not wait for people: a %i ends it', async (status) => {
     const { put, uploader, service, spool } = await uploadRig();
     service.always(PATHS.results, failing(status));
