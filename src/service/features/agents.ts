@@ -107,7 +107,10 @@ export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsP
     const delta = isWhole
       ? null
       : await deltaOf(store, who, { since: request.revision, to: revision });
-    const checks = delta ?? (await firstPage(store, who, { revision, epoch }));
+    const told = delta ?? (await firstPage(store, who, { revision, epoch }));
+    // The poll ends before the checks are shared out: it keeps what it has, and asks for all again.
+    const isUnknown = standing.pending && told.full && told.upsert.length === 0;
+    const checks = isUnknown ? unchanged(0) : told;
     const isNews =
       checks.full ||
       checks.upsert.length + checks.remove.length > 0 ||

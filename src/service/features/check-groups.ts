@@ -94,7 +94,7 @@ export function createCheckGroups({ store, clock }: CheckGroupsParts): CheckGrou
         if (stored === null) throw notFound('check group');
         const affected = await locationsOf(tx, accountId, stored);
         await change(tx, { accountId, named: [], affected });
-        await deleteGroup(tx, { accountId, id });
+        await deleteGroup(tx, { accountId, id, deletedAtMs: clock.wallMs() });
       });
     },
   };

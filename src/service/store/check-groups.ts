@@ -159,8 +159,20 @@ export async function listGroups(
   return rows.map(groupOf);
 }
 
-/** Its checks stay, without a group. */
-export async function deleteGroup(sql: Sql, { accountId, id }: GroupKey): Promise<void> {
+/**
+ * Its checks stay, without a group. It counts as a change of theirs, too: what began before it may
+ * have run where the group alone said so, and nothing else would tell of that afterwards.
+ */
+export async function deleteGroup(
+  sql: Sql,
+  { accountId, id, deletedAtMs }: GroupKey & { readonly deletedAtMs: number },
+): Promise<void> {
+  await sql.query(
+    `update checks
+     set group_id = null, updated_at = $3::timestamptz, revision = revision + 1
+     where account_id = $1 and group_id = $2::bigint`,
+    [accountId, id, new Date(deletedAtMs)],
+  );
   await sql.query('delete from check_groups where account_id = $1 and id = $2::bigint', [
     accountId,
     id,

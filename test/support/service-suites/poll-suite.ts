@@ -53,6 +53,25 @@ export function pollSuite(labOf: () => AgentLab): void {
       expect(a.revision).toBeGreaterThan(0);
     });
 
+    it('that ends before they are leaves an agent what it ran before, until it asks again', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      // Away for so long that it has lost them all, and the service stops as it comes back.
+      await lab.silence('agent-a');
+      await lab.assigner.pass();
+      const answer = await a.look();
+      expect(answer).toMatchObject({ full: false, upsert: [], remove: [], epoch: 2 });
+      expect(a.ids).toEqual(['check-0', 'check-1', 'check-2']);
+      await lab.checks.remove(lab.accountId, 'check-1');
+      await lab.assigner.pass();
+      expect(await a.look()).toMatchObject({ full: true, epoch: 2 });
+      expect(a.ids).toEqual(['check-0', 'check-2']);
+    });
+
     it.each([
       ['created', (lab: AgentLab) => lab.addCheck('new'), { upsert: ['new'], remove: [] }],
       [

@@ -187,6 +187,17 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         expect(await codesFor(resultOfRun({ slot: minutesAgo(1), checkId: 'other' }))).toEqual([]);
       });
 
+      it('are taken where the run began before the group that named it was deleted', async () => {
+        const { mine, check, running } = world();
+        const fields = { name: 'g', privateLocations: ['berlin'] };
+        const group = (await mine.post('/v1/check-groups', fields)).json.id;
+        await check('other', { ...elsewhere, groupId: group });
+        // Both have been so for long when the run begins.
+        await running.store.query(`update checks set created_at = created_at - interval '1 hour'`);
+        expect((await mine.delete(`/v1/check-groups/${group}`)).status).toBe(204);
+        expect(await codesFor(resultOfRun({ slot: minutesAgo(1), checkId: 'other' }))).toEqual([]);
+      });
+
       it('are taken where the run was asked for there, and end it', async () => {
         const { running, mine, check } = world();
         const { checkRuns } = running.features;
