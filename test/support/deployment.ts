@@ -97,7 +97,7 @@ export interface RunningService extends Running {
 }
 
 export interface ServiceOptions extends StartOptions {
-  /** One of the two, or neither for memory. */
+  /** One of the two; with neither, a folder of the test's own. */
   readonly dataDir?: string;
   readonly databaseUrl?: string;
   /** Any free one where left out. */
@@ -121,7 +121,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       LEASE_SECONDS: '3',
       RATE_LIMIT_PER_MINUTE: '1000000',
       FIRST_API_KEY: apiKey,
-      ...(dataDir === undefined ? {} : { DATA_DIR: dataDir }),
+      // Also with PostgreSQL, for artifacts: a process that is killed leaves a temporary folder.
+      DATA_DIR: dataDir ?? testFolder(),
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ...options.env,
     },
