@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { cuttingRelay } from '../../support/cutting-relay.ts';
 import {
   download,
   useArtifactServer,
@@ -12,36 +11,13 @@ import { uploadRig } from '../../support/upload-rig.ts';
 
 const service = useParties(useArtifactServer('pglite'));
 
-/** Passes bytes on to the port, and resets each connection of the list after so many of them. */
-async function cuttingRelay(port: number, cutsAfter: number[]): Promise<URL> {
-  const server = createServer((agent) => {
-    const limit = cutsAfter.shift() ?? Number.POSITIVE_INFINITY;
-    const upstream = connect(port, '127.0.0.1');
-    let passed = 0;
-    agent.on('data', (chunk) => {
-      passed += chunk.length;
-      if (passed > limit) agent.resetAndDestroy();
-    });
-    agent.pipe(upstream).pipe(agent);
-    for (const [one, other] of [
-      [agent, upstream],
-      [upstream, agent],
-    ] as const) {
-      one.on('error', () => {});
-      one.once('close', () => other.destroy());
-    }
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => void server.close());
-  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-}
-
 it('an artifact over a line that is cut arrives whole at the service, where the result says', async () => {
   const { mine, app } = service();
-  const cuts = [MIN_PART_BYTES / 2, MIN_PART_BYTES * 1.5, MIN_PART_BYTES / 3];
+  const cuts = [0.5, 1.5, 0.3].map((parts) => Math.round(parts * MIN_PART_BYTES));
+  const relay = await cuttingRelay(app.port);
+  relay.cutAfter(cuts);
   const { outbox, spool, run, clock, waitMs, empty, records } = await uploadRig({
-    serviceUrl: await cuttingRelay(app.port, [...cuts]),
+    serviceUrl: new URL(relay.url),
     key: mine.agentKey,
   });
   const bytes = randomBytes(2 * MIN_PART_BYTES + 1000);
@@ -59,5 +35,6 @@ it('an artifact over a line that is cut arrives whole at the service, where the 
   await empty();
   const got = await download(app.port, added.asset, { key: mine.key });
   expect([got.status, got.body.equals(bytes)]).toEqual([200, true]);
+  expect(relay.cuts).toBe(cuts.length);
   expect(records().map(({ level }) => level)).toEqual(['warn', 'info']);
 });

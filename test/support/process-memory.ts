@@ -1,0 +1,21 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+
+/** What a process takes of the machine's memory, as the kernel counts it. Linux, and root. */
+export interface MemoryWatch {
+  /** By how much more it had at any moment since the start of the watch than it had then. */
+  peakGrowthBytes(): number;
+}
+
+export function watchMemory(pid: number): MemoryWatch {
+  // proc(5): from here on the peak counts anew.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const startBytes = statusBytes(pid, 'VmRSS');
+  return { peakGrowthBytes: () => statusBytes(pid, 'VmHWM') - startBytes };
+}
+
+function statusBytes(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const kilobytes = new RegExp(`^${field}:\\s*(\\d+) kB$`, 'm').exec(status)?.[1];
+  if (kilobytes === undefined) throw new Error(`no ${field} in /proc/${pid}/status`);
+  return Number(kilobytes) * 1024;
+}

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckResult } from '../../../src/model/result.ts';
+import { metricsOf } from '../../support/agent-metrics.ts';
+import { removeSharedPostgres } from '../../support/databases.ts';
+import {
+  type RunningAgent,
+  type RunningService,
+  readDatabase,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import { emptyDatabase } from '../../support/empty-database.ts';
+import { askService } from '../../support/service-app.ts';
+import { mountSmallDisk } from '../../support/small-disk.ts';
+import { lacking } from '../../support/system-needs.ts';
+import { listening } from '../../support/tcp-servers.ts';
+
+const CHECKS = 200;
+/** With each of them a result has the body once more: half a MiB, of which memory takes 64 MiB. */
+const ASSERTIONS = 50;
+const LONG = 'All is well. '.repeat(800).slice(0, 10_000);
+const SHORT = 'All is well.';
+const DISK_MIB = 128;
+/** Results that are made before the disk is full, while the service is away. */
+const EARLY = 10;
+const LOST = 10;
+const DROPPED = 'vedette_spool_dropped_total';
+const missing = lacking({ commands: ['mount', 'umount'], files: [] });
+
+afterAll(removeSharedPostgres);
+
+describe.skipIf(missing !== null).each(['pglite', 'postgres'] as const)(
+  `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,
+  (kind) => {
+    it('goes on while its disk is full, counts what is lost, says it once, and recovers', async () => {
+      const where = await emptyDatabase(kind);
+      const service = await startService(where);
+      const { key, slug } = await service.addLocation('cellar');
+      const target = await addChecks(service, slug);
+      const disk = mountSmallDisk(DISK_MIB);
+      const stdoutFile = join(testFolder(), 'printed.ndjson');
+      const dataDir = join(disk.path, 'data');
+      const agent = await startAgent({ serviceUrl: service.url, key, dataDir, stdoutFile });
+      const metric = (series: string) => async () => (await metricsOf(agent))(series);
+      await until(metric('vedette_uploaded_total'), (count) => count > 0);
+      const readiness = watchReadiness(agent);
+
+      await service.kill('SIGKILL');
+      const before = printed(stdoutFile).length;
+      await until(metric('vedette_spool_records'), (count) => count >= 3 * EARLY);
+      // Those are on disk when as many have come after them.
+      const early = printed(stdoutFile).slice(before, -EARLY);
+      disk.fill();
+      const lost = metric(`${DROPPED}{kind="result",reason="memory"}`);
+      await until(lost, (count) => count >= LOST);
+      expect((await agent.health()).json).toMatchObject({ state: 'running', checks: CHECKS });
+
+      const late = printed(stdoutFile).slice(-EARLY);
+      // There is enough to be sent.
+      target.body = SHORT;
+      disk.empty();
+      await agent.logged(/the spool is written to disk again/);
+      const dropped = await lost();
+      const again = await startService({ ...where, port: service.port, apiKey: service.apiKey });
+      const waiting = await metric('vedette_spool_records')();
+      await until(metric('vedette_spool_records'), (count) => count < waiting / 4);
+      const after = await metricsOf(agent);
+      expect(readiness.stop().filter((status) => status !== 200)).toEqual([]);
+      expect(await agent.kill('SIGTERM')).toBe(0);
+      expect(await again.kill('SIGTERM')).toBe(0);
+
+      const all = printed(stdoutFile);
+      const rows = await readDatabase(where, 'select id from check_results');
+      const arrived = new Set(rows.map(({ id }) => id));
+      const gone = all.filter(({ id }) => !arrived.has(id));
+      // Each result has arrived, or was counted.
+      expect(gone).toHaveLength(dropped);
+      expect(arrived.size).toBe(all.length - dropped);
+      expect(early.length).toBeGreaterThan(0);
+      // What was on disk is kept, and in memory it is the oldest that make room for the newest.
+      expect([...early, ...late].filter(({ id }) => !arrived.has(id))).toEqual([]);
+      expect(all.filter(({ hasFailures }) => hasFailures)).toEqual([]);
+      expect(after(`${DROPPED}{kind="result",reason="memory"}`)).toBe(dropped);
+      expect(after(`${DROPPED}{kind="result",reason="space"}`)).toBe(0);
+      expect(after('vedette_missed_slots_total{reason="agent_busy"}')).toBe(0);
+
+      const log = agent
+        .log()
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      expect(log.filter(({ level }) => level === 'error')).toEqual([
+        expect.objectContaining({
+          code: 'ENOSPC',
+          msg: expect.stringContaining('cannot be written'),
+        }),
+      ]);
+      expect(log.filter(({ msg }) => msg === 'the spool is written to disk again')).toEqual([
+        expect.objectContaining({ dropped }),
+      ]);
+      const warnings = log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
+      expect(warnings).toEqual([...new Set(warnings)]);
+    });
+  },
+);
+
+/** Each passes. Its results are as long as what the target then has for a body. */
+async function addChecks(service: RunningService, slug: string): Promise<{ body: string }> {
+  const target = { body: LONG };
+  const server = await listening(createServer((_request, response) => response.end(target.body)));
+  onTestFinished(() => server.close());
+  const assertion = { source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'well' };
+  const request = {
+    method: 'GET',
+    url: `http://127.0.0.1:${server.port}/`,
+    assertions: Array.from({ length: ASSERTIONS }, () => assertion),
+  };
+  const plan = { frequency: 0, frequencyOffset: 10, privateLocations: [slug] };
+  for (let number = 0; number < CHECKS; number += 1) {
+    await service.addCheck('api', { ...plan, name: `check ${number}`, request });
+  }
+  return target;
+}
+
+/** All results that an agent has printed so far, but for a line that is not whole yet. */
+function printed(file: string): readonly CheckResult[] {
+  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line)).filter(({ resultType }) => resultType !== undefined);
+}
+
+/** Asks again and again, until it is stopped, which gives all answers' statuses. */
+function watchReadiness({ healthPort }: RunningAgent): { stop(): readonly number[] } {
+  const statuses: number[] = [];
+  let isStopped = false;
+  const ask = async (): Promise<number> => {
+    const { status } = await askService(healthPort, '/-/readiness', { key: null });
+    if (!isStopped) statuses.push(status);
+    return status;
+  };
+  const watching = until(ask, () => isStopped).catch(() => {
+    // No answer at all is no 200 either.
+    if (!isStopped) statuses.push(0);
+  });
+  onTestFinished(async () => {
+    isStopped = true;
+    await watching;
+  });
+  return {
+    stop() {
+      isStopped = true;
+      if (statuses.length === 0) throw new Error('readiness was never asked');
+      return statuses;
+    },
+  };
+}
