@@ -48,7 +48,9 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
   });
   if (!begun.ok) {
     const { fault } = begun;
-    return fault.kind === 'refused' ? { end: 'refused', fault } : broken(fault, 0);
+    if (fault.kind !== 'refused') return broken(fault, 0);
+    if (isAboutTheArtifact(fault)) return { end: 'refused', fault };
+    return { end: 'fault', fault: { ...fault, kind: 'failed' }, partsSent: 0 };
   }
   const { uploadId, partBytes, parts } = begun.value;
   for (const [index, part] of parts.entries()) {
@@ -69,6 +71,14 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadTools): 
   if (!completed.ok) return broken(completed.fault, parts.length);
   if (completed.value.complete) return { end: 'complete' };
   return again('the service has not all of the artifact, or not as it was noted');
+}
+
+/**
+ * The service names what it does not have. A 404 that names nothing is of an address where no
+ * service of ours is, or an older one: nothing is lost for that.
+ */
+function isAboutTheArtifact({ status, attributes }: ServiceFault): boolean {
+  return status !== 404 || typeof attributes.resource === 'string';
 }
 
 async function putPart(

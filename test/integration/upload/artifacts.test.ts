@@ -160,6 +160,18 @@ describe('an artifact', () => {
     },
   );
 
+  it('waits where nobody there knows of artifacts, and goes up when somebody does', async () => {
+    const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
+    const bytes = randomBytes(10);
+    await outbox.add(artifact(bytes));
+    service.next(PATHS.artifacts, failing(404, 'Route POST:/agent/v1/artifacts not found'));
+    void run();
+    await clock.advance(await waitMs());
+    await empty();
+    expect(service.uploads.get(UPLOAD)?.content?.equals(bytes)).toBe(true);
+    expect(rejected).toEqual([]);
+  });
+
   it('whose digest is never right is given up in the end', async () => {
     const { outbox, run, service, empty, clock, waitMs, rejected } = await uploadRig();
     await outbox.add(artifact(randomBytes(10)));
