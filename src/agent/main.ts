@@ -2,6 +2,7 @@ import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
+import { isInTime } from '../runtime/wait.ts';
 import type { DaemonConfig } from './config.ts';
 import { Daemon } from './daemon.ts';
 import { HEALTH_OF_START, type HealthStatus } from './health/endpoints.ts';
@@ -65,7 +66,13 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const clientCertificates = () => daemon?.clientCertificates ?? [];
     const tools = createRunTools({ config, clock, log, clientCertificates });
     try {
-      const link = await parts.openLink({ clock, log, metrics, runs });
+      const opening = parts.openLink({ clock, log, metrics, runs });
+      // A stop is obeyed also while a large spool is read, or a folder on a dead mount.
+      if (!(await isInTime(opening, stop.stopping))) {
+        void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});
+        return;
+      }
+      const link = await opening;
       const connected = new Daemon({ config, clock, log, metrics, link, tools: tools.parts });
       daemon = connected;
       status = () => connected.status;

@@ -266,7 +266,7 @@ export const MISSED_REASONS = {
   clock_jump: 'The wall clock was set forward over the slot.',
   agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',
   agent_starved: 'The agent was starved of CPU in every attempt, so nothing true could be said.',
-  agent_stopped: 'The agent stopped before the run was finished.',
+  agent_stopped: 'The agent was not running, or stopped before the run was finished.',
   agent_fault: 'A fault of the agent itself ended the run.',
   unassigned: 'No agent had the check: the one before was lost, or none was connected.',
 } as const;

@@ -7,7 +7,7 @@ import { VERSION } from '../runtime/version.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
 import type { ServiceConfig } from './config.ts';
 import { createLocationWake } from './features/assignment/location-wake.ts';
-import { makeFirstAccount } from './features/first-account.ts';
+import { isWithoutAccount, makeFirstAccount } from './features/first-account.ts';
 import { createFeatures, type Features } from './features.ts';
 import { apiRoutes } from './http/api-routes.ts';
 import { buildApp } from './http/app.ts';
@@ -96,7 +96,14 @@ async function openFirstAccount(
   { firstApiKey }: Pick<ServiceConfig, 'firstApiKey'>,
   log: Logger,
 ): Promise<void> {
-  if (firstApiKey === null) return;
+  if (firstApiKey === null) {
+    if (await isWithoutAccount(store)) {
+      log.warn(
+        'there is no account yet, so nobody is let in: set FIRST_API_KEY (vk_ and 32 hex digits) and start again',
+      );
+    }
+    return;
+  }
   const became = await makeFirstAccount(
     { store, clock: systemClock, ids: randomUUID },
     firstApiKey,

@@ -116,6 +116,7 @@ describe('the endpoints', () => {
       missedSlots: 3,
       droppedLines: 0,
       spoolDepth: null,
+      spoolOldestSeconds: null,
       lastContact: null,
       checkFileUsable: false,
     });

@@ -7,18 +7,20 @@ import { locationKey } from './parsers.ts';
 export interface KeySource {
   readonly current: string;
   /**
-   * Looks for another key, as the service refuses this one. Resolves to whether there is one; a file
-   * that cannot be read now, or holds no key, leaves the one there was.
+   * Looks again. A file that cannot be read now, or holds no key, is `unusable` and leaves the key
+   * that there was.
    */
-  refresh(): Promise<boolean>;
+  refresh(): Promise<KeyLook>;
 }
+
+export type KeyLook = 'same' | 'changed' | 'unusable';
 
 /** A key file holds a line; what is larger is some other file. */
 const MAX_FILE_BYTES = 4096;
 
 /** A key that stays what it is. */
 export function fixedKey(key: string): KeySource {
-  return { current: key, refresh: async () => false };
+  return { current: key, refresh: async () => 'same' };
 }
 
 /**
@@ -36,9 +38,10 @@ export function keyFile(path: string): KeySource {
     },
     async refresh() {
       const next = keyIn(await readFile(path, 'utf8').catch(() => ''));
-      if (next === null || next === key) return false;
+      if (next === null) return 'unusable';
+      if (next === key) return 'same';
       key = next;
-      return true;
+      return 'changed';
     },
   };
 }

@@ -2,7 +2,7 @@ import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { openSlotAccount } from '../accounting/slot-account.ts';
 import { capabilitiesOf } from '../capabilities.ts';
-import type { KeySource } from '../config/key-source.ts';
+import type { KeyLook, KeySource } from '../config/key-source.ts';
 import type { ServiceWork } from '../config.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { createServiceSource } from '../source/service-source.ts';
@@ -149,14 +149,21 @@ export async function openServiceLink(
   }
 
   async function refresh(from: KeySource, signal: AbortSignal): Promise<void> {
+    let before: KeyLook = 'same';
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
-      let isNew = false;
-      const looked = from.refresh().then((isOther) => {
-        isNew = isOther;
-      });
+      const looked = from.refresh();
       // The file may be on a mount that does not answer.
       if (!(await isInTime(looked, signal))) return;
-      if (isNew) log.info('API_KEY_FILE has another key, which is used from now on');
+      const look = await looked;
+      if (look === 'changed') log.info('API_KEY_FILE has another key, which is used from now on');
+      const [wasUnusable, isUnusable] = [before === 'unusable', look === 'unusable'];
+      before = look;
+      if (isUnusable === wasUnusable) continue;
+      log.warn(
+        isUnusable
+          ? 'API_KEY_FILE cannot be read or holds no key: the key read before is used still'
+          : 'API_KEY_FILE holds a key again',
+      );
     }
   }
 }

@@ -71,7 +71,10 @@ export class PollFaults {
     if (this.#told !== fault.kind) {
       const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
-      this.#log[level](details, `no new assignments, so those before go on: ${fault.message}`);
+      this.#log[level](
+        details,
+        `the service cannot be asked for checks, those from before go on: ${fault.message}`,
+      );
     }
     this.#told = fault.kind;
 

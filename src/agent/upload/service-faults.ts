@@ -102,7 +102,11 @@ function answeredText({ status, location, answer }: ErrorStatus, kind: ServiceFa
   // The service's own text tells already which of the two is to be upgraded.
   if (answer !== null && mismatchIn(answer) !== null)
     return `answered ${status}: ${answer.message}`;
-  const advice = ADVICE[kind];
+  // Our own service names what it does not have; only an address that is off names nothing.
+  const isAstray = status === 404 && typeof answer?.attributes.resource !== 'string';
+  const advice = isAstray
+    ? 'see that SERVICE_URL is the address of the service, without the /v1 of its API'
+    : ADVICE[kind];
   const own =
     answer === null
       ? ', and not in the form of the service (a proxy in between?)'
@@ -129,6 +133,7 @@ const REASONS: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; see whether SERVICE_URL begins with http://',
 };
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { hashOfKey } from '../auth/authenticator.ts';
-import { insertAccount, lockFirstAccount } from '../store/accounts.ts';
+import { hasAccount, insertAccount, lockFirstAccount } from '../store/accounts.ts';
 import { findActiveApiKeyByHash, insertApiKey } from '../store/api-keys.ts';
 import type { Store } from '../store/port.ts';
 import { prefixOf } from './keys.ts';
@@ -53,4 +53,9 @@ export function makeFirstAccount(
     });
     return 'made';
   });
+}
+
+/** Then nobody can be let in. */
+export async function isWithoutAccount(store: Store): Promise<boolean> {
+  return !(await hasAccount(store));
 }

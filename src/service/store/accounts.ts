@@ -18,12 +18,16 @@ export async function lockAccount(sql: Sql, id: string): Promise<void> {
   await sql.query('select id from accounts where id = $1 for update', [id]);
 }
 
+export async function hasAccount(sql: Sql): Promise<boolean> {
+  const rows = await sql.query('select 1 as one from accounts limit 1');
+  return rows.length > 0;
+}
+
 /**
  * Whether there is any account yet. Until the transaction ends nobody else makes one, so that of
  * several replicas that start at once, one makes the first.
  */
 export async function lockFirstAccount(sql: Sql): Promise<boolean> {
   await sql.query('lock table accounts in share row exclusive mode');
-  const rows = await sql.query('select 1 as one from accounts limit 1');
-  return rows.length > 0;
+  return hasAccount(sql);
 }

@@ -93,6 +93,28 @@ it('drains at the first signal, also where the source does not end', async () =>
   source.give(checkOf('TCP'));
 });
 
+it('ends at a signal also while what it works for is not open yet', async () => {
+  const { log } = captureLog();
+  const signals = new EventEmitter();
+  const stop = new StopSignals({ emitter: signals, clock: new FakeClock(), graceMs: 1000, log });
+  onTestFinished(() => stop.dispose());
+  const opening = new EventEmitter();
+  const asked = once(opening, 'asked');
+  const ended = runAgent({
+    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
+    openLink: () => {
+      opening.emit('asked');
+      return new Promise(() => {});
+    },
+    log,
+    stop,
+    onListening: () => {},
+  });
+  await asked;
+  signals.emit('SIGTERM');
+  await ended;
+});
+
 it('has metrics of the checks that are activated, and of no other', async () => {
   const server = await listenTcp((socket) => socket.end());
   onTestFinished(() => server.close());

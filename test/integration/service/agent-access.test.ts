@@ -135,8 +135,8 @@ describe('a route for agents', () => {
     const second = await ask('/agent/v1/echo', AS_AGENT);
     expect([first.status, second.status]).toEqual([200, 200]);
     expect(second.headers).toMatchObject({
-      'x-ratelimit-limit': '6000',
-      'x-ratelimit-remaining': '5998',
+      'x-ratelimit-limit': '60000',
+      'x-ratelimit-remaining': '59998',
     });
   });
 

@@ -67,6 +67,9 @@ describe('the service', () => {
     await stop();
     await expect(askService(at, '/health')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
     expect(logs.records().filter(({ level }) => level === 'error')).toEqual([]);
+    expect(logs.records().map(({ msg }) => msg)).toContainEqual(
+      expect.stringMatching(/^there is no account yet, .+ set FIRST_API_KEY/),
+    );
   });
 
   it('ends without opening the port where it is told to stop while it starts', async () => {

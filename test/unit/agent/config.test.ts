@@ -207,15 +207,15 @@ describe('API_KEY_FILE', () => {
     const { work } = loadConfig(env);
     if (work.kind !== 'service') throw new Error('it is for a service');
     expect(work.key.current).toBe(KEY);
-    expect(await work.key.refresh()).toBe(false);
+    expect(await work.key.refresh()).toBe('same');
     writeFileSync(file, OTHER_KEY);
-    expect(await work.key.refresh()).toBe(true);
+    expect(await work.key.refresh()).toBe('changed');
     expect(work.key.current).toBe(OTHER_KEY);
     // Half written, or gone for now: the key that there was may still be good.
     writeFileSync(file, 'pl_');
-    expect(await work.key.refresh()).toBe(false);
+    expect(await work.key.refresh()).toBe('unusable');
     rmSync(file);
-    expect(await work.key.refresh()).toBe(false);
+    expect(await work.key.refresh()).toBe('unusable');
     expect(work.key.current).toBe(OTHER_KEY);
   });
 

@@ -2,10 +2,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../../support/cli.ts';
-import { eventually } from '../../support/eventually.ts';
-import { askService } from '../../support/service-app.ts';
-import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../../support/up-rig.ts';
+import { runHere } from '../support/cli.ts';
+import { eventually } from '../support/eventually.ts';
+import { askService } from '../support/service-app.ts';
+import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../support/up-rig.ts';
 
 const daily = (id: string, url: string, fields: object = {}) => ({
   id,
