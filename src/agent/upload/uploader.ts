@@ -100,13 +100,19 @@ export class Uploader {
    */
   async flush(signal: AbortSignal): Promise<void> {
     this.#patience.restart();
+    let faults = 0;
     while (!signal.aborted) {
       const step = await this.#step(signal);
       if (step === 'empty') break;
-      if (step === 'sent') continue;
+      if (step === 'sent') {
+        faults = 0;
+        continue;
+      }
       const { act, healsByItself } = REACTIONS[step.kind];
       if (!healsByItself) return;
-      if (this.#options.outlivesProcess === true && act === 'back-off') return;
+      faults += 1;
+      // One may be a connection that had just ended: two say that the service is away.
+      if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return;
       await this.#patience.wait(step, signal);
     }
     await this.#artifacts.flush(signal);

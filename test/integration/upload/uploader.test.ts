@@ -468,13 +468,27 @@ describe('the drain', () => {
   });
 
   it('does not wait for a service that is away, where the next process has the rest', async () => {
-    const { put, uploader, service, spool, clock } = await uploadRig({ outlivesProcess: true });
+    const rig = await uploadRig({ outlivesProcess: true });
+    const { put, uploader, service, spool, clock, waitMs } = rig;
     service.always(PATHS.results, reset);
     await put('one');
-    await uploader.flush(never);
-    expect(service.seen).toHaveLength(1);
+    const flushed = uploader.flush(never);
+    await clock.advance(await waitMs());
+    await flushed;
+    expect(service.seen).toHaveLength(2);
     expect(spool.depth.records).toBe(1);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('sends it all the same where only one connection ended', async () => {
+    const rig = await uploadRig({ outlivesProcess: true });
+    const { put, uploader, service, clock, waitMs } = rig;
+    service.next(PATHS.results, reset);
+    const ids = await put('one');
+    const flushed = uploader.flush(never);
+    await clock.advance(await waitMs());
+    await flushed;
+    expect(service.taken).toEqual(ids);
   });
 
   it.each([401, 426])('does not wait for people: a %i ends it', async (status) => {
