@@ -104,7 +104,8 @@ export const VARIABLES = {
     name: 'AGENT_HEALTH_PORT',
     default: '8081',
     whenUnset: 8081,
-    meaning: 'The port of health and metrics; 0 takes any free one, which the log names.',
+    meaning:
+      'The port of health and metrics, on all addresses; 0 takes any free one, which the log names.',
     allowed: 'a whole number from 0 to 65535',
     secret: false,
     parse: wholeNumber(0, 65_535),
