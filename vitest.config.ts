@@ -9,8 +9,6 @@ const shared = {
 
 export default defineConfig({
   test: {
-    // One fewer than cores is the default, which on two cores is one: much of the time is waiting.
-    maxWorkers: 2,
     projects: [
       {
         test: {

@@ -17,7 +17,6 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { cleanUpArtifacts } from '../../../src/service/artifacts/clean-up.ts';
 import { openLocalDisk } from '../../../src/service/artifacts/local-disk.ts';
 import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
-import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
 import {
   beginUpload,
   forever,
@@ -28,7 +27,7 @@ import {
   type TestContent,
   uploadWhole,
 } from '../../support/artifact-content.ts';
-import { measureMemory, startPartWriter } from '../../support/artifact-driver.ts';
+import { startPartWriter } from '../../support/artifact-driver.ts';
 import { artifactStoreSuite } from '../../support/artifact-store-suite.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -207,15 +206,6 @@ describe('a local disk', () => {
       await expect(opened).rejects.toMatchObject({ kind: 'config' });
     }
   });
-
-  it('needs no more memory for the largest artifact than for a small one', async () => {
-    const options = { localDisk: { folder: folder.path } };
-    const report = await measureMemory(options, MAX_ARTIFACT_BYTES);
-    expect(report.same).toBe(true);
-    expect(report.growthBytes).toBeLessThan(8 * MIB);
-    // Those 32 MiB, and 64 for buffers that nobody holds and V8 has not yet collected.
-    expect(report.rssGrowthBytes).toBeLessThan((32 + 64) * MIB);
-  }, 60_000);
 });
 
 function lastPartOf(content: TestContent) {

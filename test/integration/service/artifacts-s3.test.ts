@@ -4,7 +4,6 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
 import { createS3Store } from '../../../src/service/artifacts/s3.ts';
 import type { S3Options } from '../../../src/service/artifacts/s3-client.ts';
-import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
 import {
   beginUpload,
   forever,
@@ -15,7 +14,6 @@ import {
   streamOf,
   uploadWhole,
 } from '../../support/artifact-content.ts';
-import { measureMemory } from '../../support/artifact-driver.ts';
 import { artifactStoreSuite } from '../../support/artifact-store-suite.ts';
 import { directUploadSuite } from '../../support/direct-upload-suite.ts';
 import { captureLog } from '../../support/log-capture.ts';
@@ -305,14 +303,6 @@ describe('S3', () => {
       expect(() => another({ prefix })).toThrow(expect.objectContaining({ kind: 'config' }));
     }
   });
-
-  it('needs no more memory for the largest artifact than for a small one', async () => {
-    const report = await measureMemory({ s3: optionsFor(server) }, MAX_ARTIFACT_BYTES);
-    expect(report.same).toBe(true);
-    expect(report.growthBytes).toBeLessThan(8 * MIB);
-    // Those 32 MiB, and 64 for buffers that nobody holds and V8 has not yet collected.
-    expect(report.rssGrowthBytes).toBeLessThan((32 + 64) * MIB);
-  }, 60_000);
 });
 
 /** All that a logger could find in an error, causes included. */

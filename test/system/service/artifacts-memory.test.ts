@@ -1,0 +1,43 @@
+import { expect, it, onTestFinished } from 'vitest';
+import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
+import { measureMemory } from '../../support/artifact-driver.ts';
+import { startS3Server } from '../../support/s3-server.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const MIB = 1024 * 1024;
+
+async function expectFlat(options: Parameters<typeof measureMemory>[0]): Promise<void> {
+  const report = await measureMemory(options, MAX_ARTIFACT_BYTES);
+  expect(report.same).toBe(true);
+  expect(report.growthBytes).toBeLessThan(8 * MIB);
+  // Those 32 MiB, and 64 for buffers that nobody holds and V8 has not yet collected.
+  expect(report.rssGrowthBytes).toBeLessThan((32 + 64) * MIB);
+}
+
+it('a folder needs no more memory for the largest artifact than for a small one', async () => {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  await expectFlat({ localDisk: { folder: folder.path } });
+});
+
+it('an S3 store needs no more memory for the largest artifact than for a small one', async () => {
+  const folder = makeTempFolder();
+  const server = await startS3Server({ folder: folder.path });
+  onTestFinished(async () => {
+    await server.close();
+    folder.remove();
+  });
+  await expectFlat({
+    s3: {
+      bucket: server.bucketName,
+      prefix: '',
+      region: server.region,
+      endpoint: server.endpoint,
+      pathStyle: true,
+      credentials: server.credentials,
+      direct: null,
+      partBytes: MIN_PART_BYTES,
+    },
+  });
+});
