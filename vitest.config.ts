@@ -9,6 +9,8 @@ const shared = {
 
 export default defineConfig({
   test: {
+    // One fewer than cores is the default, which on two cores is one: some of the time is waiting.
+    maxWorkers: 2,
     projects: [
       {
         test: {

@@ -4,14 +4,14 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/runtime/clock.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { silentLog, storeConfig } from '../../support/databases.ts';
-import { captureLog } from '../../support/log-capture.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
+import type { Store } from '../../src/service/store/port.ts';
+import { silentLog, storeConfig } from '../support/databases.ts';
+import { captureLog } from '../support/log-capture.ts';
+import { makeTempFolder } from '../support/temp-folder.ts';
 
-const DRIVER = join(import.meta.dirname, '../../support/store-driver.mjs');
+const DRIVER = join(import.meta.dirname, '../support/store-driver.mjs');
 const temp = makeTempFolder();
 const template = temp.file('template');
 beforeAll(async () => (await open(template)).close());
