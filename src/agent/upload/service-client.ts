@@ -4,7 +4,7 @@ import { Agent, type Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
-import { type ErrorAnswer, errorAnswerSchema } from '../../wire/v1/error-answer.ts';
+import { errorAnswerIn } from '../../wire/v1/error-answer.ts';
 import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
 import { readAnswerBody } from './answer-body.ts';
@@ -225,7 +225,8 @@ export class ServiceClient {
       if (!answer.ok) return { ok: false, fault: unreadable(peer, status, answer.problem) };
       return { ok: true, value: { status, header, bytes: answer.bytes } };
     }
-    const error = peer.isService && answer.ok ? errorAnswerIn(status, answer.bytes) : null;
+    const error =
+      peer.isService && answer.ok ? errorAnswerIn(status, parseJson(answer.bytes)) : null;
     if (error !== null) this.#contact();
     const described = {
       status,
@@ -257,12 +258,6 @@ export class ServiceClient {
 function headerOf({ headers }: Dispatcher.ResponseData, name: string): string | null {
   const value = headers[name];
   return (Array.isArray(value) ? value[0] : value) ?? null;
-}
-
-/** Null where the body is not the service's: a proxy's page, for example. */
-function errorAnswerIn(status: number, bytes: Buffer): ErrorAnswer | null {
-  const parsed = errorAnswerSchema.safeParse(parseJson(bytes));
-  return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
 }
 
 /** Undefined, which no JSON is, where the bytes are none. */

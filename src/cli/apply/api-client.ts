@@ -11,7 +11,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
-import { type ErrorAnswer, errorAnswerSchema } from '../../wire/v1/error-answer.ts';
+import { type ErrorAnswer, errorAnswerIn } from '../../wire/v1/error-answer.ts';
 import type { Connection } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -174,7 +174,7 @@ export class ApiClient {
       if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
       throw environment('SERVICE_FAILED', unreadable(this.#peer, status, 'it is no JSON').message);
     }
-    const answer = errorAnswerIn(json, status);
+    const answer = errorAnswerIn(status, json);
     const retryAfter = header('retry-after');
     const { message, retryAfterMs } = faultOfStatus(
       this.#peer,
@@ -215,12 +215,6 @@ function interrupted(): VedetteError {
 
 function environment(code: string, message: string): VedetteError {
   return new VedetteError('environment', code, message);
-}
-
-/** Null where the answer is not the service's: a proxy's page, for example. */
-function errorAnswerIn(json: unknown, status: number): ErrorAnswer | null {
-  const parsed = errorAnswerSchema.safeParse(json);
-  return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
 }
 
 /** Undefined, which no JSON is, where the bytes are none. */

@@ -11,6 +11,12 @@ export const errorAnswerSchema = z.object({
 });
 export type ErrorAnswer = z.output<typeof errorAnswerSchema>;
 
+/** Null where the answer is not the service's: a proxy's page, for example. */
+export function errorAnswerIn(status: number, json: unknown): ErrorAnswer | null {
+  const parsed = errorAnswerSchema.safeParse(json);
+  return parsed.success && parsed.data.statusCode === status ? parsed.data : null;
+}
+
 /** RFC 9110 15.5.22. */
 export const PROTOCOL_MISMATCH_STATUS = 426;
 /** That section wants the answer to name what would be taken instead, in an Upgrade header. */
