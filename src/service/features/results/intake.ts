@@ -19,8 +19,9 @@ import {
   type ReceivedResultRecord,
   type Sender,
 } from './admission.ts';
+import type { FinalFollower } from './final-follower.ts';
 import { recordMissed } from './missed-book.ts';
-import { followFinals, storeResults } from './store-results.ts';
+import { settleFinals, storeResults } from './store-results.ts';
 
 /** What results mean to the runs that were asked for beside the plan. */
 export interface FinishedRuns {
@@ -38,6 +39,8 @@ export interface ResultIntakeParts {
   readonly log: Logger;
   readonly partitions: Pick<ResultPartitions, 'judgeSlot' | 'ensure'>;
   readonly checkRuns: FinishedRuns;
+  /** Told of new FINALs one after the other, after the status of their checks has moved. */
+  readonly followers?: readonly FinalFollower[];
   /** How long the missed records of a batch may take; what is left then is not answered. */
   readonly missedBudgetMs?: number;
 }
@@ -65,6 +68,7 @@ const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { store, clock, log, partitions, checkRuns, missedBudgetMs = MISSED_BUDGET_MS } = parts;
+  const followers = [settleFinals, ...(parts.followers ?? [])];
 
   /** Keeps those of the records that can be kept, and all that follows from them. */
   function keep<T extends ReceivedRecord>(
@@ -88,7 +92,9 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       // the missed slots are read: this waits for whoever gives such a run up as missed right now.
       const finals = results.filter(({ resultType }) => resultType === 'FINAL');
       if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
-      await followFinals(tx, { accountId, location, finals: stored, atMs: clock.wallMs() });
+      if (stored.length === 0) return;
+      const batch = { accountId, location, finals: stored, atMs: clock.wallMs() };
+      for (const follow of followers) await follow(tx, batch);
     });
   }
 

@@ -8,6 +8,7 @@ import {
 } from '../../store/check-results.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../../store/check-statuses.ts';
 import type { Sql } from '../../store/port.ts';
+import type { FinalFollower } from './final-follower.ts';
 import { takeOutFinals } from './missed-book.ts';
 import { afterFinal } from './status-fold.ts';
 
@@ -51,23 +52,8 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
   return JSON.stringify([checkId, id, checkRunId, resultType]);
 }
 
-/** Does what follows from new FINALs: they move the statuses of their checks, and were not missed. */
-export async function followFinals(
-  tx: Sql,
-  {
-    accountId,
-    location,
-    finals,
-    atMs,
-  }: {
-    readonly accountId: string;
-    /** Where they were run. */
-    readonly location: string;
-    readonly finals: readonly ReceivedResult[];
-    readonly atMs: number;
-  },
-): Promise<void> {
-  if (finals.length === 0) return;
+/** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
+export const settleFinals: FinalFollower = async (tx, { accountId, location, finals, atMs }) => {
   await moveStatuses(tx, { accountId, finals, atMs });
   await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) });
   // A retry that another location handed over fills a slot of that location.
@@ -76,7 +62,7 @@ export async function followFinals(
     .map(runSlotOf)
     .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
   await takeOutFinals(tx, { accountId, location: null, finals: handedOver });
-}
+};
 
 function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot {
   return { checkId, sequenceId, slotMs: checkRunId };

@@ -1,0 +1,1 @@
+-- What analytics read of results: narrow rows beside them.

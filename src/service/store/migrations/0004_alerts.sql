@@ -1,0 +1,1 @@
+-- The state of each check as alerts see it, and the alerts it gave.

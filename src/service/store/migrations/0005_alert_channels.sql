@@ -1,0 +1,1 @@
+-- Where alerts go, what waits to be sent there, and what became of it.

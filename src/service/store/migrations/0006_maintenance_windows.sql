@@ -1,0 +1,1 @@
+-- When checks pause and alerts are silent.

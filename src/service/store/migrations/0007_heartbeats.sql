@@ -1,0 +1,1 @@
+-- Checks that wait to be pinged.

@@ -1,0 +1,1 @@
+-- Errors that are the same but for what varies, of checks and of test sessions.

@@ -1,0 +1,1 @@
+-- Why something failed, as far as the evidence tells.

@@ -1,0 +1,1 @@
+-- Status pages, what is on them, and incidents.

@@ -1,0 +1,1 @@
+-- Plans, client certificates, snippets and variables of an account.
