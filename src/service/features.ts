@@ -70,7 +70,12 @@ export function createFeatures(parts: FeatureParts): Features {
   ];
   return {
     agentErrors: createAgentErrors({ store }),
-    agents: createAgents({ ...parts, checkRuns, leaseMs }),
+    agents: createAgents({
+      ...parts,
+      checkRuns,
+      leaseMs,
+      settingsOf: async () => ({ clientCertificates: [], pauses: [] }),
+    }),
     apiKeys: createApiKeys(parts),
     artifacts,
     checkGroups: createCheckGroups(parts),

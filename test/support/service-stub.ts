@@ -66,7 +66,7 @@ function answerOf(clock: Clock, parts: Partial<PollResponse>): PollResponse {
     epoch: 1,
     leaseMs: 15_000,
     serverTime: clock.wallMs(),
-    location: { slug: 'office', proxyUrl: null, variables: [] },
+    location: { slug: 'office', proxyUrl: null, variables: [], settings: null },
     full: false,
     upsert: [],
     remove: [],

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type { TurnRule } from '../../model/slot-stride.ts';
 import {
   type Assignment,
@@ -7,7 +8,8 @@ import {
   readAssignment,
 } from '../../wire/v1/assignment.ts';
 import { MAX_REFUSALS } from '../../wire/v1/limits.ts';
-import type { PollResponse } from '../../wire/v1/poll.ts';
+import type { LocationSettings, PollResponse } from '../../wire/v1/poll.ts';
+import type { SavedAssignments } from './assignment-store.ts';
 import type { CheckSet } from './check-source.ts';
 
 /** Of one agent. More are left out, and the service is told so. */
@@ -15,6 +17,9 @@ export const MAX_CHECKS = 100_000;
 /** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
 const CHECKS_A_TURN = 100;
 const MAX_PROBLEM_CHARS = 600;
+
+/** Before the service was ever heard of. */
+const NO_SETTINGS: LocationSettings = { clientCertificates: [], pauses: [] };
 
 /** What an answer was found to hold, beside the checks. */
 export interface ReadingNotes {
@@ -42,13 +47,15 @@ export class AssignedChecks {
   #refusals: ReadonlyMap<string, string> = new Map();
   #unanswered: ReadonlyMap<string, number> = new Map();
   #location = '';
+  #settings = NO_SETTINGS;
   #draft: Draft | null = null;
   /** Fields that were told of already; bounded, as a service may invent them. */
   readonly #ignored = new Set<string>();
 
   /** The set before the service was heard of: what the agent had last. */
-  restore(location: string, assignments: readonly Assignment[]): void {
+  restore({ location, settings, assignments }: SavedAssignments): void {
     this.#location = location;
+    this.#settings = settings;
     this.#assignments = new Map(assignments.map((one) => [one.check.id, one]));
   }
 
@@ -58,6 +65,15 @@ export class AssignedChecks {
 
   get assignments(): ReadonlyMap<string, Assignment> {
     return this.#assignments;
+  }
+
+  /** What is to be kept for a start without the service. */
+  get saved(): SavedAssignments {
+    return {
+      location: this.#location,
+      settings: this.#settings,
+      assignments: [...this.#assignments.values()],
+    };
   }
 
   /** What is to be told to the service; it takes no more at once. */
@@ -70,16 +86,20 @@ export class AssignedChecks {
   get set(): CheckSet {
     const checks = [];
     const turns = new Map<string, TurnRule>();
-    for (const { check, slots } of this.#assignments.values()) {
+    const groupTags = new Map<string, readonly string[]>();
+    for (const assignment of this.#assignments.values()) {
+      const { check } = assignment;
       checks.push(check);
-      turns.set(check.id, slots);
+      turns.set(check.id, assignment.slots);
+      if (assignment.groupTags.length > 0) groupTags.set(check.id, assignment.groupTags);
     }
     return {
       checks,
-      clientCertificates: [],
+      ...this.#settings,
       turns,
       location: this.#location,
       unanswered: this.#unanswered,
+      groupTags,
     };
   }
 
@@ -101,11 +121,14 @@ export class AssignedChecks {
   }
 
   /** The draft is whole. Returns whether the set is another one now. */
-  finish({ slug }: PollResponse['location']): boolean {
+  finish({ slug, settings: told }: PollResponse['location']): boolean {
     const draft = this.#draft;
     this.#draft = null;
     if (draft === null) return false;
-    const changed = draft.changed || slug !== this.#location;
+    const settings = told ?? this.#settings;
+    const changed =
+      draft.changed || slug !== this.#location || !isDeepStrictEqual(settings, this.#settings);
+    this.#settings = settings;
     this.#assignments = draft.assignments;
     this.#refusals = draft.refusals;
     this.#unanswered = draft.unanswered;

@@ -13,6 +13,7 @@ import {
   readAssignment,
 } from '../../wire/v1/assignment.ts';
 import { locationName } from '../../wire/v1/fields.ts';
+import { type LocationSettings, locationSettingsSchema } from '../../wire/v1/poll.ts';
 
 const FORMAT = 1;
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
@@ -25,6 +26,7 @@ const CHECKS_A_TURN = 100;
 
 export interface SavedAssignments {
   readonly location: string;
+  readonly settings: LocationSettings;
   readonly assignments: readonly Assignment[];
 }
 
@@ -40,6 +42,8 @@ export interface AssignmentStoreOptions {
 const savedSchema = z.object({
   format: z.literal(FORMAT),
   location: locationName,
+  // A release before them wrote none.
+  settings: locationSettingsSchema.default({ clientCertificates: [], pauses: [] }),
   assignments: z.array(z.unknown()),
 });
 
@@ -149,13 +153,19 @@ export class AssignmentStore {
         'kept checks cannot be read by this release',
       );
     }
-    return { location: saved.data.location, assignments };
+    const { location, settings } = saved.data;
+    return { location, settings, assignments };
   }
 }
 
 /** One check a line, made bit by bit: checks are running beside it. */
-async function* textOf({ location, assignments }: SavedAssignments): AsyncGenerator<string> {
-  yield `{"format":${FORMAT},"location":${JSON.stringify(location)},"assignments":[`;
+async function* textOf({
+  location,
+  settings,
+  assignments,
+}: SavedAssignments): AsyncGenerator<string> {
+  yield `{"format":${FORMAT},"location":${JSON.stringify(location)},`;
+  yield `"settings":${JSON.stringify(settings)},"assignments":[`;
   for (let from = 0; from < assignments.length; from += CHECKS_A_TURN) {
     const some = assignments.slice(from, from + CHECKS_A_TURN);
     const lines = some.map((one) => JSON.stringify(assignmentMessageOf(one)));

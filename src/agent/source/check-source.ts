@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
+import type { Pause } from '../../model/pause.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 
@@ -16,6 +17,10 @@ export interface CheckSet {
    * for its slots.
    */
   readonly unanswered: ReadonlyMap<string, number>;
+  /** When which of the checks are not run. */
+  readonly pauses: readonly Pause[];
+  /** By check id, the tags of its group, where it has any. Pauses go by them, too. */
+  readonly groupTags: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Told what to run. Never throws. */

@@ -15,6 +15,7 @@ export const LOCAL = 'local';
 /** A file knows of no other places to take turns with: every slot is run here. */
 const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
 const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
+const NO_GROUP_TAGS: ReadonlyMap<string, readonly string[]> = new Map();
 
 /** Between two looks at the files. */
 export const POLL_MS = 1000;
@@ -155,6 +156,8 @@ class FileWatch {
       clientCertificates,
       turns: NO_TURNS,
       unanswered: NONE_UNANSWERED,
+      pauses: [],
+      groupTags: NO_GROUP_TAGS,
       location: LOCAL,
     });
   }

@@ -51,13 +51,10 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
     dataDir,
     clock,
     log,
-    current: () => ({
-      location: assigned.location,
-      assignments: [...assigned.assignments.values()],
-    }),
+    current: () => assigned.saved,
   });
   const last = await store.load();
-  if (last !== null) assigned.restore(last.location, last.assignments);
+  if (last !== null) assigned.restore(last);
   const lastSet = last === null ? null : assigned.set;
   const poller = new Poller({
     ...options,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
-import type { PollRequest, PollResponse } from '../../wire/v1/poll.ts';
+import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
 import type { ReleaseRequest, ReleaseResponse } from '../../wire/v1/release.ts';
 import { badToken, invalid, notFound } from '../errors.ts';
 import { type AgentOfLocation, readStanding, type Standing } from '../store/agent-share.ts';
@@ -26,6 +26,8 @@ export interface AgentsParts {
   readonly wake: LocationWake;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
   readonly leaseMs: number;
+  /** What holds for all checks of the account's locations. */
+  readonly settingsOf: (sql: Sql, accountId: string) => Promise<LocationSettings>;
 }
 
 /** The agents of private locations. */
@@ -61,14 +63,16 @@ interface Found {
   readonly isNews: boolean;
 }
 
-export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsParts): Agents {
+export function createAgents(parts: AgentsParts): Agents {
+  const { store, clock, wake, checkRuns, leaseMs, settingsOf } = parts;
   const toldRuns = new ToldRuns();
 
-  const answer = (poll: Poll, { standing, checks, runs }: Found): PollResponse => {
+  const answer = async (poll: Poll, { standing, checks, runs }: Found): Promise<PollResponse> => {
     toldRuns.told(
       poll.who,
       runs.map(({ runId }) => runId),
     );
+    const isKnown = !checks.full && poll.request.revision >= standing.settingsRevision;
     return {
       ...checks,
       upsert: [...checks.upsert],
@@ -76,17 +80,17 @@ export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsP
       epoch: poll.lease.epoch,
       leaseMs,
       serverTime: clock.wallMs(),
-      location: { slug: standing.slug, proxyUrl: standing.proxyUrl, variables: [] },
+      location: {
+        slug: standing.slug,
+        proxyUrl: standing.proxyUrl,
+        variables: [],
+        settings: isKnown ? null : await settingsOf(store, poll.who.accountId),
+      },
       runs: [...runs],
     };
   };
 
-  /** @param known the proxy as the poll found it first; undefined at the first look */
-  const look = async (
-    { who, request, lease }: Poll,
-    known: string | null | undefined,
-    isLast: boolean,
-  ): Promise<Found> => {
+  const look = async ({ who, request, lease }: Poll, isLast: boolean): Promise<Found> => {
     const standing = await readStandingOf(store, who, request);
     const runs = fitting(await checkRuns.claim(store, who));
     const { epoch } = lease;
@@ -114,8 +118,7 @@ export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsP
     const isNews =
       checks.full ||
       checks.upsert.length + checks.remove.length > 0 ||
-      // What changed before this poll may be the location itself.
-      (known === undefined ? revision > request.revision : known !== standing.proxyUrl) ||
+      standing.settingsRevision > request.revision ||
       toldRuns.hasNew(
         who,
         runs.map(({ runId }) => runId),
@@ -128,15 +131,13 @@ export function createAgents({ store, clock, wake, checkRuns, leaseMs }: AgentsP
     const ended = new AbortController();
     const end = (): void => ended.abort();
     signal.addEventListener('abort', end, { once: true });
-    let known: string | null | undefined;
     try {
       for (;;) {
         const leftMs = untilMs - clock.monotonicMs();
         const isLast = leftMs <= 0 || signal.aborted;
         const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
-        const found = await look(poll, known, isLast);
-        if (found.isNews || isLast) return answer(poll, found);
-        known ??= found.standing.proxyUrl;
+        const found = await look(poll, isLast);
+        if (found.isNews || isLast) return await answer(poll, found);
         await woken;
       }
     } finally {

@@ -12,6 +12,8 @@ export interface Standing {
   readonly slug: string;
   readonly proxyUrl: string | null;
   readonly revision: number;
+  /** When the settings of the location last changed: an agent at an older one is told them. */
+  readonly settingsRevision: number;
   /** An agent at an older revision gets the whole set. */
   readonly purgedRevision: number;
   /** An agent came, went or changed, and the checks are not shared out anew yet. */
@@ -29,6 +31,7 @@ type StandingRow = {
   readonly slug: string;
   readonly proxy_url: string | null;
   readonly revision: number;
+  readonly settings_revision: number;
   readonly purged_revision: number;
   readonly pending: boolean;
   readonly epoch: number | null;
@@ -43,7 +46,7 @@ export async function readStanding(
   { locationId, agentId }: AgentOfLocation,
 ): Promise<Standing | null> {
   const [row] = await sql.query<StandingRow>(
-    `select l.slug, l.proxy_url, s.revision, s.purged_revision, a.epoch, a.instance_id,
+    `select l.slug, l.proxy_url, s.revision, s.settings_revision, s.purged_revision, a.epoch, a.instance_id,
        a.lease_until is not null as held, coalesce(a.lease_until > now(), false) as live,
        exists (select from location_changes c
                where c.location_id = l.id and c.check_id is null) as pending
@@ -58,6 +61,7 @@ export async function readStanding(
     slug: row.slug,
     proxyUrl: row.proxy_url,
     revision: row.revision,
+    settingsRevision: row.settings_revision,
     purgedRevision: row.purged_revision,
     pending: row.pending,
     lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
@@ -81,6 +85,7 @@ type ShareRow = {
   readonly stride_index: number;
   readonly answered_until: Date | null;
   readonly body: Record<string, unknown> | null;
+  readonly group_tags: string[];
   readonly chosen: number;
 };
 
@@ -125,9 +130,11 @@ export async function readShare(
      )
      select s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.answered_until,
        s.chosen,
-       c.body || jsonb_build_object('groupId', c.group_id) as body
+       c.body || jsonb_build_object('groupId', c.group_id) as body,
+       coalesce(g.tags, '[]'::jsonb) as group_tags
      from sized s left join checks c on c.account_id = s.account_id and c.id = s.check_id
        and c.activated
+     left join check_groups g on g.id = c.group_id
      where s.place <= $4::int and (s.bytes <= $5::bigint or s.place = 1)
      order by s.place`,
     [locationId, agentId, start, maxRows, maxBytes],
@@ -137,8 +144,9 @@ export async function readShare(
     assignments: rows.flatMap(({ check_id: checkId, body, ...row }) => {
       if (body === null) return [];
       const { period_ms: periodMs, phase_ms: phaseMs, stride, stride_index: index } = row;
+      const slots = { periodMs, phaseMs, stride, index };
       const answeredUntil = row.answered_until?.getTime() ?? null;
-      return [{ checkId, slots: { periodMs, phaseMs, stride, index }, check: body, answeredUntil }];
+      return [{ checkId, slots, check: body, answeredUntil, groupTags: row.group_tags }];
     }),
     lastOfPart: last === undefined || last.chosen <= rows.length ? null : last.check_id,
   };

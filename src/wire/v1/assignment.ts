@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import { type Check, checkBodySchema } from '../../model/check.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
-import { id, instant } from './fields.ts';
+import { id, instant, listOf, text } from './fields.ts';
 import { turnRuleSchema } from './slots.ts';
 import { parseTolerantly } from './tolerant-parse.ts';
 
 const MAX_RETRIES = 10;
+const MAX_TAGS = 100;
+const MAX_TAG_CHARS = 255;
 
 /** Any object. To have each key looked at would hold the event loop, as thousands come at once. */
 const body = z.custom<Readonly<Record<string, unknown>>>(
@@ -27,6 +29,8 @@ export const assignmentEnvelope = z.object({
    * for those after it, as missed where they are past; one that ran it before knows better.
    */
   answeredUntil: instant.nullable().default(null),
+  /** Of the check's group; pauses go by them as by the check's own. */
+  groupTags: listOf(text(MAX_TAG_CHARS), MAX_TAGS).default([]),
 });
 export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
 
@@ -59,6 +63,7 @@ export interface Assignment {
   readonly slots: TurnRule;
   /** Epoch milliseconds; see the message. */
   readonly answeredUntil: number | null;
+  readonly groupTags: readonly string[];
 }
 export interface OneOff extends Omit<OneOffMessage, 'check' | 'checkId'> {
   readonly check: Check;
@@ -77,8 +82,15 @@ export function assignmentMessageOf({
   check: { id: checkId, ...check },
   slots,
   answeredUntil,
+  groupTags,
 }: Assignment) {
-  return { checkId, slots, check, answeredUntil } satisfies AssignmentMessage;
+  return {
+    checkId,
+    slots,
+    check,
+    answeredUntil,
+    groupTags: [...groupTags],
+  } satisfies AssignmentMessage;
 }
 
 export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: OneOff) {
@@ -89,8 +101,8 @@ export function oneOffMessageOf({ check: { id: checkId, ...check }, ...rest }: O
 export function readAssignment(message: AssignmentMessage): Read<Assignment> {
   const read = readCheck(message);
   if (!read.ok) return read;
-  const { slots, answeredUntil } = message;
-  return { ...read, value: { check: read.value, slots, answeredUntil } };
+  const { slots, answeredUntil, groupTags } = message;
+  return { ...read, value: { check: read.value, slots, answeredUntil, groupTags } };
 }
 
 export function readOneOff(message: OneOffMessage): Read<OneOff> {

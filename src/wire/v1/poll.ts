@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import { pauseSchema } from '../../model/pause.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { assignmentEnvelope, oneOffEnvelope } from './assignment.ts';
 import { count, id, instant, listOf, locationName, text } from './fields.ts';
 import {
   MAX_ASSIGNMENTS,
+  MAX_CLIENT_CERTIFICATES,
   MAX_CONCURRENCY,
   MAX_ONE_OFFS,
+  MAX_PAUSES,
   MAX_REFUSALS,
   MAX_REMOVALS,
   MAX_VARIABLES,
@@ -66,6 +69,25 @@ export const variableSchema = z.object({
   secret: z.boolean(),
 });
 
+const pem = z.string().max(100_000);
+
+/** Of a certificate and the hosts that it is shown to (spec 2.14, with its private key). */
+const clientCertificateSchema = z.object({
+  host: z.string().min(1).max(255),
+  cert: pem,
+  key: pem,
+  ca: pem.nullable(),
+  passphrase: z.string().max(1_000).nullable(),
+});
+
+/** What holds for all checks of the agent's location. */
+export const locationSettingsSchema = z.object({
+  clientCertificates: listOf(clientCertificateSchema, MAX_CLIENT_CERTIFICATES).default([]),
+  /** When which checks are not to be run. */
+  pauses: listOf(pauseSchema, MAX_PAUSES).default([]),
+});
+export type LocationSettings = z.output<typeof locationSettingsSchema>;
+
 export const pollResponseSchema = z.object({
   /** The agent's when it has taken this answer and all pages after it. */
   revision: count,
@@ -80,6 +102,8 @@ export const pollResponseSchema = z.object({
     /** What checks of this location go through (SEMANTICS 4). */
     proxyUrl: z.string().max(2048).nullable(),
     variables: listOf(variableSchema, MAX_VARIABLES),
+    /** null where the agent knows them: they did not change after the revision that it has. */
+    settings: locationSettingsSchema.nullable().default(null),
   }),
   /** `upsert`, with that of the pages after it, is the whole set: what is not in it is gone. */
   full: z.boolean(),

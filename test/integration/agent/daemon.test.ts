@@ -22,6 +22,8 @@ const setOf = (...checks: CheckSet['checks']): CheckSet => ({
   turns: new Map(),
   location: 'office',
   unanswered: new Map(),
+  pauses: [],
+  groupTags: new Map(),
 });
 
 /** The whole agent, for whom a part of the link is what the test says. */

@@ -28,6 +28,8 @@ class StuckSource implements CheckSource {
         turns: new Map(),
         location: 'local',
         unanswered: new Map(),
+        pauses: [],
+        groupTags: new Map(),
       });
     this.ask = (check) => onRun(oneOffOf(check));
     return new Promise(() => {});

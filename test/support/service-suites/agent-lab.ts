@@ -24,6 +24,9 @@ import { silentLog } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 
+/** Of a location without any. */
+export const noSettings = async () => ({ clientCertificates: [], pauses: [] });
+
 export const LEASE_MS = 15_000;
 
 export interface LabLocation {
@@ -85,7 +88,14 @@ async function makeLab(
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);
   const wake = await createLocationWake(store, clock);
-  const agents = createAgents({ store, clock, wake, checkRuns, leaseMs: LEASE_MS });
+  const agents = createAgents({
+    store,
+    clock,
+    wake,
+    checkRuns,
+    leaseMs: LEASE_MS,
+    settingsOf: noSettings,
+  });
   const assigner = createAssigner(parts);
   const addLocation = async (slug: string): Promise<LabLocation> => {
     const { id } = await locations.create(accountId, { slug, name: slug });

@@ -14,7 +14,7 @@ import {
   useMigrated,
 } from '../databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
-import { type AgentLab, LEASE_MS, useAgentLab } from './agent-lab.ts';
+import { type AgentLab, LEASE_MS, noSettings, useAgentLab } from './agent-lab.ts';
 import { PollingAgent, sorted } from './polling-agent.ts';
 
 /** Two stores on one database; of the embedded one there is only one. */
@@ -51,7 +51,14 @@ export function assignersSuite(kind: DatabaseKind): void {
       const logs: LogCapture = captureLog();
       const wake = await createLocationWake(store, clock);
       return {
-        agents: createAgents({ store, clock, wake, checkRuns, leaseMs: LEASE_MS }),
+        agents: createAgents({
+          store,
+          clock,
+          wake,
+          checkRuns,
+          leaseMs: LEASE_MS,
+          settingsOf: noSettings,
+        }),
         assigner: createAssigner({ store, clock, log: logs.log }),
         logs,
         wake,

@@ -43,7 +43,12 @@ export function pollSuite(labOf: () => AgentLab): void {
         full: true,
         epoch: 1,
         leaseMs: 15_000,
-        location: { slug: 'cellar', proxyUrl: null, variables: [] },
+        location: {
+          slug: 'cellar',
+          proxyUrl: null,
+          variables: [],
+          settings: { clientCertificates: [], pauses: [] },
+        },
         nextPage: null,
       });
       expect(a.ids).toEqual(['check-0', 'check-1', 'check-2']);
@@ -197,6 +202,11 @@ export function pollSuite(labOf: () => AgentLab): void {
       // Also where it changed while no poll was held.
       await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: null });
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
+      // What it knows it is not told again.
+      const idle = a.poll();
+      await eventually(() => lab.clock.pendingTimers > 0);
+      await lab.clock.advance(15_000);
+      expect(await idle).toMatchObject({ location: { settings: null } });
     });
 
     it('ends when its location is deleted, as any of its keys would', async () => {

@@ -32,6 +32,8 @@ create table location_assignments (
   location_id text primary key references private_locations (id) on delete cascade,
   account_id text not null,
   revision bigint not null default 0,
+  -- When what holds for all checks of the location last changed: proxy, certificates, pauses.
+  settings_revision bigint not null default 0,
   -- Tombstones up to here are gone: an agent at an older revision gets the whole set.
   purged_revision bigint not null default 0,
   assigned_at timestamptz
@@ -187,13 +189,29 @@ begin
   insert into location_changes (location_id) values (new.id);
   return null;
 end $$;
--- What every answer to a poll says of the location itself.
+-- What agents are told of their location itself. In the order of the ids, so that two changes never
+-- wait for each other.
+create function note_settings_change(of_account text, of_location text) returns void
+language plpgsql as $$
+declare
+  changed text;
+begin
+  for changed in
+    select location_id from location_assignments
+    where account_id = of_account and (of_location is null or location_id = of_location)
+    order by location_id for update
+  loop
+    update location_assignments set revision = revision + 1, settings_revision = revision + 1
+    where location_id = changed;
+    perform pg_notify('vedette_assignments', changed);
+  end loop;
+end $$;
+
 create function private_location_changed() returns trigger
 language plpgsql as $$
 begin
   if new.proxy_url is distinct from old.proxy_url then
-    update location_assignments set revision = revision + 1 where location_id = new.id;
-    perform pg_notify('vedette_assignments', new.id);
+    perform note_settings_change(new.account_id, new.id);
   end if;
   return null;
 end $$;

@@ -30,6 +30,7 @@ const assignment = (id: string, fields: object = {}) =>
     check: checkOf('TCP', { id, ...fields }),
     slots: SLOTS,
     answeredUntil: null,
+    groupTags: [],
   });
 
 function oneOff(runId: string, clock: FakeClock, parts: Partial<OneOff> = {}): OneOffMessage {
@@ -228,6 +229,40 @@ it('does not ask again for what it ran before it was restarted', async () => {
   const { answered, sets } = await startAgent(dataDir);
   await answered({ revision: 1, full: true, upsert: [given] });
   expect(sets.map(({ unanswered }) => unanswered.size)).toEqual([0, 0]);
+});
+
+it('goes by the certificates and pauses that it was told last, also after a restart', async () => {
+  const dataDir = folder();
+  const settings = {
+    clientCertificates: [{ host: 'a.example', cert: 'C', key: 'K', ca: null, passphrase: null }],
+    pauses: [
+      {
+        startsAtMs: 0,
+        endsAtMs: 1,
+        repeatUnit: 'DAY' as const,
+        repeatInterval: null,
+        repeatEndsAtMs: null,
+        tags: null,
+      },
+    ],
+  };
+  const location = { slug: 'office', proxyUrl: null, variables: [], settings };
+  const upsert = [{ ...assignment('mine'), groupTags: ['nightly'] }];
+  const before = await startAgent(dataDir);
+  const next = await before.answered({ revision: 1, full: true, location, upsert });
+  // null: as before.
+  const other = [assignment('other')];
+  next.answer({ revision: 2, location: { ...location, settings: null }, upsert: other });
+  await before.nextPoll();
+  expect(before.sets.at(-1)).toMatchObject(settings);
+  await before.stop();
+  const after = await startAgent(dataDir);
+  await eventually(() => after.sets.length > 0);
+  expect(after.sets[0]).toMatchObject(settings);
+  expect(after.sets[0]?.groupTags).toEqual(new Map([['mine', ['nightly']]]));
+  const none = { clientCertificates: [], pauses: [] };
+  await after.answered({ revision: 3, location: { ...location, settings: none } });
+  expect(after.sets.at(-1)).toMatchObject(none);
 });
 
 it('tells pages as one set, when the last of them is in', async () => {

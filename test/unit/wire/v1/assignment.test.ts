@@ -47,7 +47,7 @@ describe('an assignment', () => {
   it.each(CHECKS.map((check) => [check.id, check] as const))(
     'of %s arrives whole',
     (_id, check) => {
-      const assignment = { check, slots: SLOTS, answeredUntil: 60_000 };
+      const assignment = { check, slots: SLOTS, answeredUntil: 60_000, groupTags: [] };
       expect(readAssignment(sent(assignment))).toEqual({
         ok: true,
         value: assignment,
@@ -60,7 +60,7 @@ describe('an assignment', () => {
     const check = checkOf('API', {
       request: { assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }] },
     });
-    const message = sent({ check, slots: SLOTS, answeredUntil: null });
+    const message = sent({ check, slots: SLOTS, answeredUntil: null, groupTags: [] });
     const request = message.check.request as { assertions: object[] };
     const newer = {
       ...message,
@@ -77,7 +77,7 @@ describe('an assignment', () => {
     const before = structuredClone(newer);
     expect(readAssignment(newer)).toEqual({
       ok: true,
-      value: { check, slots: SLOTS, answeredUntil: null },
+      value: { check, slots: SLOTS, answeredUntil: null, groupTags: [] },
       ignored: expect.arrayContaining(['priority', 'request.http3', 'request.assertions.0.weight']),
     });
     expect(newer).toEqual(before);
@@ -93,6 +93,7 @@ describe('an assignment', () => {
       check: checkOf('URL', { id: 'odd' }),
       slots: SLOTS,
       answeredUntil: null,
+      groupTags: [],
     });
     const read = readAssignment({ ...message, check: { ...message.check, ...fields } });
     expect(read).toEqual({
@@ -113,7 +114,13 @@ describe('an assignment', () => {
     );
     fc.assert(
       fc.property(body, (check) => {
-        const read = readAssignment({ checkId: 'any', slots: SLOTS, check, answeredUntil: null });
+        const read = readAssignment({
+          checkId: 'any',
+          slots: SLOTS,
+          check,
+          answeredUntil: null,
+          groupTags: [],
+        });
         expect(typeof read.ok).toBe('boolean');
       }),
     );

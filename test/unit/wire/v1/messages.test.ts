@@ -63,9 +63,24 @@ const ANSWER = {
     slug: 'berlin',
     proxyUrl: null,
     variables: [{ key: 'TOKEN', value: 'x', secret: true }],
+    settings: {
+      clientCertificates: [
+        { host: '*.shop.example', cert: 'PEM', key: 'PEM', ca: null, passphrase: null },
+      ],
+      pauses: [
+        {
+          startsAtMs: 1_800_000_000_000,
+          endsAtMs: 1_800_000_600_000,
+          repeatUnit: 'MONTH',
+          repeatInterval: 2,
+          repeatEndsAtMs: null,
+          tags: ['shop'],
+        },
+      ],
+    },
   },
   full: false,
-  upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null }],
+  upsert: [{ checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null, groupTags: [] }],
   remove: ['gone'],
   runs: [ONE_OFF],
   nextPage: 'marker',
@@ -103,7 +118,7 @@ const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
   'poll answer': [pollResponseSchema, ANSWER],
   assignment: [
     assignmentEnvelope,
-    { checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null },
+    { checkId: 'shop', slots: SLOTS, check: CHECK, answeredUntil: null, groupTags: [] },
   ],
   'one-off': [oneOffEnvelope, ONE_OFF],
   results: [resultsEnvelope, { agentId: 'agent-1', epoch: 2, results: [{}], missed: [null] }],
