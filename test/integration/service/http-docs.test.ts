@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { type ServiceApp, startServiceApp } from '../../support/service-app.ts';
 import { thingRoutes } from '../../support/service-routes.ts';
 
@@ -45,6 +48,51 @@ describe('/openapi.json', () => {
     ]);
     expect(json.paths['/health'].get.security).toBeUndefined();
     expect(Object.keys(json.paths)).not.toContain('/docs');
+  });
+});
+
+describe('the operations of /openapi.json', () => {
+  const forms = z.object({ name: z.string(), age: z.number(), city: z.string() });
+  const routes: FastifyPluginAsync = async (plugin) => {
+    const app = plugin.withTypeProvider<ZodTypeProvider>();
+    const config = { public: true } as const;
+    const owner = z.object({ id: z.string(), since: z.string(), person: forms });
+    app.get('/v1/people', {
+      config,
+      schema: { summary: 'List people', response: { 200: z.array(forms) } },
+      handler: async () => [],
+    });
+    app.route({
+      method: ['PUT', 'PATCH'],
+      url: '/v1/people/:id',
+      config,
+      schema: { params: z.object({ id: z.string() }), body: forms, response: { 200: owner } },
+      handler: async () => ({}) as never,
+    });
+  };
+
+  it('have names of their own, and share the forms that come more than once', async () => {
+    const { ask, close } = await startServiceApp([routes]);
+    onTestFinished(close);
+    const { paths, components } = (await ask('/openapi.json', { key: null })).json;
+    const { put, patch } = paths['/v1/people/{id}'];
+    expect([put.operationId, patch.operationId]).toEqual(['putPeopleById', 'patchPeopleById']);
+    const list = paths['/v1/people'].get.responses['200'];
+    expect(list.description).toBe('Done: List people.');
+    const { items } = list.content['application/json'].schema;
+    expect(items.$ref).toMatch(/^#\/components\/schemas\/People/);
+    const name = items.$ref.split('/').at(-1);
+    expect(Object.keys(components.schemas[name].properties)).toEqual(['name', 'age', 'city']);
+    expect(put.responses).toEqual(patch.responses);
+    const owner = put.responses['200'].content['application/json'].schema.$ref.split('/').at(-1);
+    expect(components.schemas[owner].properties.person).toEqual(items);
+  });
+});
+
+describe('/', () => {
+  it('leads whoever opens it to the documentation', async () => {
+    const { status, headers } = await service.ask('/', { key: null });
+    expect([status, headers.location]).toEqual([302, '/docs']);
   });
 });
 

@@ -18,7 +18,8 @@ const response = z
     lastRunLocation: z.string().nullable(),
     lastCheckRunId: z.string().nullable(),
     sslDaysRemaining: z.number().nullable().describe('When its certificate was last seen.'),
-    ...TIMES,
+    created_at: z.iso.date().describe('The day of its first run, in UTC.'),
+    updated_at: TIMES.updated_at,
   })
   .nullable()
   .describe('null where no run has ended yet.');
@@ -57,7 +58,7 @@ function presentStatus(status: StoredStatus): z.output<typeof response> {
   const { lastSlotMs: _, sslSlotMs: __, createdAt, updatedAt, ...shown } = status;
   return {
     ...shown,
-    created_at: createdAt.toISOString(),
+    created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
   };
 }

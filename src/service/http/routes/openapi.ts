@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyPluginAsync } from 'fastify';
 import { DOCS_STYLE, docsPage, type OpenApiDocument } from '../docs-page.ts';
+import { withComponents } from '../openapi-components.ts';
 
 const OPEN = { public: true } as const;
 const HIDDEN = { hide: true } as const;
@@ -13,9 +14,14 @@ export function openApiRoutes(): FastifyPluginAsync {
     let page: string | null = null;
 
     app.get('/openapi.json', { config: OPEN, schema: HIDDEN }, async (_request, reply) => {
-      document ??= JSON.stringify(app.swagger());
+      document ??= JSON.stringify(withComponents({ ...app.swagger() }));
       return reply.type('application/json; charset=utf-8').send(document);
     });
+
+    // Whoever opens the service in a browser is led to what it can do.
+    app.get('/', { config: OPEN, schema: HIDDEN }, async (_request, reply) =>
+      reply.redirect('/docs', 302),
+    );
 
     app.get('/docs', { config: OPEN, schema: HIDDEN }, async (_request, reply) => {
       page ??= docsPage(app.swagger() as OpenApiDocument);
