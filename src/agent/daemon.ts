@@ -75,6 +75,7 @@ export class Daemon implements LinkedRuns {
           // A one-off has no slot to be late for.
           if (kind === 'slot') metrics.startLate(lateMs);
         },
+        paused: () => metrics.paused(),
         clockStepped: (stepMs) => log.warn({ stepMs }, 'the wall clock was set'),
       },
     });
@@ -162,7 +163,7 @@ export class Daemon implements LinkedRuns {
     const active = set.checks.filter(({ activated }) => activated);
     // The last value of a check that is switched off would look like one that still holds.
     metrics.setChecks(active);
-    this.#scheduler.setChecks(active, set.turns);
+    this.#scheduler.setChecks(active, set.turns, set);
     const { checks: scheduled } = this.#scheduler;
     log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
     if (this.#state === 'starting') {

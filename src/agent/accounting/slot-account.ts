@@ -6,9 +6,8 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { replaceFile } from '../../runtime/replace-file.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
-import type { CheckSet } from '../source/check-source.ts';
 import { type Accounted, accountedText, readAccounted } from './accounted.ts';
-import { missedSince } from './missed-since.ts';
+import { missedSince, type PlannedChecks } from './missed-since.ts';
 import { UnfinishedSlots } from './unfinished-slots.ts';
 
 /** Between two writings. */
@@ -49,7 +48,7 @@ export interface SlotAccount {
    * @param set what that process ran last
    * @param startMs epoch milliseconds from which this one's scheduler takes slots, or later
    */
-  unaccounted(set: Pick<CheckSet, 'checks' | 'turns'>, startMs: number): readonly MissedSlots[];
+  unaccounted(set: PlannedChecks, startMs: number): readonly MissedSlots[];
   /** Keeps the file up to date, once a second, until the signal aborts. Only for after `unaccounted` was told to the sink. */
   run(signal: AbortSignal): Promise<void>;
   /** Writes it once more; for the end, when all is told. Gives up when the signal aborts. */
@@ -103,7 +102,7 @@ class FileAccount implements SlotAccount {
     this.#unfinished.remove(checkId, slotMs);
   }
 
-  unaccounted(set: Pick<CheckSet, 'checks' | 'turns'>, startMs: number): readonly MissedSlots[] {
+  unaccounted(set: PlannedChecks, startMs: number): readonly MissedSlots[] {
     return this.#before === null ? [] : missedSince(this.#before, set, startMs);
   }
 

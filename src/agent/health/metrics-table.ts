@@ -39,6 +39,12 @@ export const METRIC_TABLE = {
     labels: ['reason'],
     meaning: 'Slots that were not run, by reason.',
   },
+  pausedSlots: {
+    name: 'vedette_paused_slots_total',
+    type: 'counter',
+    labels: [],
+    meaning: 'Slots that were left out for a maintenance window.',
+  },
   starvedAttempts: {
     name: 'vedette_starved_attempts_total',
     type: 'counter',

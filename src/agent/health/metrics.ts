@@ -33,6 +33,8 @@ export interface AgentMetrics {
   /** Takes every result, ATTEMPT and FINAL. */
   finished(result: CheckResult): void;
   missed(missed: MissedSlots): void;
+  /** A slot was left out for a maintenance window. */
+  paused(): void;
   starved(): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
@@ -75,6 +77,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const attempts = new Counter(options(METRIC_TABLE.attempts));
   const retries = new Counter(options(METRIC_TABLE.retries));
   const missedSlots = new Counter(options(METRIC_TABLE.missedSlots));
+  const pausedSlots = new Counter(options(METRIC_TABLE.pausedSlots));
   const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
   const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
@@ -133,6 +136,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       missedSlots.inc({ reason }, count);
       totals.missedSlots += count;
     },
+    paused: () => pausedSlots.inc(),
     starved: () => starvedAttempts.inc(),
     dropped(kind, count) {
       droppedResults.inc({ kind }, count);

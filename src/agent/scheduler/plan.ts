@@ -3,6 +3,7 @@ import { lastSlotAt } from '../../model/frequency.ts';
 import type { MissedSlots } from '../../model/result.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { NO_PAUSES, type Pausing, pauseTimesOf, unpausedSlots } from './check-pauses.ts';
 import type { Due } from './run-queue.ts';
 import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
 import { SlotHeap } from './slot-heap.ts';
@@ -11,16 +12,23 @@ import type { Timeline } from './timeline.ts';
 
 /** What another set of checks means for those of the one before. */
 export interface Replaced {
-  /** Their definitions may be others. */
-  readonly kept: readonly Check[];
+  /** Their definitions and pauses may be others. */
+  readonly kept: readonly ScheduledCheck[];
   readonly gone: readonly ScheduledCheck[];
 }
 
-/** What a check's slots in a stretch come to. */
+export interface PausedSlot {
+  readonly check: Check;
+  readonly slotMs: number;
+}
+
+/** What a check's slots in a stretch come to. Those that are paused are not missed. */
 export interface TakenSlots {
   readonly missed: readonly MissedSlots[];
-  /** The slot to be run now; null where it is too late for all of them. */
+  /** The slot to be run now; null where it is paused, or too late for all of them. */
   readonly due: Due | null;
+  /** The slot that would be run now, were its check not paused. */
+  readonly paused: PausedSlot | null;
 }
 
 /** The checks that are scheduled, each with its next slot. */
@@ -45,17 +53,24 @@ export class Plan {
   }
 
   /** Takes these checks in place of those before; deactivated ones are left out. */
-  replace(checks: readonly Check[], turns: ReadonlyMap<string, TurnRule>): Replaced {
+  replace(
+    checks: readonly Check[],
+    turns: ReadonlyMap<string, TurnRule>,
+    pausing: Pausing = NO_PAUSES,
+  ): Replaced {
     const presentMs = this.#timeline.presentMs;
     const before = this.#scheduled;
     const scheduled = new Map<string, ScheduledCheck>();
-    const kept: Check[] = [];
+    const timesOf = pauseTimesOf(pausing);
+    const kept: ScheduledCheck[] = [];
     for (const check of checks) {
       if (!check.activated) continue;
       const known = before.get(check.id);
-      if (known !== undefined) kept.push(check);
       const turn = turns.get(check.id) ?? null;
-      scheduled.set(check.id, this.#adopt(check, turn, known, presentMs));
+      const fresh = { check, turn, pauses: timesOf(check) };
+      const adopted = this.#adopt(fresh, known, presentMs);
+      scheduled.set(check.id, adopted);
+      if (known !== undefined) kept.push(adopted);
     }
     const gone = [...before.values()].filter(({ check }) => !scheduled.has(check.id));
     this.#scheduled = scheduled;
@@ -78,7 +93,7 @@ export class Plan {
   takeNext({ toMs, atMonotonicMs, reason }: Stretch): TakenSlots | null {
     const next = this.#heap.top();
     if (next === null || next.nextSlotMs > toMs) return null;
-    const { check, rule, toleranceMs, nextSlotMs: firstMs } = next;
+    const { check, rule, pauses, toleranceMs, nextSlotMs: firstMs } = next;
     const lastMs = lastSlotAt(rule, toMs);
     next.nextSlotMs = this.#timeline.nextSlotAfter(rule, toMs);
     this.#heap.topMoved();
@@ -87,44 +102,50 @@ export class Plan {
     const isInTime = this.#clock.monotonicMs() - dueMonotonicMs <= toleranceMs;
     const isToRun = isInTime && !this.#timeline.isLived(lastMs);
     const lastMissedMs = isToRun ? lastMs - rule.periodMs : lastMs;
-    const missed = this.#missedOf({ check, rule }, { firstMs, lastMs: lastMissedMs }, reason);
-    if (!isToRun) return { missed, due: null };
+    const missed = this.#missedOf(next, { firstMs, lastMs: lastMissedMs }, reason);
+    if (!isToRun) return { missed, due: null, paused: null };
+    if (pauses.isPausedAt(lastMs)) {
+      return { missed, due: null, paused: { check, slotMs: lastMs } };
+    }
     const isReported = this.#timeline.isReported(lastMs);
-    return { missed, due: { check, slotMs: lastMs, dueMonotonicMs, toleranceMs, isReported } };
+    const due = { check, slotMs: lastMs, dueMonotonicMs, toleranceMs, isReported };
+    return { missed, due, paused: null };
   }
 
   /** The slots of a check that is gone that were due and not looked at yet. */
-  leftBy({ check, rule, nextSlotMs: firstMs }: ScheduledCheck): readonly MissedSlots[] {
-    const lastMs = lastSlotAt(rule, this.#timeline.presentMs);
-    return this.#missedOf({ check, rule }, { firstMs, lastMs }, 'agent_asleep');
+  leftBy(gone: ScheduledCheck): readonly MissedSlots[] {
+    const lastMs = lastSlotAt(gone.rule, this.#timeline.presentMs);
+    return this.#missedOf(gone, { firstMs: gone.nextSlotMs, lastMs }, 'agent_asleep');
   }
 
   #missedOf(
-    { check, rule }: Pick<ScheduledCheck, 'check' | 'rule'>,
+    { check, rule, pauses }: ScheduledCheck,
     { firstMs, lastMs }: { readonly firstMs: number; readonly lastMs: number },
     reason: MissedSlots['reason'],
   ): readonly MissedSlots[] {
     if (firstMs > lastMs) return [];
     const ranges = this.#timeline.unreported(rule, firstMs, lastMs);
-    return ranges.map((range) => ({ checkId: check.id, ...range, reason }));
+    return ranges
+      .flatMap((range) => unpausedSlots(rule, range, pauses))
+      .map((range) => ({ checkId: check.id, ...range, reason }));
   }
 
   #adopt(
-    check: Check,
-    turn: TurnRule | null,
+    { check, turn, pauses }: Pick<ScheduledCheck, 'check' | 'turn' | 'pauses'>,
     known: ScheduledCheck | undefined,
     presentMs: number,
   ): ScheduledCheck {
     if (known === undefined) {
-      const added = scheduledCheckOf(check, turn);
+      const added = scheduledCheckOf(check, turn, pauses);
       added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
       return added;
     }
     if (isDueAlike(known, check, turn)) {
       known.check = check;
+      known.pauses = pauses;
       return known;
     }
-    const changed = scheduledCheckOf(check, turn);
+    const changed = scheduledCheckOf(check, turn, pauses);
     // Slots before the old plan's next one are dealt with, also those that both plans have.
     const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
     changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);

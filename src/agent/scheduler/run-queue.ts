@@ -4,6 +4,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type Place, Places } from '../run/places.ts';
 import type { Run } from '../run/runner.ts';
 import { type AskedRun, isTooLate } from './one-offs.ts';
+import type { ScheduledCheck } from './scheduled-check.ts';
 import type { SlotAccounting } from './slot-accounting.ts';
 import { WaitingLine } from './waiting-line.ts';
 
@@ -29,6 +30,8 @@ export interface RunQueueOptions {
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
   readonly onMissed: (missed: MissedSlots) => void;
+  /** A slot that waited is paused now: it is neither run nor missed. */
+  readonly onPaused: (check: Check, slotMs: number) => void;
   readonly account: SlotAccounting;
   /** A run threw: a fault of our own. */
   readonly onFault: (fault: unknown, check: Check) => void;
@@ -112,10 +115,18 @@ export class RunQueue {
     this.#enqueue(due, asked);
   }
 
-  /** What waits for this check will run by its new definition. */
-  redefine(check: Check): void {
+  /**
+   * What waits for this check will run by its new definition, unless its slot is paused by now. A run
+   * that began goes on, with its retries.
+   */
+  redefine({ check, pauses }: Pick<ScheduledCheck, 'check' | 'pauses'>): void {
     const run = this.#runs.get(check.id);
-    if (run?.stop === null) run.due = { ...run.due, check };
+    if (run?.stop !== null) return;
+    run.due = { ...run.due, check };
+    if (!pauses.isPausedAt(run.due.slotMs)) return;
+    this.#leave(run);
+    this.#options.onPaused(check, run.due.slotMs);
+    this.#ended(run.due);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Check } from '../../model/check.ts';
 import { type SlotRule, slotRuleOf } from '../../model/frequency.ts';
+import type { PauseTimes } from '../../model/pause.ts';
 import { ownSlotsOf, type TurnRule } from '../../model/slot-stride.ts';
 import type { Slotted } from './slot-heap.ts';
 import { startToleranceMs } from './tolerance.ts';
@@ -7,6 +8,8 @@ import { startToleranceMs } from './tolerance.ts';
 /** A check with what the scheduler knows of it. */
 export interface ScheduledCheck extends Slotted {
   check: Check;
+  /** When its slots are skipped. */
+  pauses: PauseTimes;
   /** Where its location takes turns with others; null where it runs every slot. */
   readonly turn: TurnRule | null;
   /** The slots that are run here. */
@@ -15,10 +18,15 @@ export interface ScheduledCheck extends Slotted {
 }
 
 /** The next slot is for the caller to set. */
-export function scheduledCheckOf(check: Check, turn: TurnRule | null): ScheduledCheck {
+export function scheduledCheckOf(
+  check: Check,
+  turn: TurnRule | null,
+  pauses: PauseTimes,
+): ScheduledCheck {
   const rule = turn === null ? ruleOf(check) : ownSlotsOf(turn);
   return {
     check,
+    pauses,
     turn,
     rule,
     // Of the check's own period: when its turn comes is no reason to start it later.

@@ -4,6 +4,7 @@ import type { TurnRule } from '../../model/slot-stride.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
+import { NO_PAUSES, type Pausing } from './check-pauses.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
@@ -20,6 +21,8 @@ const TURN_BUDGET_MS = 4;
 export interface SchedulerObserver {
   /** `lateMs`: how long after its slot the run started; of a one-off, how long it had to wait. */
   started(check: Check, slotMs: number, lateMs: number, kind: RunKind): void;
+  /** The slot was due and is not run, as its check is paused. */
+  paused?(check: Check, slotMs: number): void;
   /** The wall clock was set, by a second or more; below 0: back. */
   clockStepped?(stepMs: number): void;
 }
@@ -59,6 +62,7 @@ export class Scheduler {
   readonly #onMissed: (missed: MissedSlots) => void;
   readonly #onFault: SchedulerOptions['onFault'];
   readonly #observer: SchedulerObserver;
+  readonly #onPaused: (check: Check, slotMs: number) => void;
   readonly #queue: RunQueue;
   readonly #timeline: Timeline;
   readonly #plan: Plan;
@@ -73,12 +77,14 @@ export class Scheduler {
     this.#onFault = options.onFault;
     this.#observer = options.observer;
     this.#onMissed = (missed) => this.#guard(() => options.onMissed(missed));
+    this.#onPaused = (...slot) => this.#guard(() => options.observer.paused?.(...slot));
     this.#queue = new RunQueue({
       clock: options.clock,
       concurrency: options.concurrency,
       run: options.run,
       onStarted: (...run) => this.#guard(() => options.observer.started(...run)),
       onMissed: this.#onMissed,
+      onPaused: this.#onPaused,
       account: {
         began: (...slot) => this.#guard(() => options.account.began(...slot)),
         ended: (...slot) => this.#guard(() => options.account.ended(...slot)),
@@ -140,11 +146,19 @@ export class Scheduler {
    * its new ones, and a new one starts with its first slot after now. Slots of one that is gone
    * which were due and have not begun are missed: another agent may have it now, from here on.
    *
+   * A slot whose instant lies in a pause is not run and not missed, also where it waits already; one
+   * that began goes on.
+   *
    * @param turns by check id, which of its slots are run here; all where there is none
+   * @param pausing when slots are skipped
    */
-  setChecks(checks: readonly Check[], turns: ReadonlyMap<string, TurnRule> = NO_TURNS): void {
-    const { kept, gone } = this.#plan.replace(checks, turns);
-    for (const check of kept) this.#queue.redefine(check);
+  setChecks(
+    checks: readonly Check[],
+    turns: ReadonlyMap<string, TurnRule> = NO_TURNS,
+    pausing: Pausing = NO_PAUSES,
+  ): void {
+    const { kept, gone } = this.#plan.replace(checks, turns, pausing);
+    for (const scheduled of kept) this.#queue.redefine(scheduled);
     for (const left of gone) {
       this.#queue.withdraw(left.check.id);
       if (this.#state === 'running') this.#tellMissed(this.#plan.leftBy(left));
@@ -154,7 +168,8 @@ export class Scheduler {
 
   /**
    * Runs what a service asks for, at `notBefore` and never from `notAfter` on: beside the plan, of
-   * which it costs no slot, by its own definition of the check and under its own name. One whose
+   * which it costs no slot, by its own definition of the check and under its own name. It runs where
+   * the check is paused, too: somebody asked for it, or it ends a run that began before. One whose
    * runId is known is ignored. `onEnded` is called once, whatever becomes of it, and may be called
    * before this returns.
    */
@@ -205,6 +220,7 @@ export class Scheduler {
       const taken = this.#plan.takeNext(stretch);
       if (taken === null) break;
       this.#tellMissed(taken.missed);
+      if (taken.paused !== null) this.#onPaused(taken.paused.check, taken.paused.slotMs);
       if (taken.due !== null) this.#queue.submit(taken.due);
       if (this.#clock.monotonicMs() >= endMs) return;
     }

@@ -14,6 +14,8 @@ const MINUTE: TurnRule = { periodMs: 60_000, phaseMs: 0, stride: 1, index: 0 };
 const SET = {
   checks: [checkOf('TCP', { id: 'a' })],
   turns: new Map([['a', MINUTE]]),
+  pauses: [],
+  groupTags: new Map(),
 };
 
 function folder(): string {
@@ -166,7 +168,7 @@ it('answers for every slot, whenever the process is killed', async () => {
     fc.constantFrom('turn' as const, 'end' as const, 'commit' as const, 'save' as const),
   );
   const slotRule: TurnRule = { periodMs: 10, phaseMs: 3, stride: 1, index: 0 };
-  const set = { checks: SET.checks, turns: new Map([['a', slotRule]]) };
+  const set = { ...SET, turns: new Map([['a', slotRule]]) };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const temp = makeTempFolder();

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { missedBeforeComing, missedSince } from '../../../../src/agent/accounting/missed-since.ts';
 import { UnfinishedSlots } from '../../../../src/agent/accounting/unfinished-slots.ts';
 import type { Check } from '../../../../src/model/check.ts';
+import type { Pause } from '../../../../src/model/pause.ts';
 import type { TurnRule } from '../../../../src/model/slot-stride.ts';
 import { checkOf } from '../../../support/checks.ts';
 
@@ -15,6 +16,17 @@ const every = (id: string, fields: object = {}): Check =>
 const setOf = (checks: readonly Check[], turns: Record<string, TurnRule> = {}) => ({
   checks,
   turns: new Map(Object.entries(turns)),
+  pauses: [] as readonly Pause[],
+  groupTags: new Map<string, readonly string[]>(),
+});
+/** Once, from and to minutes after T0. */
+const pause = (fromMinute: number, toMinute: number, tags: string[] | null = null): Pause => ({
+  startsAtMs: T0 + fromMinute * MINUTE,
+  endsAtMs: T0 + toMinute * MINUTE,
+  repeatUnit: 'DAY',
+  repeatInterval: null,
+  repeatEndsAtMs: null,
+  tags,
 });
 const range = (checkId: string, slot: number, lastSlot: number, count: number) => ({
   checkId,
@@ -79,6 +91,49 @@ describe('what a process left behind', () => {
     const before = { upToMs: T0, unfinished: [['a', T0] as const] };
     expect(missedSince(before, setOf([every('a')]), start)).toEqual([
       range('a', start - 7 * DAY + MINUTE, start, 7 * 1440),
+    ]);
+  });
+});
+
+describe('what a process left behind while checks were paused', () => {
+  const start = T0 + 10 * MINUTE;
+  const before = { upToMs: T0, unfinished: [] };
+
+  it('is what lies beside the pauses, in as many records', () => {
+    const set = { ...setOf([every('a')]), pauses: [pause(3, 5), pause(7, 8)] };
+    expect(missedSince(before, set, start)).toEqual([
+      range('a', T0 + MINUTE, T0 + 2 * MINUTE, 2),
+      range('a', T0 + 5 * MINUTE, T0 + 6 * MINUTE, 2),
+      range('a', T0 + 8 * MINUTE, start, 3),
+    ]);
+  });
+
+  it('is all of it for checks without the tag, and nothing where they were paused throughout', () => {
+    const set = {
+      ...setOf([every('own', { tags: ['db'] }), every('group'), every('other')]),
+      pauses: [pause(-60, 60, ['db'])],
+      groupTags: new Map([['group', ['db']]]),
+    };
+    expect(missedSince(before, set, start)).toEqual([range('other', T0 + MINUTE, start, 10)]);
+  });
+
+  it('has no unfinished slot that is paused by now', () => {
+    const unfinished = [
+      ['a', T0 - 5 * MINUTE],
+      ['a', T0 - MINUTE],
+      ['gone', T0 - MINUTE],
+    ] as const;
+    const set = { ...setOf([every('a')]), pauses: [pause(-2, 60)] };
+    expect(missedSince({ upToMs: T0, unfinished }, set, start)).toEqual([
+      range('a', T0 - 5 * MINUTE, T0 - 5 * MINUTE, 1),
+    ]);
+  });
+
+  it('is told between two agents likewise', () => {
+    const unanswered = new Map([['moved', T0]]);
+    const set = { ...setOf([every('moved')]), unanswered, pauses: [pause(2, 60)] };
+    expect(missedBeforeComing(set, start)).toEqual([
+      { ...range('moved', T0 + MINUTE, T0 + MINUTE, 1), reason: 'unassigned' },
     ]);
   });
 });

@@ -60,6 +60,8 @@ export class Rig {
   readonly missed: MissedSlots[] = [];
   readonly faults: { fault: unknown; check: Check | null }[] = [];
   readonly clockSteps: number[] = [];
+  /** What was paused when it was due: the check, and the seconds from T0. */
+  readonly paused: (readonly [id: string, slotS: number])[] = [];
   /** Most runs at once, in all and of any one check, not counting those asked for by name. */
   readonly most = { running: 0, ofOneCheck: 0 };
   /** What the account was told: "began a" or "ended a", and the seconds from T0. */
@@ -100,6 +102,7 @@ export class Rig {
             kind,
             slotS: (slotMs - T0) / SECOND,
           }),
+        paused: ({ id }, slotMs) => this.paused.push([id, (slotMs - T0) / SECOND]),
         clockStepped: (stepMs) => this.clockSteps.push(stepMs),
       },
     });

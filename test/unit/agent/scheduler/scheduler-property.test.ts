@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check.ts';
 import { nextSlotAfter, type SlotRule, slotRuleOf } from '../../../../src/model/frequency.ts';
+import { type Pause, pausedAt } from '../../../../src/model/pause.ts';
 import type { MissedSlots } from '../../../../src/model/result.ts';
 import { ownSlotsOf, type TurnRule } from '../../../../src/model/slot-stride.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
-import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, YEAR } from './rig.ts';
+import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';
 
 /** What a check's plan is drawn from: the tolerances of all of them differ. */
 const PLANS = [
@@ -95,12 +96,38 @@ const ofChecks = {
   arbitrary: checkSet.map((checks) => ({ what: 'reload', checks }) as Happening),
 };
 
+/** Minutes and hours within the time that is played, once and each day. */
+const pause: fc.Arbitrary<Pause> = fc
+  .record({
+    startsAtMs: fc.integer({ min: -HOUR, max: HOUR }).map((ms) => T0 + ms),
+    durationMs: fc.oneof(
+      fc.integer({ min: 1, max: 10 * MINUTE }),
+      fc.integer({ min: 1, max: 3 * DAY }),
+    ),
+    repeatInterval: fc.constantFrom(null, 1),
+    tags: fc.constantFrom<string[] | null>(null, ['a'], ['b', 'c'], ['of the group']),
+  })
+  .map(({ startsAtMs, durationMs, repeatInterval, tags }) => ({
+    startsAtMs,
+    endsAtMs: startsAtMs + durationMs,
+    repeatUnit: 'DAY' as const,
+    repeatInterval,
+    repeatEndsAtMs: null,
+    tags,
+  }));
+
 const scene = {
+  pauses: fc.oneof(fc.constant([]), fc.array(pause, { maxLength: 3 })),
   checks: checkSet,
   concurrency: fc.integer({ min: 1, max: 3 }),
   /** Each run takes the next of these; below 0 it rejects. */
   durationsMs: fc.array(fc.integer({ min: -2 * SECOND, max: 50 * SECOND }), { minLength: 1 }),
 };
+
+/** Checks have no tags of their own here. */
+const GROUP_TAGS = new Map<string, readonly string[]>(
+  IDS.map((id) => [id, id === 'd' ? ['of the group', 'a'] : [id]]),
+);
 
 interface Lived {
   readonly fromMs: number;
@@ -109,6 +136,8 @@ interface Lived {
 
 interface Played {
   readonly rig: Rig;
+  /** Whether the check's slot is paused. */
+  readonly isPaused: (id: string, slotMs: number) => boolean;
   /** The times of the wall clock that passed while the scheduler was running. */
   readonly lived: readonly Lived[];
   /** All plans that a check ever had. */
@@ -128,12 +157,13 @@ interface Asked {
 async function play(
   setting: {
     readonly checks: readonly Plan[];
+    readonly pauses: readonly Pause[];
     readonly concurrency: number;
     readonly durationsMs: readonly number[];
   },
   happenings: readonly Happening[],
 ): Promise<Played> {
-  const { checks, concurrency, durationsMs } = setting;
+  const { checks, pauses, concurrency, durationsMs } = setting;
   let runs = 0;
   const rig = new Rig({
     concurrency,
@@ -165,6 +195,7 @@ async function play(
     rig.scheduler.setChecks(
       set.map(({ check }) => check),
       turnsOf(set),
+      { pauses, groupTags: GROUP_TAGS },
     );
   };
   take(checks);
@@ -211,11 +242,13 @@ async function play(
   const drained = rig.scheduler.drain(new AbortController().signal);
   await rig.clock.advance(2 * MINUTE);
   await drained;
-  return { rig, lived, rules, asked };
+  const isPaused = (id: string, slotMs: number): boolean =>
+    pausedAt(pauses, GROUP_TAGS.get(id) ?? [], slotMs);
+  return { rig, isPaused, lived, rules, asked };
 }
 
 /** What holds whatever happens. */
-function expectSafe({ rig, rules, asked }: Played, concurrency: number): void {
+function expectSafe({ rig, isPaused, rules, asked }: Played, concurrency: number): void {
   const seen = new Set<string>();
   for (const { id, slotMs, lateMs, kind } of rig.starts) {
     expect(lateMs).toBeGreaterThanOrEqual(0);
@@ -224,6 +257,7 @@ function expectSafe({ rig, rules, asked }: Played, concurrency: number): void {
     const name = `${id} ${slotMs}`;
     expect(seen.has(name), `ran before: ${name}`).toBe(false);
     seen.add(name);
+    expect(isPaused(id, slotMs), `is paused: ${name}`).toBe(false);
     expect(fitting).not.toEqual([]);
     const tolerancesMs = fitting.map(({ toleranceMs }) => toleranceMs);
     expect(lateMs).toBeLessThanOrEqual(Math.max(...tolerancesMs));
@@ -249,7 +283,7 @@ function holds({ slot, lastSlot }: MissedSlots, slotMs: number): boolean {
 }
 
 /** What holds besides while the plans stay as they are: no slot of a lived time is lost. */
-function expectComplete({ rig, lived, rules }: Played): void {
+function expectComplete({ rig, isPaused, lived, rules }: Played): void {
   // A one-off is no slot; its fault is told by its own name.
   const missed = rig.missed.filter(({ checkId, slot }) =>
     (rules.get(checkId) ?? []).some((rule) => isSlotOf(rule, slot)),
@@ -260,6 +294,7 @@ function expectComplete({ rig, lived, rules }: Played): void {
     for (const range of ofCheck) {
       expect(range.count).toBe((range.lastSlot - range.slot) / rule.periodMs + 1);
       expect(isSlotOf(rule, range.slot) && isSlotOf(rule, range.lastSlot)).toBe(true);
+      expectUnpaused(range, rule, isPaused);
     }
     // Nothing is reported twice, but that a run ended by a fault of ours.
     const inTurn = ofCheck
@@ -278,11 +313,26 @@ function expectComplete({ rig, lived, rules }: Played): void {
     }
     for (const { fromMs, toMs } of lived) {
       for (let slotMs = nextSlotAfter(rule, fromMs); slotMs <= toMs; slotMs += rule.periodMs) {
-        const isKnown = ran.has(slotMs) || inTurn.some((range) => holds(range, slotMs));
+        const isKnown =
+          ran.has(slotMs) || isPaused(id, slotMs) || inTurn.some((range) => holds(range, slotMs));
         expect(isKnown, `${id}: ${new Date(slotMs).toISOString()}`).toBe(true);
       }
     }
   }
+}
+
+/** Slots from all of it. A clock set forward by years leaps over more pauses than are cut out. */
+function expectUnpaused(
+  { checkId, slot, lastSlot, count }: MissedSlots,
+  { periodMs }: SlotRule,
+  isPaused: Played['isPaused'],
+): void {
+  if (lastSlot - slot > 30 * DAY) return;
+  const step = Math.ceil(count / 50) * periodMs;
+  for (let slotMs = slot; slotMs < lastSlot; slotMs += step) {
+    expect(isPaused(checkId, slotMs), `${checkId} at ${slotMs} was paused`).toBe(false);
+  }
+  expect(isPaused(checkId, lastSlot), `${checkId} at ${lastSlot} was paused`).toBe(false);
 }
 
 describe('Scheduler, whatever happens', () => {

@@ -1,0 +1,121 @@
+/** How a maintenance window comes again (SEMANTICS 6). */
+export const REPEAT_UNITS = ['DAY', 'WEEK', 'MONTH'] as const;
+export type RepeatUnit = (typeof REPEAT_UNITS)[number];
+
+/** A time that comes once, or again and again, each occurrence as long as the first. All in UTC. */
+export interface Recurrence {
+  /** Epoch milliseconds of the first occurrence. */
+  readonly startsAtMs: number;
+  /** Of the first occurrence; exclusive. */
+  readonly endsAtMs: number;
+  readonly repeatUnit: RepeatUnit;
+  /** Units between the beginnings of two occurrences, 1 or more; null where there is one only. */
+  readonly repeatInterval: number | null;
+  /** No occurrence begins at this instant or later; null for never ending. */
+  readonly repeatEndsAtMs: number | null;
+}
+
+/** From `fromMs` up to, not including, `toMs` it is so; it may be so for longer. */
+export interface Span {
+  /** Whether an occurrence goes on. */
+  readonly isInside: boolean;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+const DAY_MS = 86_400_000;
+const UNIT_DAYS = { DAY: 1, WEEK: 7 } as const;
+/** From a day of one month to the same of the next. */
+const LONGEST_MONTH_DAYS = 31;
+
+/** Whether an occurrence goes on at the instant. By arithmetic: it may have begun in 1970. */
+export function isWithin(recurrence: Recurrence, instantMs: number): boolean {
+  return spanAt(recurrence, instantMs).isInside;
+}
+
+/** The span around the instant. */
+export function spanAt(recurrence: Recurrence, instantMs: number): Span {
+  const { startsAtMs, endsAtMs } = recurrence;
+  // Where occurrences overlap, the one that began last is the one that ends last.
+  const number = Math.min(numberAt(recurrence, instantMs), lastNumber(recurrence));
+  if (number < 0) {
+    const toMs = lastNumber(recurrence) < 0 ? Number.POSITIVE_INFINITY : startsAtMs;
+    return { isInside: false, fromMs: Number.NEGATIVE_INFINITY, toMs };
+  }
+  const fromMs = startOf(recurrence, number);
+  const toMs = fromMs + Math.max(0, endsAtMs - startsAtMs);
+  if (instantMs < toMs) return { isInside: true, fromMs, toMs };
+  const isLast = number >= lastNumber(recurrence);
+  const nextMs = isLast ? Number.POSITIVE_INFINITY : startOf(recurrence, number + 1);
+  return { isInside: false, fromMs: toMs, toMs: nextMs };
+}
+
+/**
+ * The end of its last occurrence, epoch milliseconds: from then on nothing of it is to come.
+ * Infinity for one that never ends.
+ */
+export function overAt(recurrence: Recurrence): number {
+  const last = lastNumber(recurrence);
+  if (last < 0) return recurrence.startsAtMs;
+  if (last === Number.POSITIVE_INFINITY) return last;
+  return startOf(recurrence, last) + recurrence.endsAtMs - recurrence.startsAtMs;
+}
+
+/** The same times, as one long occurrence where each lasts until the next one has begun. */
+export function mergedRecurrence(recurrence: Recurrence): Recurrence {
+  const { startsAtMs, endsAtMs, repeatUnit, repeatInterval } = recurrence;
+  if (repeatInterval === null || lastNumber(recurrence) < 0) return recurrence;
+  const days = repeatUnit === 'MONTH' ? LONGEST_MONTH_DAYS : UNIT_DAYS[repeatUnit];
+  if (endsAtMs - startsAtMs < repeatInterval * days * DAY_MS) return recurrence;
+  const once = { repeatInterval: null, repeatEndsAtMs: null };
+  return { startsAtMs, endsAtMs: overAt(recurrence), repeatUnit, ...once };
+}
+
+/** Of the occurrence that began last at the instant, counted from 0; below 0 before the first. */
+function numberAt(recurrence: Recurrence, instantMs: number): number {
+  const { startsAtMs, repeatUnit, repeatInterval } = recurrence;
+  if (instantMs < startsAtMs) return -1;
+  if (repeatInterval === null) return 0;
+  if (repeatUnit !== 'MONTH') {
+    return Math.floor((instantMs - startsAtMs) / (repeatInterval * UNIT_DAYS[repeatUnit] * DAY_MS));
+  }
+  const months = monthOf(instantMs) - monthOf(startsAtMs);
+  const number = Math.floor(months / repeatInterval);
+  // In the month itself it may be yet to begin.
+  return startOf(recurrence, number) > instantMs ? number - 1 : number;
+}
+
+/** Of the last occurrence; below 0 where there is none, Infinity where they never end. */
+function lastNumber(recurrence: Recurrence): number {
+  const { repeatInterval, repeatEndsAtMs } = recurrence;
+  if (repeatInterval === null) return 0;
+  if (repeatEndsAtMs === null) return Number.POSITIVE_INFINITY;
+  const number = numberAt(recurrence, repeatEndsAtMs);
+  return number >= 0 && startOf(recurrence, number) === repeatEndsAtMs ? number - 1 : number;
+}
+
+function startOf(recurrence: Recurrence, number: number): number {
+  const { startsAtMs, repeatUnit, repeatInterval } = recurrence;
+  const units = number * (repeatInterval ?? 0);
+  if (units === 0) return startsAtMs;
+  if (repeatUnit !== 'MONTH') return startsAtMs + units * UNIT_DAYS[repeatUnit] * DAY_MS;
+  return monthsLater(startsAtMs, units);
+}
+
+/** The same day and time; the last day of a month that has not that day (SEMANTICS 6). */
+function monthsLater(instantMs: number, months: number): number {
+  const first = new Date(instantMs);
+  const year = first.getUTCFullYear();
+  const month = first.getUTCMonth() + months;
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
+  const day = Math.min(first.getUTCDate(), lastDay);
+  const laterMs = Date.UTC(year, month, day) + (instantMs % DAY_MS);
+  // Past the last date that there is, none comes any more.
+  return Number.isNaN(laterMs) ? Number.POSITIVE_INFINITY : laterMs;
+}
+
+/** Months since the year 0. */
+function monthOf(instantMs: number): number {
+  const date = new Date(instantMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}

@@ -1,0 +1,3 @@
+import { maintenanceWindowsSuite } from '../../support/service-suites/maintenance-windows-suite.ts';
+
+maintenanceWindowsSuite('pglite');
