@@ -1,3 +1,5 @@
+import { z } from 'zod';
+
 /** A client certificate and the hosts it is shown to (spec 2.14, with its private key). */
 export interface ClientCertificate {
   /** A domain without scheme; `*.` at its start stands for one label, as in certificates. */
@@ -9,3 +11,37 @@ export interface ClientCertificate {
   readonly ca: string | null;
   readonly passphrase: string | null;
 }
+
+const MAX_PEM_CHARS = 64_000;
+const MAX_HOST_CHARS = 255;
+const MAX_PASSPHRASE_CHARS = 1_000;
+/** A domain of RFC 1123 labels; underscores are no part of it, and yet of many names. */
+const HOST =
+  /^(?:\*\.)?[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?(?:\.[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?)*$/;
+
+const pem = z.string().min(1).max(MAX_PEM_CHARS);
+
+/** A client certificate as the API takes it. Whether it is one, and its key the right one, is judged apart. */
+export const clientCertificateSchema = z.strictObject({
+  host: z
+    .string()
+    .min(1)
+    .max(MAX_HOST_CHARS)
+    .regex(HOST, 'must be a domain without a scheme, such as api.example.com or *.example.com')
+    .describe(
+      'Whom it is shown to: a domain without scheme; `*.` at its start stands for one label.',
+    ),
+  cert: pem.describe('The certificate in PEM, with those of its chain behind it.'),
+  key: pem.describe('Its private key in PEM. It is encrypted when stored, and never given back.'),
+  passphrase: z
+    .string()
+    .max(MAX_PASSPHRASE_CHARS)
+    .nullable()
+    .default(null)
+    .describe('Of the private key, where it is encrypted.'),
+  ca: pem
+    .nullable()
+    .default(null)
+    .describe('CA certificates in PEM that are trusted for this host, beside the usual ones.'),
+});
+export type ClientCertificateBody = z.output<typeof clientCertificateSchema>;

@@ -13,6 +13,7 @@ import {
   updateGroup,
 } from '../store/check-groups.ts';
 import type { Sql, Store } from '../store/port.ts';
+import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { bodyProblem, parseBody } from './input-problems.ts';
 import { changeLocations } from './location-changes.ts';
 import { type Page, rangeOf } from './paging.ts';
@@ -22,6 +23,7 @@ export type { StoredGroup } from '../store/check-groups.ts';
 export interface CheckGroupsParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly allowance?: Allowance;
 }
 
 export type GroupInput = Readonly<Record<string, unknown>>;
@@ -40,11 +42,16 @@ export interface CheckGroups {
 /** What the service adds to a group: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
 
-export function createCheckGroups({ store, clock }: CheckGroupsParts): CheckGroups {
+export function createCheckGroups({
+  store,
+  clock,
+  allowance = unlimited,
+}: CheckGroupsParts): CheckGroups {
   return {
     async create(accountId, input) {
       const fields = wholeGroup(input);
       return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'checkGroups');
         await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
         return insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
       });

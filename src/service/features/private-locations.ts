@@ -15,6 +15,7 @@ import {
   type PrivateLocation,
   updatePrivateLocation,
 } from '../store/private-locations.ts';
+import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { bodyProblem, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 
@@ -25,6 +26,7 @@ export interface PrivateLocationsParts {
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
+  readonly allowance?: Allowance;
 }
 
 export type LocationInput = Readonly<Record<string, unknown>>;
@@ -49,17 +51,20 @@ export function createPrivateLocations({
   store,
   clock,
   ids,
+  allowance = unlimited,
 }: PrivateLocationsParts): PrivateLocations {
   return {
     async create(accountId, input) {
       const fields = wholeLocation(input);
       const id = ids();
       const createdAtMs = clock.wallMs();
-      if (!(await insertPrivateLocation(store, { ...fields, id, accountId, createdAtMs }))) {
+      await store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'privateLocations');
+        if (await insertPrivateLocation(tx, { ...fields, id, accountId, createdAtMs })) return;
         throw conflict(`There is a private location with the slug ${fields.slug} already`, {
           slug: fields.slug,
         });
-      }
+      });
       return {
         ...fields,
         id,

@@ -1,21 +1,18 @@
+import {
+  PLAN_FEATURES,
+  PLAN_LIMITS,
+  type PlanFeature,
+  type PlanLimit,
+  type Plans,
+  planOf,
+  UNLIMITED,
+} from '../../../model/plan.ts';
+import { ServiceError } from '../../errors.ts';
+import { lockAccount } from '../../store/accounts.ts';
+import { countOfPlan } from '../../store/plan-usage.ts';
 import type { Sql } from '../../store/port.ts';
 
-/** What a plan can limit the number of. */
-export const LIMITED_RESOURCES = [
-  'checks',
-  'heartbeats',
-  'checkGroups',
-  'privateLocations',
-  'alertChannels',
-  'maintenanceWindows',
-  'statusPages',
-  'clientCertificates',
-  'snippets',
-  'variables',
-] as const;
-export type LimitedResource = (typeof LIMITED_RESOURCES)[number];
-
-/** What an account may still have by its plan. */
+/** What an account may have by its plan. */
 export interface Allowance {
   /**
    * To be called in the transaction that creates one more, before it does. Until that ends, nobody
@@ -23,8 +20,72 @@ export interface Allowance {
    *
    * @throws ServiceError 402 where the plan's limit is met
    */
-  grow(tx: Sql, accountId: string, resource: LimitedResource): Promise<void>;
+  grow(tx: Sql, accountId: string, resource: PlanLimit): Promise<void>;
+  /** @throws ServiceError 402 where the plan does not have it */
+  need(accountId: string, feature: PlanFeature): void;
+  /**
+   * Judges what a check asks for.
+   *
+   * @throws ServiceError 402 that says what the plan has instead
+   */
+  admitCheck(accountId: string, check: LimitedCheck): void;
+}
+
+/** The fields of a check that a plan limits. */
+export interface LimitedCheck {
+  readonly frequency: number;
+  readonly runParallel: boolean;
+  readonly locations: readonly string[] | null;
+  readonly privateLocations: readonly string[] | null;
+}
+
+export function createAllowance(plans: Plans): Allowance {
+  const need = (accountId: string, feature: PlanFeature): void => {
+    const plan = planOf(plans, accountId);
+    if (plan.features[feature] === false) {
+      throw notInPlan(plan, `${PLAN_FEATURES[feature]} are not in it`, { feature });
+    }
+  };
+  return {
+    async grow(tx, accountId, resource) {
+      const plan = planOf(plans, accountId);
+      const limit = plan.limits[resource];
+      if (limit === undefined) return;
+      await lockAccount(tx, accountId);
+      if ((await countOfPlan(tx, { accountId, resource })) < limit) return;
+      const text = `${PLAN_LIMITS[resource].toLowerCase()}: ${limit} at most`;
+      throw notInPlan(plan, text, { resource, limit });
+    },
+
+    need,
+
+    admitCheck(accountId, check) {
+      const plan = planOf(plans, accountId);
+      const { frequency, runParallel, locations, privateLocations } = check;
+      if (frequency === 0) need(accountId, 'subMinuteChecks');
+      if (runParallel) need(accountId, 'parallelRuns');
+      const allowed: readonly string[] = plan.locations;
+      const foreign = locations?.find((location) => !allowed.includes(location));
+      if (foreign !== undefined) {
+        throw notInPlan(plan, `the location ${foreign} is not in it`, { location: foreign });
+      }
+      const limit = plan.maxLocationsPerCheck;
+      if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) > limit) {
+        throw notInPlan(plan, `locations of a check: ${limit} at most`, { limit });
+      }
+    },
+  };
 }
 
 /** Where no plan limits anything. */
-export const unlimited: Allowance = { grow: async () => {} };
+export const unlimited: Allowance = createAllowance(UNLIMITED);
+
+function notInPlan(
+  { name, displayName }: { readonly name: string; readonly displayName: string },
+  what: string,
+  attributes: Readonly<Record<string, unknown>>,
+): ServiceError {
+  return new ServiceError(402, `The plan ${displayName} does not allow it: ${what}`, {
+    attributes: { plan: name, ...attributes },
+  });
+}

@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
+import { parse } from 'yaml';
+import { type Plans, plansSchema, UNLIMITED } from '../model/plan.ts';
+import { filePath, listOf, network, type Parsed } from '../runtime/config/parsers.ts';
+import type { Variable } from '../runtime/config/variable.ts';
+import { messageOf, VedetteError } from '../runtime/errors.ts';
+
+const MAX_ADDRESSES = 10_000;
+
+/** What accounts may have, and what they are told of the service's own network. */
+export const ACCOUNT_VARIABLES = {
+  plansFile: {
+    name: 'PLANS_FILE',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'Plans that limit what accounts may have, and which account has which; unset, nothing is limited.',
+    allowed: 'the path of a YAML or JSON file',
+    secret: false,
+    parse: filePath,
+  } satisfies Variable<string | null>,
+  staticIpv6s: {
+    name: 'STATIC_IPV6S',
+    default: null,
+    whenUnset: [] as readonly string[],
+    meaning: 'Where checks of the public locations come from, as `/v1/static-ipv6s.txt` tells it.',
+    allowed: `a list of at most ${MAX_ADDRESSES} IPv6 addresses or networks, apart by commas or spaces`,
+    secret: false,
+    parse: listOf(ipv6Network, MAX_ADDRESSES),
+  } satisfies Variable<readonly string[]>,
+} as const;
+
+function ipv6Network(text: string): Parsed<string> {
+  const parsed = network(text);
+  if (!parsed.ok || !isIPv6(parsed.value.address)) return { ok: false, culprit: text };
+  return { ok: true, value: text };
+}
+
+/**
+ * The plans that accounts can have.
+ *
+ * @throws VedetteError `config` CONFIG_INVALID that names the file and what is wrong in it
+ */
+export async function loadPlans(file: string | null): Promise<Plans> {
+  if (file === null) return UNLIMITED;
+  const parsed = plansSchema.safeParse(await readYaml(file));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw refused(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not right'}`);
+}
+
+async function readYaml(file: string): Promise<unknown> {
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    throw refused(file, messageOf(error).split('\n', 1)[0] ?? '');
+  }
+}
+
+function refused(file: string, why: string): VedetteError {
+  return new VedetteError('config', 'CONFIG_INVALID', `PLANS_FILE ${file} cannot be used: ${why}`);
+}

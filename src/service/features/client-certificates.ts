@@ -1,0 +1,172 @@
+import {
+  type ClientCertificate,
+  type ClientCertificateBody,
+  clientCertificateSchema,
+} from '../../model/client-certificate.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { MAX_CLIENT_CERTIFICATES } from '../../wire/v1/limits.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import type { SecretBox } from '../secrets/secret-box.ts';
+import { lockAccount } from '../store/accounts.ts';
+import {
+  type CertificateKey,
+  countCertificates,
+  deleteCertificate,
+  findCertificate,
+  insertCertificate,
+  listCertificates,
+  lockCertificate,
+  type StoredCertificate,
+  updateCertificate,
+} from '../store/client-certificates.ts';
+import type { Sql, Store } from '../store/port.ts';
+import { StoreError } from '../store/store-errors.ts';
+import { certificateProblems } from './certificate-problems.ts';
+import type { Allowance } from './entitlements/allowance.ts';
+import { givenFields } from './given-fields.ts';
+import { parseBody } from './input-problems.ts';
+import { type Page, rangeOf } from './paging.ts';
+import { boxOf } from './secret-store.ts';
+
+export type { StoredCertificate } from '../store/client-certificates.ts';
+
+export interface ClientCertificatesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly allowance: Allowance;
+  /** null: no private key can be stored. */
+  readonly secrets: SecretBox | null;
+}
+
+export type CertificateInput = Readonly<Record<string, unknown>>;
+
+/** What checks show to hosts that ask who they are. Private keys are never given back. */
+export interface ClientCertificates {
+  create(accountId: string, input: CertificateInput): Promise<StoredCertificate>;
+  read(accountId: string, id: string): Promise<StoredCertificate>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredCertificate[]>;
+  /** The given fields over the stored ones; the private key stays unless there is a new one. */
+  update(accountId: string, id: string, input: CertificateInput): Promise<StoredCertificate>;
+  remove(accountId: string, id: string): Promise<void>;
+  /** All of the account with their private keys, for its agents. Those that cannot be read are left out. */
+  forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
+}
+
+/** What the service adds to one: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+export function createClientCertificates(parts: ClientCertificatesParts): ClientCertificates {
+  const { store, clock, log, ids, allowance, secrets } = parts;
+
+  const seal = ({ accountId, id }: CertificateKey, body: ClientCertificateBody): Buffer => {
+    const { key, passphrase } = body;
+    return boxOf(secrets).seal(JSON.stringify({ key, passphrase }), placeOf(accountId, id));
+  };
+  const unseal = (
+    accountId: string,
+    { id, sealedKey }: StoredCertificate,
+  ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
+    JSON.parse(boxOf(secrets).open(sealedKey, placeOf(accountId, id)));
+
+  return {
+    async create(accountId, input) {
+      const body = wholeCertificate(input);
+      const id = ids();
+      const sealedKey = seal({ accountId, id }, body);
+      return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'clientCertificates');
+        await lockAccount(tx, accountId);
+        // Every agent of the account is told all of them.
+        if ((await countCertificates(tx, accountId)) >= MAX_CLIENT_CERTIFICATES) {
+          throw conflict(`An account has ${MAX_CLIENT_CERTIFICATES} client certificates at most`, {
+            limit: MAX_CLIENT_CERTIFICATES,
+          });
+        }
+        const { host, cert, ca } = body;
+        const fields = { accountId, id, host, cert, ca, sealedKey, atMs: clock.wallMs() };
+        return insertCertificate(tx, fields).catch((thrown) => hostTaken(thrown, host));
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findCertificate(store, { accountId, id });
+      if (found === null) throw notFound('client certificate');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listCertificates(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockCertificate(tx, { accountId, id });
+        if (stored === null) throw notFound('client certificate');
+        const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+        const { host, cert, ca } = stored;
+        // The passphrase is that of the key: a new key does not have the old one's.
+        const old = unseal(accountId, stored);
+        const key = given.key === undefined ? old : { key: old.key, passphrase: null };
+        const body = wholeCertificate({ host, cert, ca, ...key, ...given });
+        return updateCertificate(tx, {
+          accountId,
+          id,
+          host: body.host,
+          cert: body.cert,
+          ca: body.ca,
+          sealedKey: seal({ accountId, id }, body),
+          atMs: clock.wallMs(),
+        }).catch((thrown) => hostTaken(thrown, body.host));
+      });
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteCertificate(store, { accountId, id }))) {
+        throw notFound('client certificate');
+      }
+    },
+
+    async forAgents(sql, accountId) {
+      const range = { accountId, limit: MAX_CLIENT_CERTIFICATES, offset: 0 };
+      const stored = await listCertificates(sql, range);
+      return stored.flatMap((certificate) => {
+        const { id, host, cert, ca } = certificate;
+        try {
+          return [{ host, cert, ca, ...unseal(accountId, certificate) }];
+        } catch (error) {
+          // Checks of other hosts go on; those of this one fail at the handshake, which says why.
+          log.error(
+            { certificateId: id, host },
+            `agents are not told a client certificate: ${messageOf(error)}`,
+          );
+          return [];
+        }
+      });
+    },
+  };
+}
+
+function placeOf(accountId: string, id: string): readonly string[] {
+  return ['client_certificates', accountId, id];
+}
+
+function wholeCertificate(input: CertificateInput): ClientCertificateBody {
+  const parsed = parseBody(clientCertificateSchema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const problems = certificateProblems(parsed.value);
+  if (problems.length > 0) throw invalid(problems);
+  return parsed.value;
+}
+
+function hostTaken(thrown: unknown, host: string): never {
+  if (thrown instanceof StoreError && thrown.code === 'STORE_UNIQUE') {
+    throw conflict(`There is a client certificate for ${host} already`, { host });
+  }
+  throw thrown;
+}

@@ -1,0 +1,95 @@
+import { type Snippet, snippetSchema } from '../../model/snippet.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import type { Store } from '../store/port.ts';
+import {
+  deleteSnippet,
+  findSnippet,
+  insertSnippet,
+  listSnippets,
+  lockSnippet,
+  type StoredSnippet,
+  updateSnippet,
+} from '../store/snippets.ts';
+import { StoreError } from '../store/store-errors.ts';
+import type { Allowance } from './entitlements/allowance.ts';
+import { givenFields } from './given-fields.ts';
+import { parseBody } from './input-problems.ts';
+import { type Page, rangeOf } from './paging.ts';
+
+export type { StoredSnippet } from '../store/snippets.ts';
+
+export interface SnippetsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly allowance: Allowance;
+}
+
+export type SnippetInput = Readonly<Record<string, unknown>>;
+
+/** Pieces of code that are kept for others to use. */
+export interface Snippets {
+  create(accountId: string, input: SnippetInput): Promise<StoredSnippet>;
+  read(accountId: string, id: number): Promise<StoredSnippet>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredSnippet[]>;
+  /** The given fields over the stored ones. */
+  update(accountId: string, id: number, input: SnippetInput): Promise<StoredSnippet>;
+  remove(accountId: string, id: number): Promise<void>;
+}
+
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+export function createSnippets({ store, clock, allowance }: SnippetsParts): Snippets {
+  return {
+    async create(accountId, input) {
+      const fields = wholeSnippet(input);
+      return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'snippets');
+        const created = await insertSnippet(tx, { accountId, fields, atMs: clock.wallMs() });
+        if (created === null) throw nameTaken(fields.name);
+        return created;
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findSnippet(store, { accountId, id });
+      if (found === null) throw notFound('snippet');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listSnippets(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockSnippet(tx, { accountId, id });
+        if (stored === null) throw notFound('snippet');
+        const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+        const fields = wholeSnippet({ ...stored.fields, ...given });
+        const changed = { accountId, id, fields, atMs: clock.wallMs() };
+        const updated = await updateSnippet(tx, changed).catch((thrown: unknown) => {
+          const isTaken = thrown instanceof StoreError && thrown.code === 'STORE_UNIQUE';
+          throw isTaken ? nameTaken(fields.name) : thrown;
+        });
+        if (updated === null) throw notFound('snippet');
+        return updated;
+      });
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteSnippet(store, { accountId, id }))) throw notFound('snippet');
+    },
+  };
+}
+
+function wholeSnippet(input: SnippetInput): Snippet {
+  const parsed = parseBody(snippetSchema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}
+
+function nameTaken(name: string) {
+  return conflict('There is a snippet of that name already', { name });
+}

@@ -1,0 +1,35 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+
+const PATH = '/v1/static-ipv6s.txt';
+const TEXT = 'text/plain; charset=utf-8';
+
+/** From where the runs of checks come, for firewalls: spec 4.20. */
+export function staticIpv6sRoutes({
+  staticIpv6s,
+}: {
+  /** As the configuration has them. */
+  readonly staticIpv6s: readonly string[];
+}): FastifyPluginAsync {
+  const body = staticIpv6s.map((address) => `${address}\n`).join('');
+  return async (untyped) => {
+    untyped.withTypeProvider<ZodTypeProvider>().get(
+      PATH,
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: ['Locations'],
+          summary: 'List the IPv6 addresses that checks of the public locations come from',
+          response: {
+            200: {
+              description: 'One address or network on each line; empty where none is set.',
+              content: { 'text/plain': { schema: z.string() } },
+            },
+          },
+        },
+      },
+      async (_request, reply) => reply.type(TEXT).serializer(String).send(body),
+    );
+  };
+}

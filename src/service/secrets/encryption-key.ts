@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Parsed } from '../../runtime/config/parsers.ts';
+import type { Variable } from '../../runtime/config/variable.ts';
+import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { replaceFile } from '../../runtime/replace-file.ts';
+import { createSecretBox, KEY_BYTES, type SecretBox } from './secret-box.ts';
+
+const KEY = /^[0-9a-f]{64}$/i;
+const MAX_KEYS = 10;
+const FILE_NAME = 'encryption-key';
+
+type Keys = readonly [Buffer, ...(readonly Buffer[])];
+
+export const ENCRYPTION_KEY_VARIABLE: Variable<Keys | null> = {
+  name: 'ENCRYPTION_KEY',
+  default: null,
+  whenUnset: null,
+  meaning:
+    'The key that encrypts private keys and secret values in the database. Several apart by commas: the first encrypts, all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key, and with PostgreSQL no secret can be stored.',
+  allowed: `64 hex digits, for example what: openssl rand -hex 32 prints; up to ${MAX_KEYS}, apart by commas`,
+  secret: true,
+  parse: parseKeys,
+};
+
+function parseKeys(text: string): Parsed<Keys> {
+  const parts = text.split(',').map((part) => part.trim());
+  const wrong = parts.find((part) => !KEY.test(part));
+  if (wrong !== undefined || parts.length > MAX_KEYS) return { ok: false, culprit: wrong ?? text };
+  const [first, ...others] = parts.map((part) => Buffer.from(part, 'hex'));
+  return first === undefined
+    ? { ok: false, culprit: text }
+    : { ok: true, value: [first, ...others] };
+}
+
+/**
+ * What encrypts the secrets of this service. Without a key of its own, the embedded database, which
+ * no other replica shares, gets one in a file beside it that is made the first time.
+ *
+ * @returns null where there is no key, and so no secret can be stored
+ * @throws VedetteError where the file cannot be read, or does not hold a key
+ */
+export async function openSecretBox({
+  keys,
+  dataDir,
+  isEmbedded,
+}: {
+  readonly keys: Keys | null;
+  readonly dataDir: string | null;
+  readonly isEmbedded: boolean;
+}): Promise<SecretBox | null> {
+  if (keys !== null) return createSecretBox(keys);
+  if (!isEmbedded) return null;
+  // The data is gone with the process, and so may be its key.
+  if (dataDir === null) return createSecretBox([randomBytes(KEY_BYTES)]);
+  return createSecretBox([await ownKey(join(dataDir, FILE_NAME))]);
+}
+
+/** Only for whoever has the folder's lock. */
+async function ownKey(file: string): Promise<Buffer> {
+  const text = await readIfThere(file);
+  if (text === null) {
+    const made = randomBytes(KEY_BYTES);
+    await replaceFile(file, `${made.toString('hex')}\n`, { durable: true });
+    return made;
+  }
+  const parsed = parseKeys(text.trim());
+  if (parsed.ok) return parsed.value[0];
+  // A new key in its place would leave all that was encrypted unreadable for good.
+  throw new VedetteError(
+    'environment',
+    'ENCRYPTION_KEY_FILE',
+    `${file} must hold 64 hex digits and does not: put the file back as it was, or remove it to give up all stored secrets`,
+  );
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}

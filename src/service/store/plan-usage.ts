@@ -1,0 +1,28 @@
+import type { PlanLimit } from '../../model/plan.ts';
+import type { Sql } from './port.ts';
+
+/** Of what a plan counts, the table and which of its rows. */
+const COUNTED: Readonly<Record<PlanLimit, string>> = {
+  checks: `checks where check_type <> 'HEARTBEAT' and account_id = $1`,
+  heartbeats: `checks where check_type = 'HEARTBEAT' and account_id = $1`,
+  checkGroups: 'check_groups where account_id = $1',
+  privateLocations: 'private_locations where account_id = $1',
+  alertChannels: 'alert_channels where account_id = $1',
+  maintenanceWindows: 'maintenance_windows where account_id = $1',
+  statusPages: 'status_pages where account_id = $1',
+  clientCertificates: 'client_certificates where account_id = $1',
+  snippets: 'snippets where account_id = $1',
+  variables: 'variables where account_id = $1',
+};
+
+/** How many of a thing an account has. */
+export async function countOfPlan(
+  sql: Sql,
+  { accountId, resource }: { readonly accountId: string; readonly resource: PlanLimit },
+): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*)::int as count from ${COUNTED[resource]}`,
+    [accountId],
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,3 @@
+import { accountResourcesSuite } from '../../support/service-suites/account-resources-suite.ts';
+
+accountResourcesSuite('pglite');

@@ -1,0 +1,3 @@
+import { clientCertificatesSuite } from '../../support/service-suites/client-certificates-suite.ts';
+
+clientCertificatesSuite('pglite');
