@@ -15,7 +15,11 @@ Examples:
 Exit codes: 0 all passed (slow ones too), 1 a check did not, 2 bad arguments or file.`;
 
 const EXAMPLES = {
-  run: ['vedette run checks.yaml', 'vedette run checks.yaml --check shop --output json'],
+  run: [
+    'vedette run checks.yaml',
+    'vedette run checks.yaml --check shop --output json',
+    'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
+  ],
   validate: ['vedette validate checks.yaml'],
   agent: ['CHECKS_FILE=checks.yaml JOB_CONCURRENCY=50 vedette agent'],
   up: ['vedette up', 'vedette up --file checks.yaml --data ~/vedette'],
@@ -27,7 +31,9 @@ const EXAMPLES = {
 } as const;
 
 const AFTER_EXAMPLES = {
-  run: '\nExit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file.',
+  run: `
+Exit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file, or all passed and
+--report could not bring the results to the service.`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
   agent: '',
   up: `
@@ -63,11 +69,14 @@ export function helpAfter(command: keyof typeof EXAMPLES): string {
 }
 
 /** The variables, each with its default and the first sentence of its meaning. */
-export function variableTable(rows: readonly VariableRow[]): string {
+export function variableTable(
+  rows: readonly VariableRow[],
+  heading = 'Environment variables',
+): string {
   const width = Math.max(NAME_WIDTH, ...rows.map(({ name }) => name.length + 2));
   const lines = rows.map(({ name, default: value, meaning }) => {
     const [sentence] = meaning.split(/(?<=\.) /, 1);
     return `  ${name.padEnd(width)}${sentence}${value === null ? '' : ` Default ${value}.`}`;
   });
-  return `\nEnvironment variables:\n${lines.join('\n')}`;
+  return `\n${heading}:\n${lines.join('\n')}`;
 }

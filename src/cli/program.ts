@@ -40,6 +40,7 @@ type Rows = readonly VariableRow[];
 /** Where the variables of each command stand. */
 const VARIABLES = {
   run: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.run,
+  report: async () => (await import('./apply/connection.ts')).REPORT_ENVIRONMENT,
   agent: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.agent,
   service: async () => (await import('../service/config.ts')).SERVICE_ENVIRONMENT,
   up: async () => (await import('./up/environment.ts')).UP_ENVIRONMENT,
@@ -48,11 +49,19 @@ const VARIABLES = {
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
 
-const NO_VARIABLES: VariablesOf = { run: [], up: [], agent: [], service: [], apply: [] };
+const NO_VARIABLES: VariablesOf = {
+  ...{ run: [], report: [] },
+  ...{ up: [], agent: [], service: [], apply: [] },
+};
+
+/** What a command reads with one of its options. */
+const WITH_OPTIONS: Readonly<Record<string, string>> = { report: 'run' };
 
 /** The help of these commands lists them; where such a command runs, it reads them anyway. */
 async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
-  const named = Object.entries(VARIABLES).filter(([command]) => args.includes(command));
+  const named = Object.entries(VARIABLES).filter(([name]) =>
+    args.includes(WITH_OPTIONS[name] ?? name),
+  );
   const rows = await Promise.all(named.map(async ([command, load]) => [command, await load()]));
   return { ...NO_VARIABLES, ...(Object.fromEntries(rows) as Partial<VariablesOf>) };
 }
@@ -100,11 +109,18 @@ function createProgram(
     .addOption(checkOption())
     .addOption(outputOption())
     .option('--no-retries', 'make one attempt, whatever the check says')
+    .option('--report', 'send the results to a service, as one test session', false)
+    .option('--project <slug>', 'with --report: what is tested; errors are grouped by it', notEmpty)
+    .option('--session-name <name>', 'with --report: what people call the session', notEmpty)
+    .option('--environment <name>', 'with --report: what it runs against, e.g. staging', notEmpty)
     .addHelpText('after', variableTable(variables.run))
+    .addHelpText('after', variableTable(variables.report, 'With --report also'))
     .addHelpText('after', helpAfter('run'))
-    .action(async (file: string, options: RunFlags) => {
+    .action(async (file: string, { project, sessionName, environment, ...flags }: RunFlags) => {
       const { runCommand } = await import('./commands/run.ts');
-      finished(await runCommand(file, options, terminal, exitNow));
+      const { reportFactsOf } = await import('./run/report-facts.ts');
+      const report = reportFactsOf(flags.report, { project, sessionName, environment });
+      finished(await runCommand(file, { ...flags, report }, terminal, exitNow));
     });
 
   program
@@ -207,6 +223,10 @@ interface RunFlags {
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
+  readonly report: boolean;
+  readonly project?: string;
+  readonly sessionName?: string;
+  readonly environment?: string;
 }
 
 interface ApplyFlags {

@@ -29,8 +29,11 @@ export interface ApiClientOptions extends Connection {
 }
 
 export interface SendOptions {
+  /** Bytes are JSON already. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Of a POST: that doing it twice is the same as doing it once. */
+  readonly isRepeatable?: boolean;
 }
 
 /** From the request until the whole answer. */
@@ -38,7 +41,7 @@ const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A page of the longest checks that there can be. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-/** Of a connection that failed. A POST is not sent again: what it asks for may have been done. */
+/** Of a connection that failed. A POST mostly is not sent again: what it asks for may have been done. */
 const RETRY_DELAYS_MS: readonly number[] = [500, 2000];
 /** Of an answer that says later: a minute is what the limits of the service are counted by. */
 const MAX_WAITS = 10;
@@ -82,9 +85,10 @@ export class ApiClient {
    *   good one (SERVICE_FAILED), or the signal aborts (INTERRUPTED); of kind `config` where the key
    *   is not enough (API_KEY_REFUSED)
    */
-  async send(method: Method, path: string, { body, signal }: SendOptions): Promise<ApiReply> {
+  async send(method: Method, path: string, options: SendOptions): Promise<ApiReply> {
+    const { body, signal, isRepeatable = method !== 'POST' } = options;
     const { clock, onWait } = this.#options;
-    const retryDelaysMs = method === 'POST' ? [] : RETRY_DELAYS_MS;
+    const retryDelaysMs = isRepeatable ? RETRY_DELAYS_MS : [];
     let failures = 0;
     for (let waits = 0; ; ) {
       const outcome = await this.#try(method, path, body, signal);
@@ -153,7 +157,7 @@ export class ApiClient {
         'user-agent': `vedette/${VERSION}`,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : body instanceof Uint8Array ? body : JSON.stringify(body),
       signal,
     });
     const { statusCode: status, headers } = response;
@@ -181,7 +185,8 @@ export class ApiClient {
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
     );
-    if (status === 401 || status === 403) throw refusedKey(this.#peer, status, answer);
+    if (status === 401 || status === 403)
+      throw refusedKey(this.#peer, status, answer, this.#options.role ?? 'write');
     if (status === 429 || status === 503) {
       const afterMs = retryAfterMs ?? STANDARD_WAIT_MS;
       return { kind: 'busy', afterMs: Math.min(afterMs, LONGEST_WAIT_MS), message };
@@ -199,12 +204,17 @@ export function isInterrupted(thrown: unknown): boolean {
   return thrown instanceof VedetteError && thrown.code === 'INTERRUPTED';
 }
 
-function refusedKey({ origin }: Peer, status: 401 | 403, answer: ErrorAnswer | null): VedetteError {
+function refusedKey(
+  { origin }: Peer,
+  status: 401 | 403,
+  answer: ErrorAnswer | null,
+  role: string,
+): VedetteError {
   const said = answer === null ? `it answers ${status}` : answer.message;
   const advice =
     status === 401
       ? 'see that API_KEY is an API key of this service that was not revoked'
-      : 'use a key with the role write';
+      : `use a key with the role ${role}`;
   const message = `the service at ${origin} does not take the key: ${said}; ${advice}`;
   return new VedetteError('config', 'API_KEY_REFUSED', message);
 }

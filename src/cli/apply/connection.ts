@@ -9,74 +9,96 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
+  /** That the key has to have; write, where it is left out. */
+  readonly role?: 'run' | 'write';
 }
 
-const KEY_TEXT =
-  'an API key of the account, with the role write: vk_ and 32 hex digits (pl_ is for agents)';
+/** What a command asks the service for, and the least role that a key needs for it. */
+const USES = {
+  apply: { role: 'write', service: 'The service that gets the checks.' },
+  report: { role: 'run', service: 'The service that gets the results.' },
+} as const;
+type Use = keyof typeof USES;
+
+function keyText(use: Use): string {
+  return `an API key of the account, with the role ${USES[use].role}: vk_ and 32 hex digits (pl_ is for agents)`;
+}
+
 /** A key file holds a line; what is larger is some other file. */
 const MAX_KEY_FILE_BYTES = 4096;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
-const VARIABLES = {
-  serviceUrl: variable<URL | null>({
-    name: 'SERVICE_URL',
-    default: null,
-    whenUnset: null,
-    meaning: 'The service that gets the checks.',
-    allowed:
-      'an http or https URL without credentials, query or fragment, for example https://vedette.example.com',
-    secret: false,
-    parse: serviceUrl,
-  }),
-  apiKey: variable<string | null>({
-    name: 'API_KEY',
-    default: null,
-    whenUnset: null,
-    meaning: 'An API key of the account, with the role write.',
-    allowed: KEY_TEXT,
-    secret: true,
-    parse: parseKey,
-  }),
-  apiKeyFile: variable<string | null>({
-    name: 'API_KEY_FILE',
-    default: null,
-    whenUnset: null,
-    meaning: 'A file that holds the key, in place of API_KEY.',
-    allowed: 'the path of a file that holds vk_ and 32 hex digits',
-    secret: false,
-    parse: filePath,
-  }),
-} as const;
+const API_KEY_FILE = variable<string | null>({
+  name: 'API_KEY_FILE',
+  default: null,
+  whenUnset: null,
+  meaning: 'A file that holds the key, in place of API_KEY.',
+  allowed: 'the path of a file that holds vk_ and 32 hex digits',
+  secret: false,
+  parse: filePath,
+});
 
-/** The variables of `vedette apply`. */
-export const APPLY_ENVIRONMENT: readonly Pick<
+function variablesOf(use: Use) {
+  return {
+    serviceUrl: variable<URL | null>({
+      name: 'SERVICE_URL',
+      default: null,
+      whenUnset: null,
+      meaning: USES[use].service,
+      allowed:
+        'an http or https URL without credentials, query or fragment, for example https://vedette.example.com',
+      secret: false,
+      parse: serviceUrl,
+    }),
+    apiKey: variable<string | null>({
+      name: 'API_KEY',
+      default: null,
+      whenUnset: null,
+      meaning: `An API key of the account, with the role ${USES[use].role}.`,
+      allowed: keyText(use),
+      secret: true,
+      parse: parseKey,
+    }),
+    apiKeyFile: API_KEY_FILE,
+  } as const;
+}
+
+type Rows = readonly Pick<
   Variable<unknown>,
   'name' | 'default' | 'meaning' | 'allowed' | 'secret'
->[] = Object.values(VARIABLES);
+>[];
+
+/** The variables of `vedette apply`. */
+export const APPLY_ENVIRONMENT: Rows = Object.values(variablesOf('apply'));
+
+/** Those that `vedette run --report` reads beside its own. */
+export const REPORT_ENVIRONMENT: Rows = Object.values(variablesOf('report'));
 
 /**
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or
  *   CONFIG_UNKNOWN, with one line that names the variable
  */
-export function loadConnection(env: Environment): Connection {
-  const names = APPLY_ENVIRONMENT.map(({ name }) => name);
+export function loadConnection(env: Environment, use: Use = 'apply'): Connection {
+  const variables = variablesOf(use);
+  const names = Object.values(variables).map(({ name }) => name);
   refuseSlips(env, names, names);
-  const url = readVariable(env, VARIABLES.serviceUrl);
-  const key = readVariable(env, VARIABLES.apiKey);
-  const file = readVariable(env, VARIABLES.apiKeyFile);
+  const url = readVariable(env, variables.serviceUrl);
+  const key = readVariable(env, variables.apiKey);
+  const file = readVariable(env, variables.apiKeyFile);
+  const { role } = USES[use];
   if (url === null) {
     throw off(
       'CONFIG_MISSING',
-      `SERVICE_URL is not set; it must be ${VARIABLES.serviceUrl.allowed}`,
+      `SERVICE_URL is not set; it must be ${variables.serviceUrl.allowed}`,
     );
   }
   if (key !== null && file !== null) {
     throw off('CONFIG_CONFLICT', 'API_KEY and API_KEY_FILE are both set: unset one of them');
   }
-  if (file !== null) return { serviceUrl: url, apiKey: keyIn(file) };
-  if (key !== null) return { serviceUrl: url, apiKey: key };
-  const message = `neither API_KEY nor API_KEY_FILE is set: API_KEY must be ${KEY_TEXT}`;
+  if (file !== null) return { serviceUrl: url, apiKey: keyIn(file), role };
+  if (key !== null) return { serviceUrl: url, apiKey: key, role };
+  const message = `neither API_KEY nor API_KEY_FILE is set: API_KEY must be ${keyText(use)}`;
   throw off('CONFIG_MISSING', message);
 }
 
@@ -88,7 +110,7 @@ function keyIn(path: string): string {
   const refuse = (problem: string): VedetteError =>
     off(
       'CONFIG_INVALID',
-      `API_KEY_FILE is ${quoted(path)}, which ${problem}; it must be ${VARIABLES.apiKeyFile.allowed}`,
+      `API_KEY_FILE is ${quoted(path)}, which ${problem}; it must be ${API_KEY_FILE.allowed}`,
     );
   let text: string;
   try {

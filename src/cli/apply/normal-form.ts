@@ -19,11 +19,19 @@ const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 /**
  * Two checks with all filled in that holds where nothing is said, so that what means the same is the
  * same, and an update leaves nothing behind that the service knew before. Where neither gives a
- * strategy of retries, `doubleCheck` says all about them.
+ * strategy of retries, `doubleCheck` says all about them. Where the second names no alert channel,
+ * the subscriptions of the first stay: the service makes them for every new check.
  */
 export function comparable(one: Check, other: Check): readonly [Check, Check] {
   const isSaid = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
-  return [normalForm(one, isSaid), normalForm(other, isSaid)];
+  const { alertChannelSubscriptions } = namesChannels(other) ? other : one;
+  const after = { ...normalForm(other, isSaid), alertChannelSubscriptions };
+  return [normalForm(one, isSaid), after];
+}
+
+/** A check that names none leaves it to the service. */
+export function namesChannels({ alertChannelSubscriptions }: Check): boolean {
+  return alertChannelSubscriptions.length > 0;
 }
 
 function normalForm(check: Check, withStrategy: boolean): Check {

@@ -1,6 +1,6 @@
 import type { Check } from '../../model/check.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
-import { comparable, type KnownCheck } from './normal-form.ts';
+import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 
 /** One thing to do about a check. */
 export type Step =
@@ -71,6 +71,8 @@ export function planOf(
 }
 
 function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
+  // No file can have one, so that it is in none says nothing.
+  if (checkType === 'HEARTBEAT') return null;
   if (fate === 'delete') return { kind: 'delete', id, checkType };
   if (fate === 'keep' || check === null || !check.activated) return null;
   return updateOf(check, { ...check, activated: false });
@@ -93,7 +95,8 @@ function updateOf(known: Check | null, check: Check): Step | null {
   };
 }
 
-/** All of a check but its id, which stands in the path. */
-export function bodyOf({ id: _, ...body }: Check): Readonly<Record<string, unknown>> {
-  return body;
+/** All of a check but its id, which stands in the path, and what it leaves to the service. */
+export function bodyOf(check: Check): Readonly<Record<string, unknown>> {
+  const { id: _, alertChannelSubscriptions, ...body } = check;
+  return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;
 }

@@ -2,7 +2,9 @@ import { loadRunConfig } from '../../agent/config.ts';
 import { runOnce } from '../../agent/run-once.ts';
 import { LOCAL } from '../../agent/source/file-source.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
+import type { TestSessionFacts } from '../../model/test-session.ts';
 import { watchForInterruption } from '../interruption.ts';
+import { createReporter } from '../run/send-report.ts';
 import { type OutputFormat, RunPrinter } from '../run-printer.ts';
 import { selectChecks } from '../select-checks.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -13,13 +15,16 @@ export interface RunOptions {
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
+  /** What is said of the test session that a service gets; null where none gets any. */
+  readonly report: TestSessionFacts | null;
 }
 
 /**
- * Runs each check of a file once, with its retries, and prints the results as they come.
+ * Runs each check of a file once, with its retries, and prints the results as they come. Then a
+ * service gets them, where that is asked for and nothing interrupted the run.
  *
  * @returns EXIT.ok where all passed (degraded counts as passed), EXIT.failed where one did not, or
- *   what interrupted it
+ *   what interrupted it; EXIT.unusable where all passed and the service did not get the results
  * @throws VedetteError where the file, an id or the environment is off
  */
 export async function runCommand(
@@ -32,6 +37,7 @@ export async function runCommand(
   const log = createTerminalLog(terminal, logLevelOr(terminal, config, 'warn'));
   const { checks, clientCertificates } = await loadCheckFile(file);
   const selection = selectChecks(checks, options.check);
+  const reporter = options.report === null ? null : createReporter(options.report, terminal);
   const printer = new RunPrinter(terminal, options.output, selection.selected);
   const interruption = watchForInterruption(terminal, log, exitNow);
   try {
@@ -43,12 +49,21 @@ export async function runCommand(
       location: LOCAL,
       log,
       signal: interruption.signal,
-      onResult: (result) => printer.result(result),
-      onMissed: (missed) => printer.missed(missed),
+      onResult: (result) => {
+        printer.result(result);
+        reporter?.report.result(result);
+      },
+      onMissed: (missed) => {
+        printer.missed(missed);
+        reporter?.report.missed(missed);
+      },
       onStarted: (check) => printer.started(check),
     });
     printer.summary();
-    return interruption.exitCode ?? (printer.allPassed ? EXIT.ok : EXIT.failed);
+    const isReported = (await reporter?.send(interruption.signal)) ?? true;
+    if (interruption.exitCode !== null) return interruption.exitCode;
+    if (!printer.allPassed) return EXIT.failed;
+    return isReported ? EXIT.ok : EXIT.unusable;
   } finally {
     interruption.dispose();
   }

@@ -1,3 +1,4 @@
+import { errorGroupIdOf } from '../../../model/error-group.ts';
 import { sequenceIdOf } from '../../../model/ids.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
@@ -13,6 +14,16 @@ import { takeOutFinals } from './missed-book.ts';
 import { afterFinal } from './status-fold.ts';
 
 /**
+ * With the error group that a result is of. What an agent says of it does not count, and nearly all
+ * results stay as they are.
+ */
+export function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
+  const id = result.hasFailures ? errorGroupIdOf(accountId, result) : null;
+  if (id === null && result.errorGroupIds.length === 0) return result;
+  return { ...result, errorGroupIds: id === null ? [] : [id] };
+}
+
+/**
  * Stores results of checks that `lockSubjects` holds. A run has one FINAL, the first that came. What
  * is stored already, or not needed any more, changes nothing.
  *
@@ -21,9 +32,10 @@ import { afterFinal } from './status-fold.ts';
 export async function storeResults(
   tx: Sql,
   accountId: string,
-  results: readonly ReceivedResult[],
+  received: readonly ReceivedResult[],
 ): Promise<readonly ReceivedResult[]> {
-  if (results.length === 0) return [];
+  if (received.length === 0) return [];
+  const results = received.map((result) => withErrorGroup(accountId, result));
   const inserted = await insertResults(tx, { accountId, results });
   const finals = results.filter(({ resultType }) => resultType === 'FINAL');
   if (inserted.length === results.length) return finals;

@@ -1,0 +1,43 @@
+import { type TestSessionFacts, testSessionFactsSchema } from '../../model/test-session.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+
+/** The options that say something of a session, each undefined where it was left out. */
+export interface ReportFlags {
+  readonly project: string | undefined;
+  readonly sessionName: string | undefined;
+  readonly environment: string | undefined;
+}
+
+const OPTIONS = [
+  { name: 'project', field: 'projectId', flag: '--project' },
+  { name: 'sessionName', field: 'name', flag: '--session-name' },
+  { name: 'environment', field: 'environment', flag: '--environment' },
+] as const;
+
+/**
+ * What is said of the session that a run is reported as; null where it is not to be reported.
+ *
+ * @throws VedetteError of kind `usage` for options without --report, and values that no service
+ *   takes: before anything runs
+ */
+export function reportFactsOf(isAsked: boolean, flags: ReportFlags): TestSessionFacts | null {
+  const given = OPTIONS.filter(({ name }) => flags[name] !== undefined);
+  if (!isAsked) {
+    const [idle] = given;
+    if (idle === undefined) return null;
+    throw usage('REPORT_NOT_ASKED', `${idle.flag} is for a report: add --report`);
+  }
+  const parsed = testSessionFactsSchema.safeParse(
+    Object.fromEntries(given.map(({ name, field }) => [field, flags[name]])),
+  );
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const option = given.find(({ field }) => field === issue?.path[0]);
+  const problem =
+    issue?.code === 'too_big' ? `is longer than ${issue.maximum} characters` : issue?.message;
+  throw usage('REPORT_FACT', `${option?.flag ?? '--report'} ${problem ?? 'is not valid'}`);
+}
+
+function usage(code: string, message: string): VedetteError {
+  return new VedetteError('usage', code, message);
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import type { TestSessionFacts } from '../../model/test-session.ts';
+import { messageOf, VedetteError } from '../../runtime/errors.ts';
+import { ApiClient, isInterrupted } from '../apply/api-client.ts';
+import { loadConnection } from '../apply/connection.ts';
+import { harmless } from '../print/harmless.ts';
+import type { Terminal } from '../terminal.ts';
+import { SessionReport } from './session-report.ts';
+
+const PATH = '/v1/test-sessions';
+/** Shorter waits for the service are not worth a word. */
+const TOLD_WAIT_MS = 2_000;
+
+/** What is said of a run, and where. */
+export interface Reporter {
+  /** Keeps what is to be sent. */
+  readonly report: SessionReport;
+  /**
+   * Sends it and says on stderr, on one line, where it is or why it is not there.
+   *
+   * @returns whether the service has it
+   */
+  send(signal: AbortSignal): Promise<boolean>;
+}
+
+/**
+ * For one run.
+ *
+ * @throws VedetteError of kind `config` where SERVICE_URL or the key is off: before anything runs
+ */
+export function createReporter(facts: TestSessionFacts, terminal: Terminal): Reporter {
+  const { stderr, clock, env } = terminal;
+  const connection = loadConnection(env, 'report');
+  const id = randomUUID();
+  const report = new SessionReport(id, facts);
+  const say = (line: string): void => void stderr.write(`${line}\n`);
+
+  async function sendAll(client: ApiClient, signal: AbortSignal): Promise<void> {
+    for (const body of report.requests()) {
+      const reply = await client.send('POST', PATH, { body, signal, isRepeatable: true });
+      if (reply.ok) continue;
+      const message = `the service refuses it (${reply.status}): ${reply.message}`;
+      throw new VedetteError('environment', 'REPORT_REFUSED', message);
+    }
+  }
+
+  return {
+    report,
+    async send(signal) {
+      const client = new ApiClient({
+        ...connection,
+        clock,
+        onWait: (delayMs) => {
+          if (delayMs < TOLD_WAIT_MS) return;
+          say(`the service asks to wait ${Math.ceil(delayMs / 1000)} s`);
+        },
+      });
+      try {
+        await sendAll(client, signal);
+        const base = connection.serviceUrl.href.replace(/\/+$/, '');
+        const { leftOut } = report;
+        const without = leftOut === 0 ? '' : ` (without ${leftOut} results, which are too many)`;
+        say(`reported as ${base}${PATH}/${id}${without}`);
+        return true;
+      } catch (thrown) {
+        if (!(thrown instanceof VedetteError)) throw thrown;
+        const why = isInterrupted(thrown) ? 'it was interrupted' : messageOf(thrown);
+        say(`vedette: the run is not reported: ${harmless(why, 2_000)}`);
+        return false;
+      } finally {
+        await client.close();
+      }
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { fitForWire } from '../../agent/spool/fit-for-wire.ts';
+import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import {
+  MAX_SESSION_MISSED,
+  MAX_SESSION_REQUEST_BYTES,
+  MAX_SESSION_REQUEST_RESULTS,
+  MAX_SESSION_RESULTS,
+  type TestSessionFacts,
+} from '../../model/test-session.ts';
+
+/** Of all results that wait until the run is over. */
+const MAX_KEPT_BYTES = 256 * 1024 * 1024;
+/** Room for what surrounds the results. */
+const ENVELOPE_BYTES = 16 * 1024;
+
+type List = 'results' | 'missed';
+interface Kept {
+  readonly list: List;
+  readonly json: Buffer;
+}
+
+/**
+ * The results of a run until it is over, as the requests that bring them to a service. They hold
+ * what `--output json` prints and nothing more, cut where the service takes no longer texts.
+ */
+export class SessionReport {
+  readonly #id: string;
+  readonly #facts: TestSessionFacts;
+  readonly #kept: Kept[] = [];
+  readonly #counts: Record<List, number> = { results: 0, missed: 0 };
+  #bytes = 0;
+  #leftOut = 0;
+
+  /** @param id of the session: a UUID */
+  constructor(id: string, facts: TestSessionFacts) {
+    this.#id = id;
+    this.#facts = facts;
+  }
+
+  get results(): number {
+    return this.#counts.results;
+  }
+
+  /** Results for which there was no room, or that no service would take. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  result(result: CheckResult): void {
+    const { body, isValid } = fitForWire(result);
+    const isFull = this.#counts.results >= MAX_SESSION_RESULTS;
+    if (isValid && !isFull) this.#keep({ list: 'results', json: withoutProto(body) });
+    else this.#leftOut += 1;
+  }
+
+  missed(missed: MissedSlots): void {
+    if (this.#counts.missed >= MAX_SESSION_MISSED) this.#leftOut += 1;
+    else this.#keep({ list: 'missed', json: Buffer.from(JSON.stringify(missed)) });
+  }
+
+  #keep(item: Kept): void {
+    if (this.#bytes + item.json.length > MAX_KEPT_BYTES) {
+      this.#leftOut += 1;
+      return;
+    }
+    this.#bytes += item.json.length;
+    this.#counts[item.list] += 1;
+    this.#kept.push(item);
+  }
+
+  /** JSON bodies, one at least, each of a size that the service takes. */
+  *requests(): Generator<Buffer> {
+    let items: Kept[] = [];
+    let bytes = ENVELOPE_BYTES;
+    for (const item of this.#kept) {
+      const isFull = items.length === MAX_SESSION_REQUEST_RESULTS;
+      if (isFull || bytes + item.json.length + 1 > MAX_SESSION_REQUEST_BYTES) {
+        yield this.#request(items);
+        items = [];
+        bytes = ENVELOPE_BYTES;
+      }
+      items.push(item);
+      bytes += item.json.length + 1;
+    }
+    yield this.#request(items);
+  }
+
+  #request(items: readonly Kept[]): Buffer {
+    const list = (name: List): readonly Buffer[] =>
+      items
+        .filter((item) => item.list === name)
+        .flatMap(({ json }, at) => (at === 0 ? [json] : [COMMA, json]));
+    const start = JSON.stringify({ id: this.#id, ...this.#facts }).slice(0, -1);
+    return Buffer.concat([
+      Buffer.from(`${start},"results":[`),
+      ...list('results'),
+      Buffer.from('],"missed":['),
+      ...list('missed'),
+      Buffer.from(']}'),
+    ]);
+  }
+}
+
+const COMMA = Buffer.from(',');
+const PROTO = '__proto__';
+
+/** A target may name a header so, and no service takes a body that has such a key. */
+function withoutProto(json: Buffer): Buffer {
+  if (!json.includes(PROTO)) return json;
+  const value = JSON.parse(json.toString(), (key, inner) => (key === PROTO ? undefined : inner));
+  return Buffer.from(JSON.stringify(value));
+}

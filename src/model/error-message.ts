@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto';
+
+/** UTF-16 units of a message that are looked at, and of what is kept of it. */
+export const MAX_ERROR_MESSAGE_CHARS = 10_240;
+
+interface Rule {
+  /** The source of a regular expression without capture groups. */
+  readonly pattern: string;
+  /** What stands in place of a match. */
+  readonly placeholder: string | ((found: string, before: string) => string);
+}
+
+/** Neither within a word nor behind it. */
+const BEGIN = '(?<![0-9a-z])';
+const END = '(?![0-9a-z])';
+/** As BEGIN, and not within a version behind letters, as in TLSv1.3. */
+const NUMBER_BEGIN = '(?<![0-9a-z]|[a-z]\\d{1,3}\\.)';
+
+const CLOCK =
+  '\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?: ?[ap]m)?(?: ?(?:z|utc|gmt|[-+]\\d{2}:?\\d{2}))?';
+const WEEKDAY = '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}';
+const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}';
+const DAY = [
+  '\\d{4}[-/.]\\d{1,2}[-/.]\\d{1,2}',
+  '\\d{1,2}[-/.]\\d{1,2}[-/.]\\d{4}',
+  `(?:${WEEKDAY},? )?\\d{1,2}[ -]${MONTH}[ -]\\d{2,4}`,
+  // Of asctime the year stands behind the time.
+  `(?:${WEEKDAY},? )?${MONTH} {1,2}\\d{1,2}(?:,? \\d{4}|(?= \\d{1,2}:\\d{2}))`,
+].join('|');
+
+const AMOUNT = '\\d+(?:[.,]\\d+)?';
+const UNIT =
+  '(?:(?:nano|micro|milli)?sec(?:ond)?s?|[nu\\u00b5\\u03bcm]?s|msecs?|m|mins?|minutes?|h|hrs?|hours?|d|days?)';
+
+const HEX_GROUP = '[0-9a-f]{1,4}';
+const HEX_GROUPS = `${HEX_GROUP}(?::${HEX_GROUP}){0,6}`;
+const IPV4 = '(?:\\d{1,3}\\.){3}\\d{1,3}';
+const IPV6 = [
+  `(?:${HEX_GROUPS})?::(?:ffff:)?${IPV4}`,
+  `(?:${HEX_GROUP}:){7}${HEX_GROUP}`,
+  `${HEX_GROUPS}::(?:${HEX_GROUPS})?`,
+  `::${HEX_GROUPS}`,
+].join('|');
+
+/**
+ * What differs from one occurrence of an error to the next, in the order in which it is looked
+ * for. Each pattern begins at few places, behind what it cannot begin within, and from there on
+ * fails after a bounded number of steps or at a place that no other start passes again: so all of
+ * them take time in proportion to the text, whatever it holds.
+ */
+const TEXT_RULES: readonly Rule[] = [
+  {
+    pattern: '(?<![0-9a-z+.-])[a-z][a-z0-9+.-]{1,20}:\\/\\/[^\\s"\'`<>\\\\^{|}\\u201c\\u201d]+',
+    placeholder: cleanUrl,
+  },
+  // As JSON quotes. An escaped quotation mark begins nothing.
+  { pattern: '(?<!\\\\)"(?:[^"\\\\]|\\\\.)*"', placeholder: '"<value>"' },
+  { pattern: "(?<![0-9a-z'])'[^']*'(?![0-9a-z])", placeholder: "'<value>'" },
+  { pattern: '`[^`]*`', placeholder: '`<value>`' },
+  { pattern: '\\u201c[^\\u201c\\u201d]*\\u201d', placeholder: '\u201c<value>\u201d' },
+  {
+    pattern: '(?<![0-9a-z_.+-])[0-9a-z_.+-]{1,64}@[0-9a-z-]{1,63}(?:\\.[0-9a-z-]{1,63}){1,8}',
+    placeholder: '<email>',
+  },
+];
+
+/** Of words; also for the parts of a URL. */
+const WORD_RULES: readonly Rule[] = [
+  {
+    pattern: `${BEGIN}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}${END}`,
+    placeholder: '<uuid>',
+  },
+  { pattern: `${BEGIN}(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}${END}`, placeholder: '<mac>' },
+  {
+    pattern: `(?<![0-9a-z:])\\[?(?:${IPV6})(?:%[0-9a-z]{1,15})?(?![0-9a-z:])\\]?`,
+    placeholder: '<ip>',
+  },
+  { pattern: `(?<![0-9a-z.])${IPV4}(?![0-9a-z]|\\.\\d)`, placeholder: '<ip>' },
+  {
+    pattern: `(?<=\\.[0-9a-z-]{1,63}|\\]|localhost):\\d{1,5}(?![0-9a-z]|[.:]\\d)`,
+    placeholder: ':<port>',
+  },
+  {
+    pattern: `${BEGIN}(?:${DAY})(?:(?:t|,? )${CLOCK})?(?: \\d{4})?${END}`,
+    placeholder: '<time>',
+  },
+  { pattern: `${BEGIN}${CLOCK}(?![0-9a-z:])`, placeholder: '<time>' },
+  {
+    pattern: `${NUMBER_BEGIN}${AMOUNT} ?${UNIT}(?: ?${AMOUNT} ?${UNIT})*${END}`,
+    placeholder: '<duration>',
+  },
+  {
+    pattern: `${NUMBER_BEGIN}[-+]?\\d+(?:[.,]\\d+)*(?:e[-+]?\\d+)?${END}`,
+    placeholder: cleanNumber,
+  },
+  { pattern: `${BEGIN}[0-9a-z]{6,}${END}`, placeholder: cleanWord },
+];
+
+interface Rules {
+  readonly list: readonly Rule[];
+  /** Has a group for each of them. */
+  readonly any: RegExp;
+}
+
+const ALL = compiled([...TEXT_RULES, ...WORD_RULES]);
+const OF_WORDS = compiled(WORD_RULES);
+
+/**
+ * The message with a placeholder in place of everything that differs from one occurrence of the
+ * same error to the next (SEMANTICS 6): ids, hashes, numbers, addresses and ports, times,
+ * durations, quoted values, the variable parts of URLs. Takes time in proportion to the text, of
+ * which it looks at MAX_ERROR_MESSAGE_CHARS; what it gives is no longer than these. On one line.
+ */
+export function cleanErrorMessage(raw: string): string {
+  const text = cutTo(raw).replaceAll(TERMINAL_CODES, '').replaceAll(BLANKS, ' ').trim();
+  return cutTo(replaced(text, ALL)).trim();
+}
+
+/** SHA-256 of the cleaned message, in 64 hex digits: the same error has the same one. */
+export function errorHashOf(cleanedErrorMessage: string): string {
+  return createHash('sha256').update(cleanedErrorMessage).digest('hex');
+}
+
+/** The start of a message that is kept. Ends in no half of a surrogate pair. */
+export function cutErrorMessage(raw: string): string {
+  return cutTo(raw);
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: terminals are steered by them
+const TERMINAL_CODES = /\u001b\[[0-9;]{0,32}[A-Za-z]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are no part of a message
+const BLANKS = /[\s\u0000-\u001f\u007f]+/g;
+
+function cutTo(text: string): string {
+  if (text.length <= MAX_ERROR_MESSAGE_CHARS) return text;
+  return text.slice(0, MAX_ERROR_MESSAGE_CHARS).replace(/[\ud800-\udbff]$/, '');
+}
+
+function compiled(list: readonly Rule[]): Rules {
+  return { list, any: new RegExp(list.map(({ pattern }) => `(${pattern})`).join('|'), 'gi') };
+}
+
+function replaced(text: string, { list, any }: Rules): string {
+  return text.replaceAll(any, (found: string, ...rest: unknown[]) => {
+    const rule = list[rest.findIndex((group) => group !== undefined)];
+    if (rule === undefined) return found;
+    if (typeof rule.placeholder === 'string') return rule.placeholder;
+    const offset = Number(rest[list.length]);
+    return rule.placeholder(found, text.slice(Math.max(0, offset - STATUS_REACH_CHARS), offset));
+  });
+}
+
+/** As in `the status code to equal 200, but it was 503`. */
+const STATUS_REACH_CHARS = 48;
+
+/** An HTTP status is a name and no measurement: what answers 404 fails otherwise than with 503. */
+function cleanNumber(found: string, before: string): string {
+  return /^[1-5]\d\d$/.test(found) && /\bstatus\b/i.test(before) ? found : '<number>';
+}
+
+/** Letters and digits in one: ids that somebody made up, and not TLSv1, IPv4, SHA256 or HTTP2. */
+function cleanWord(found: string): string {
+  const digits = found.replaceAll(/\D/g, '').length;
+  if (digits === 0) return found;
+  if (/^(?:0x)?[0-9a-f]+$/i.test(found)) return found.length >= 32 ? '<hash>' : '<id>';
+  return found.length >= 8 && digits >= 2 ? '<id>' : found;
+}
+
+/** Keeps what names the service: scheme, host, and the parts of the path that are words. */
+function cleanUrl(found: string): string {
+  const url = withoutEnd(found);
+  const [, scheme = '', authority = '', path = '', query, fragment] =
+    /^([^:]*:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];
+  // Whoever else is named there must not be kept.
+  const host = authority.slice(authority.lastIndexOf('@') + 1).replace(/:\d{1,5}$/, ':<port>');
+  const rest = found.slice(url.length);
+  return [
+    scheme,
+    replaced(host, OF_WORDS),
+    replaced(path, OF_WORDS),
+    query === undefined ? '' : '?<query>',
+    fragment === undefined ? '' : '#<fragment>',
+    rest,
+  ].join('');
+}
+
+/** Without what ends the sentence that it stands in. */
+function withoutEnd(url: string): string {
+  let end = url.length;
+  while (end > 0 && '.,;:!?)]'.includes(url.charAt(end - 1))) end -= 1;
+  return url.slice(0, end);
+}

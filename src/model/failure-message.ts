@@ -1,0 +1,92 @@
+import { runResultOf } from './run-result.ts';
+
+/** What the details of every check type say of a failure. */
+interface FailureDetail {
+  readonly requestError: string | null;
+  readonly assertions: readonly { readonly source: string; readonly error: string | null }[];
+}
+
+/** As much of a result as tells why it failed; a result of an agent or of a check file has it. */
+export interface FailedResult {
+  readonly hasFailures: boolean;
+  readonly hasErrors: boolean;
+  readonly isDegraded: boolean;
+  readonly isCancelled: boolean;
+  readonly overMaxResponseTime: boolean;
+  readonly apiCheckResult:
+    | (FailureDetail & { readonly response: { readonly status: number } | null })
+    | null;
+  readonly tcpCheckResult: (FailureDetail & { readonly response: object | null }) | null;
+  readonly dnsCheckResult:
+    | (FailureDetail & { readonly response: { readonly responseCode: string } | null })
+    | null;
+  readonly icmpCheckResult:
+    | (FailureDetail & { readonly response: { readonly packetLoss: number } | null })
+    | null;
+}
+
+/** A run that was cut short or failed by our own fault says nothing of the target. */
+export function isFailure(
+  result: Pick<FailedResult, 'hasFailures' | 'hasErrors' | 'isDegraded' | 'isCancelled'>,
+): boolean {
+  return runResultOf(result) === 'failed';
+}
+
+/**
+ * Why a failed result failed, in one sentence and as it came: its request's error, else the first
+ * assertion that failed, else the criterion or the threshold that was not met (SEMANTICS 1). The
+ * result alone is asked, as the check may be another by now.
+ *
+ * @returns null where the result did not fail, or says nothing of why
+ */
+export function rootMessageOf(result: FailedResult): string | null {
+  if (!isFailure(result)) return null;
+  const detail =
+    result.apiCheckResult ??
+    result.tcpCheckResult ??
+    result.dnsCheckResult ??
+    result.icmpCheckResult;
+  const said = [detail?.requestError, ...(detail?.assertions ?? []).map(({ error }) => error)];
+  const first = said.find((text) => text !== null && text !== undefined && text.trim() !== '');
+  return first ?? unmetOf(result);
+}
+
+const TOO_SLOW = 'The response time was over maxResponseTime';
+
+/**
+ * What did not come up to the check's own criterion, with no error and no assertion that says so.
+ * What meets the criterion and failed nevertheless was to fail (shouldFail).
+ */
+function unmetOf(result: FailedResult): string | null {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  const tooSlow = result.overMaxResponseTime ? TOO_SLOW : null;
+  const http = apiCheckResult?.response;
+  if (http) {
+    // Where it took too long, nothing tells whether the check wants such a status.
+    if (http.status >= 400) return joined(`The answer had status ${http.status}`, tooSlow);
+    return tooSlow ?? `The answer had status ${http.status}, where the check wants an error status`;
+  }
+  if (tcpCheckResult?.response) {
+    return tooSlow ?? 'The connection was made, where the check wants none';
+  }
+  const dns = dnsCheckResult?.response;
+  if (dns) {
+    // Such an assertion stands in the place of the criterion, and no assertion failed here.
+    const decided = dnsCheckResult?.assertions.some(({ source }) => source === 'RESPONSE_CODE');
+    if (decided === true && tooSlow !== null) return tooSlow;
+    const { responseCode } = dns;
+    if (responseCode !== 'NOERROR')
+      return joined(`The name server answered ${responseCode}`, tooSlow);
+    return tooSlow ?? 'The name server answered NOERROR, where the check wants an error code';
+  }
+  const icmp = icmpCheckResult?.response;
+  if (icmp) {
+    if (icmp.packetLoss > 0) return `${icmp.packetLoss} % of the echo requests were lost`;
+    return 'Every echo request was answered, where the check wants loss';
+  }
+  return tooSlow;
+}
+
+function joined(fact: string, other: string | null): string {
+  return other === null ? fact : `${fact}. ${other}`;
+}

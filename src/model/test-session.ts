@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+/** In one request. */
+export const MAX_SESSION_REQUEST_RESULTS = 1_000;
+/** Of the JSON of one request, unpacked. */
+export const MAX_SESSION_REQUEST_BYTES = 4 * 1024 * 1024;
+/** In all of a session. */
+export const MAX_SESSION_RESULTS = 50_000;
+/** Runs that were not made, in all of a session. */
+export const MAX_SESSION_MISSED = 10_000;
+
+export const PROJECT_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
+
+/** What a project is called in paths. */
+export const projectIdSchema = z
+  .string()
+  .regex(
+    PROJECT_ID,
+    'must be 1 to 100 letters, digits, dots, dashes and underscores that start with a letter or digit',
+  )
+  .describe('What is tested: a slug of your choice. Error groups are those of a project.');
+
+const fact = (maxChars: number, what: string) =>
+  z.string().min(1).max(maxChars).nullable().default(null).describe(what);
+
+/** What somebody says of a session when it is first brought. */
+export const testSessionFactsSchema = z.strictObject({
+  name: fact(255, 'What people call it.'),
+  projectId: projectIdSchema.nullable().default(null),
+  environment: fact(100, 'What the checks ran against, for example staging.'),
+  provider: fact(100, 'What made the run, for example the name of the CI system.'),
+  repository: fact(2048, 'Where the code is.'),
+  branch: fact(255, 'The branch of the code.'),
+  commitId: fact(255, 'The commit of the code.'),
+});
+export type TestSessionFacts = z.infer<typeof testSessionFactsSchema>;

@@ -1,0 +1,210 @@
+import { errorFactsOf, testSessionErrorGroupId } from '../../../model/error-group.ts';
+import {
+  MAX_SESSION_MISSED,
+  MAX_SESSION_RESULTS,
+  type TestSessionFacts,
+} from '../../../model/test-session.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import { conflict, invalid, notFound } from '../../errors.ts';
+import type { Store } from '../../store/port.ts';
+import {
+  deleteSession,
+  deleteSessionsBefore,
+  findSession,
+  insertSession,
+  insertSessionResults,
+  listSessionResults,
+  listSessions,
+  lockSession,
+  type MissedRun,
+  putTotals,
+  type StoredSession,
+} from '../../store/test-sessions.ts';
+import type { ErrorGroups } from '../error-groups/error-groups.ts';
+import { sightingsOf } from '../error-groups/sightings.ts';
+import { textsNotKept } from '../input-problems.ts';
+import { type Page, rangeOf } from '../paging.ts';
+import { readResults } from './read-report.ts';
+import { totalsWith } from './totals.ts';
+
+export type { MissedRun, StoredSession } from '../../store/test-sessions.ts';
+
+export interface TestSessionsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly errorGroups: Pick<ErrorGroups, 'add'>;
+  /** Whole days, as of the results of checks. */
+  readonly retentionDays: number;
+  /** In all of a session. */
+  readonly maxResults?: number;
+}
+
+/** A run of a check file somewhere else, or a part of it. */
+export interface Report {
+  /** Chosen by whoever brings it; null for one of ours. */
+  readonly id: string | null;
+  readonly facts: TestSessionFacts;
+  /** As `vedette run --output json` prints them. */
+  readonly results: readonly unknown[];
+  readonly missed: readonly MissedRun[];
+}
+
+export interface SessionResultQuery extends Page {
+  readonly resultType: 'FINAL' | 'ATTEMPT' | 'ALL';
+  readonly hasFailures: boolean | null;
+}
+
+/** Runs of check files that somebody made elsewhere and brought here. */
+export interface TestSessions {
+  /**
+   * Makes a session, or adds to the one of that id: results that it has already are left alone, so
+   * bringing them again is harmless, and a long run may come in parts. The facts are those of the
+   * first part.
+   *
+   * @throws ServiceError 400 where a result is not of the right form, 409 where the session has too
+   *   many: then nothing is taken
+   */
+  add(
+    accountId: string,
+    report: Report,
+  ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
+  /** @throws ServiceError 404 */
+  get(accountId: string, id: string): Promise<StoredSession>;
+  /** Newest first. */
+  list(
+    accountId: string,
+    query: Page & { readonly projectId: string | null },
+  ): Promise<readonly StoredSession[]>;
+  /**
+   * As JSON texts, in the order in which the runs began.
+   *
+   * @throws ServiceError 404, 400 where the page is too large: a single result never is
+   */
+  results(accountId: string, id: string, query: SessionResultQuery): Promise<readonly string[]>;
+  /** With its results; error groups stay. @throws ServiceError 404 */
+  remove(accountId: string, id: string): Promise<void>;
+  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** Their results go with them, so no statement is to have many. */
+const SESSIONS_AT_ONCE = 10;
+const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+export function createTestSessions(parts: TestSessionsParts): TestSessions {
+  const { store, clock, log, ids, errorGroups, retentionDays } = parts;
+  const { maxResults = MAX_SESSION_RESULTS } = parts;
+
+  async function removeOld(signal: AbortSignal): Promise<void> {
+    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
+    let removed = SESSIONS_AT_ONCE;
+    while (removed === SESSIONS_AT_ONCE && !signal.aborted) {
+      removed = await deleteSessionsBefore(store, { beforeMs, limit: SESSIONS_AT_ONCE });
+    }
+  }
+
+  return {
+    async add(accountId, { id: chosenId, facts, results: records, missed }) {
+      const notKept = textsNotKept(facts);
+      if (notKept.length > 0) throw invalid(notKept);
+      const received = await readResults(records);
+      const id = chosenId ?? ids();
+      return store.transaction(async (tx) => {
+        const atMs = clock.wallMs();
+        const isNew = await insertSession(tx, { accountId, id, facts, createdAtMs: atMs });
+        const before = await lockSession(tx, { accountId, id });
+        if (before === null) throw notFound('test session');
+        const { projectId, environment } = before.facts;
+        const results = received.map((result) => inProject(result, accountId, projectId));
+        const added = await insertSessionResults(tx, { accountId, id, results });
+        const own = firstOfEach(results).filter((result) => added.has(result.id));
+        const totals = totalsWith(before, own, missed);
+        if (totals.results > maxResults) throw tooMany('results', maxResults);
+        if (totals.missed.length > MAX_SESSION_MISSED) throw tooMany('missed', MAX_SESSION_MISSED);
+        const place = {
+          scope: projectId ?? '',
+          environment,
+          idOf: (hash: string) => testSessionErrorGroupId(accountId, projectId, hash),
+        };
+        const sightings = sightingsOf(own, () => place, atMs);
+        await errorGroups.add(tx, accountId, 'test-session', sightings);
+        const isChanged = own.length > 0 || totals.missed.length > before.missed.length;
+        if (!isChanged) return { session: before, isNew };
+        const updatedAtMs = isNew ? null : atMs;
+        const session = await putTotals(tx, { accountId, id, totals, updatedAtMs });
+        if (session === null) throw notFound('test session');
+        return { session, isNew };
+      });
+    },
+
+    async get(accountId, id) {
+      const found = await findSession(store, { accountId, id });
+      if (found === null) throw notFound('test session');
+      return found;
+    },
+
+    list(accountId, { projectId, ...page }) {
+      return listSessions(store, { accountId, projectId, ...rangeOf(page) });
+    },
+
+    async results(accountId, id, { resultType, hasFailures, ...page }) {
+      if ((await findSession(store, { accountId, id })) === null) throw notFound('test session');
+      const resultTypes = ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType);
+      const asked = { accountId, id, resultTypes, hasFailures, ...rangeOf(page) };
+      const found = await listSessionResults(store, asked, MAX_PAGE_BYTES);
+      if (found !== null) return found;
+      const message = `must be smaller: these results have more than ${MAX_PAGE_BYTES} bytes`;
+      throw invalid([{ path: 'query.limit', message }]);
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteSession(store, { accountId, id }))) throw notFound('test session');
+    },
+
+    async keep(signal) {
+      do {
+        try {
+          await removeOld(signal);
+        } catch (error) {
+          log.warn(`test sessions past their retention could not be removed: ${messageOf(error)}`);
+        }
+        // Replicas that were started together need not come together each time.
+      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+    },
+  };
+}
+
+/** With the error group that it is of; what was sent as such does not count. */
+function inProject(
+  result: ReceivedResult,
+  accountId: string,
+  projectId: string | null,
+): ReceivedResult {
+  const facts = result.resultType === 'FINAL' ? errorFactsOf(result) : null;
+  const groups =
+    facts === null ? [] : [testSessionErrorGroupId(accountId, projectId, facts.errorHash)];
+  return { ...result, errorGroupIds: groups };
+}
+
+/** One request may have two under the same id, of which the first is stored. */
+function firstOfEach(results: readonly ReceivedResult[]): readonly ReceivedResult[] {
+  const first = new Map<string, ReceivedResult>();
+  for (const result of results) if (!first.has(result.id)) first.set(result.id, result);
+  return [...first.values()];
+}
+
+function tooMany(what: string, limit: number): Error {
+  return conflict(`The session would have more than ${limit} ${what}; begin another one`, {
+    limit,
+  });
+}
