@@ -1,0 +1,206 @@
+import { z } from 'zod';
+
+const MAX_CARDS = 100;
+const MAX_CARD_SERVICES = 100;
+/** Over all the cards of a page: a list of pages shows them all. */
+const MAX_PAGE_SERVICES = 1000;
+
+const name = z.string().min(1).max(255);
+
+/** The id of a service of status pages, as it is named by cards and incidents. */
+export const serviceIdSchema = z.guid();
+
+/** The writable fields of a service: a part of what is watched, as readers of a page know it. */
+export const statusPageServiceSchema = z.strictObject({
+  name: name.describe('What people call the service.'),
+});
+export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
+
+const LIGHT_COLORS = {
+  bodyBackgroundColor: '#f8fafc',
+  headerBackgroundColor: '#ffffff',
+  headerFontColor: '#0f172a',
+  titleFontColor: '#0f172a',
+  bodyFontColor: '#334155',
+  bodyFontColorMuted: '#64748b',
+  navigationFontColor: '#334155',
+  linkFontColor: '#1d4ed8',
+  cardBackgroundColor: '#ffffff',
+  borderColor: '#e2e8f0',
+  primaryButtonBackgroundColor: '#1d4ed8',
+  primaryButtonFontColor: '#ffffff',
+} as const;
+
+const DARK_COLORS = {
+  bodyBackgroundColor: '#0b1120',
+  headerBackgroundColor: '#0f172a',
+  headerFontColor: '#f8fafc',
+  titleFontColor: '#f8fafc',
+  bodyFontColor: '#cbd5e1',
+  bodyFontColorMuted: '#94a3b8',
+  navigationFontColor: '#cbd5e1',
+  linkFontColor: '#93c5fd',
+  cardBackgroundColor: '#1e293b',
+  borderColor: '#334155',
+  primaryButtonBackgroundColor: '#93c5fd',
+  primaryButtonFontColor: '#0b1120',
+} as const satisfies Record<keyof typeof LIGHT_COLORS, string>;
+
+/** CSS Color 4, section 5.2: three, four, six or eight hex digits. */
+const HEX_COLOR = /^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/;
+
+/** The twelve colours of one theme (spec 2.8). */
+function themeOf(defaults: Readonly<Record<keyof typeof LIGHT_COLORS, string>>) {
+  const color = (of: keyof typeof LIGHT_COLORS) =>
+    z
+      .string()
+      .regex(HEX_COLOR)
+      .default(defaults[of])
+      .describe(`A CSS hex colour, for example ${defaults[of]}, its default.`);
+  return z
+    .strictObject({
+      bodyBackgroundColor: color('bodyBackgroundColor'),
+      headerBackgroundColor: color('headerBackgroundColor'),
+      headerFontColor: color('headerFontColor'),
+      titleFontColor: color('titleFontColor'),
+      bodyFontColor: color('bodyFontColor'),
+      bodyFontColorMuted: color('bodyFontColorMuted'),
+      navigationFontColor: color('navigationFontColor'),
+      linkFontColor: color('linkFontColor'),
+      cardBackgroundColor: color('cardBackgroundColor'),
+      borderColor: color('borderColor'),
+      primaryButtonBackgroundColor: color('primaryButtonBackgroundColor'),
+      primaryButtonFontColor: color('primaryButtonFontColor'),
+    })
+    .default({ ...defaults });
+}
+
+const themeColors = z
+  .strictObject({
+    light: themeOf(LIGHT_COLORS).describe('The colours by day.'),
+    dark: themeOf(DARK_COLORS).describe('The colours by night.'),
+  })
+  .default({ light: { ...LIGHT_COLORS }, dark: { ...DARK_COLORS } });
+
+const HTTP_URL = /^[hH][tT][tT][pP][sS]?:\/\/[^/?#]/;
+
+function address(what: string) {
+  return z
+    .string()
+    .max(2048)
+    .refine((text) => HTTP_URL.test(text) && URL.canParse(text), {
+      error: 'must be an http or https URL, for example https://example.com/logo.svg',
+    })
+    .meta({ pattern: HTTP_URL.source })
+    .nullable()
+    .default(null)
+    .describe(`${what}: an http or https URL.`);
+}
+
+/** A label of RFC 1035 2.3.1, which digits may begin (RFC 1123 2.1). */
+const LABEL = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+const SLUG = new RegExp(`^${LABEL}$`);
+/** Two labels or more, the last of which is no number: no address of a host is taken for a name. */
+const DOMAIN = new RegExp(`^(?:${LABEL}\\.)+(?![0-9]+$)${LABEL}$`);
+
+const url = z
+  .string()
+  .refine((text) => SLUG.test(text), {
+    error:
+      'must be 1 to 63 lower-case letters, digits and dashes that start and end with a letter or digit',
+  })
+  .meta({ pattern: SLUG.source })
+  .describe('Where the page is found: no two pages of the service have the same.');
+
+const customDomain = z
+  .string()
+  .max(253)
+  .toLowerCase()
+  .refine((text) => DOMAIN.test(text), {
+    error:
+      'must be a host name with a dot, for example status.example.com, in ASCII and without scheme, port or path',
+  })
+  .meta({ pattern: DOMAIN.source })
+  .nullable()
+  .default(null)
+  .describe('A domain of your own: no two pages of the service have the same.');
+
+/** As a card has it in a response, of which the id alone counts. */
+const namedService = z.strictObject({
+  id: serviceIdSchema,
+  name: z.unknown().optional(),
+  accountId: z.unknown().optional(),
+  created_at: z.unknown().optional(),
+  updated_at: z.unknown().optional(),
+});
+
+const cardServices = z
+  .array(
+    z
+      .union([serviceIdSchema, namedService])
+      .transform((service) => (typeof service === 'string' ? service : service.id)),
+  )
+  .max(MAX_CARD_SERVICES)
+  .refine((ids) => new Set(ids).size === ids.length, {
+    error: 'must name each service once',
+  })
+  .default([])
+  .describe('The ids of services, in their order; or the services as a response has them.');
+
+const cardFields = {
+  name: name.describe('The heading of the card.'),
+  services: cardServices,
+};
+
+function cardsOf<Card extends z.ZodType<{ services: string[] }>>(card: Card) {
+  return z
+    .array(card)
+    .max(MAX_CARDS)
+    .refine(
+      (cards) => cards.reduce((sum, { services }) => sum + services.length, 0) <= MAX_PAGE_SERVICES,
+      { error: `must have at most ${MAX_PAGE_SERVICES} services in all` },
+    )
+    .default([]);
+}
+
+export const DEFAULT_THEMES = ['LIGHT', 'DARK', 'AUTO'] as const;
+
+const pageFields = {
+  name: name.describe('What people call the page.'),
+  url,
+  description: z.string().max(500).nullable().default(null).describe('A few words about the page.'),
+  customDomain,
+  themeColors: themeColors.describe('Colours that are left out have their defaults.'),
+  logo: address('The picture at the top'),
+  favicon: address('The picture in the tab of a browser'),
+  redirectTo: address('Where the logo leads'),
+  defaultTheme: z
+    .enum(DEFAULT_THEMES)
+    .default('AUTO')
+    .describe('Which colours readers see first; with AUTO their own setting decides.'),
+  whiteLabel: z.boolean().default(false).describe('Whether the page is without our name.'),
+  isPrivate: z.boolean().default(false).describe('Whether only people who are let in may see it.'),
+};
+
+/** The writable fields of a status page: spec 2.8. */
+export const statusPageSchema = z.strictObject({
+  ...pageFields,
+  cards: cardsOf(z.strictObject(cardFields)).describe('What is on the page, in its order.'),
+});
+export type StatusPage = z.infer<typeof statusPageSchema>;
+
+const changedCard = z.strictObject({
+  ...cardFields,
+  id: z
+    .guid()
+    .optional()
+    .describe('Of a card of this page; left out, a card of the same name keeps its id.'),
+  created_at: z.unknown().optional().meta({ readOnly: true }),
+  updated_at: z.unknown().optional().meta({ readOnly: true }),
+});
+
+/** The same for an update, which may name the cards that are there. */
+export const changedStatusPageSchema = statusPageSchema.extend({
+  cards: cardsOf(changedCard).describe('All cards of the page from now on, in their order.'),
+});
+export type ChangedStatusPage = z.infer<typeof changedStatusPageSchema>;
