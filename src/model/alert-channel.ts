@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import type { AlertType } from './alert.ts';
+
+/** Where notices go: SEMANTICS 5, spec 2.3 (alertChannels). */
+export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
+
+export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
+
+/** Of UTF-8. */
+export const MAX_TEMPLATE_BYTES = 10 * 1024;
+const MAX_PAIRS = 50;
+const MAX_SUBSCRIPTIONS = 10_000;
+const MAX_SECRET_CHARS = 1000;
+
+const EMAIL_ADDRESS = /^[^\s@"(),:;<>[\\\]]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+const PHONE_NUMBER = /^\+[1-9][0-9]{4,14}$/;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** RFC 9110 5.5: no control characters in a value but the tab. */
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
+/** They belong to the connection or to the signature, and not to whoever has the channel. */
+const OWN_HEADERS =
+  /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|x-service-.*)$/i;
+
+const webAddress = z
+  .string()
+  .max(2048)
+  .refine(
+    (text) => {
+      if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return false;
+      const { username, password } = new URL(text);
+      return username === '' && password === '';
+    },
+    {
+      error:
+        'must be an http or https URL without a user and password in it, for example https://example.com/hooks/1',
+    },
+  );
+
+const name = z.string().min(1).max(255);
+
+const pair = z.strictObject({
+  key: z.string().min(1).max(255),
+  value: z
+    .string()
+    .max(20_000)
+    .default('')
+    .describe('Empty where it is locked: an update that sends it back so keeps the stored one.'),
+  locked: z.boolean().default(false).describe('Whether the value is never shown again.'),
+});
+
+const header = pair.superRefine(({ key, value }, context) => {
+  const refuse = (field: string, message: string): void =>
+    context.addIssue({ code: 'custom', path: [field], message });
+  if (!HEADER_NAME.test(key)) refuse('key', 'must be a valid header name');
+  else if (OWN_HEADERS.test(key))
+    refuse('key', `must not be ${key}, which the service sets itself`);
+  if (!HEADER_VALUE.test(value)) {
+    refuse('value', 'must hold only visible Latin-1 characters, spaces and tabs');
+  }
+});
+
+const emailConfig = z.strictObject({
+  address: z
+    .string()
+    .max(254)
+    .refine((text) => EMAIL_ADDRESS.test(text) && !text.includes('..'), {
+      error: 'must be an e-mail address without a name, for example ops@example.com',
+    })
+    .meta({ pattern: EMAIL_ADDRESS.source })
+    .describe('One address.'),
+});
+
+const webhookConfig = z.strictObject({
+  name: name.describe('What people call it.'),
+  url: webAddress.describe('Where the request goes; redirects are not followed.'),
+  method: z.enum(WEBHOOK_METHODS).default('POST').describe('GET and HEAD carry no body.'),
+  template: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= MAX_TEMPLATE_BYTES, {
+      error: `must have at most ${MAX_TEMPLATE_BYTES} bytes`,
+    })
+    .nullable()
+    .default(null)
+    .describe(
+      'The body as a Handlebars template over the variables of notices; null for a JSON object of them all. The helpers are if, unless, each, eq and json.',
+    ),
+  headers: z
+    .array(header)
+    .max(MAX_PAIRS)
+    .default([])
+    .describe('Sent with it. Without a content-type among them it is application/json.'),
+  queryParameters: z.array(pair).max(MAX_PAIRS).default([]).describe('Added to the URL.'),
+  webhookSecret: z
+    .string()
+    .min(1)
+    .max(MAX_SECRET_CHARS)
+    .nullable()
+    .optional()
+    .describe(
+      'The key of the signature in x-service-signature; null for no signature. Never shown; left out of an update, the stored one stays.',
+    ),
+});
+
+const slackConfig = z.strictObject({ url: webAddress.describe('Of an incoming webhook.') });
+
+const smsConfig = z.strictObject({
+  number: z
+    .string()
+    .refine((text) => PHONE_NUMBER.test(text), {
+      error: 'must be a number in the international form, for example +4915112345678',
+    })
+    .meta({ pattern: PHONE_NUMBER.source })
+    .describe('With + and the code of the country, without spaces (E.164).'),
+  name: name.describe('Whose it is.'),
+});
+
+const subscription = z.strictObject({
+  checkId: z.string().min(1).max(100).describe('The id of the check.'),
+  activated: z.boolean().default(true).describe('Whether the channel hears of it.'),
+});
+
+const wishes = {
+  sendFailure: z.boolean().default(true).describe('Whether it hears of failures.'),
+  sendRecovery: z
+    .boolean()
+    .default(true)
+    .describe('Whether it hears that a check passes again, after a failure or while degraded.'),
+  sendDegraded: z.boolean().default(false).describe('Whether it hears of degraded checks.'),
+  sslExpiry: z
+    .boolean()
+    .default(false)
+    .describe('Whether it hears of certificates that near their end.'),
+  sslExpiryThreshold: z
+    .int()
+    .min(1)
+    .max(30)
+    .default(30)
+    .describe('So many days before the end of a certificate it hears of it, once.'),
+};
+
+const common = {
+  ...wishes,
+  subscriptions: z
+    .array(subscription)
+    .max(MAX_SUBSCRIPTIONS)
+    .default([])
+    .describe('The checks that it hears of.'),
+};
+
+/** The writable fields of each type of channel. */
+export const ALERT_CHANNEL_SHAPES = {
+  EMAIL: z.strictObject({ type: z.literal('EMAIL'), config: emailConfig, ...common }),
+  WEBHOOK: z.strictObject({ type: z.literal('WEBHOOK'), config: webhookConfig, ...common }),
+  SLACK: z.strictObject({ type: z.literal('SLACK'), config: slackConfig, ...common }),
+  SMS: z.strictObject({ type: z.literal('SMS'), config: smsConfig, ...common }),
+} as const;
+
+/** A channel as the API takes it. */
+export const alertChannelSchema = z.discriminatedUnion('type', [
+  ALERT_CHANNEL_SHAPES.EMAIL,
+  ALERT_CHANNEL_SHAPES.WEBHOOK,
+  ALERT_CHANNEL_SHAPES.SLACK,
+  ALERT_CHANNEL_SHAPES.SMS,
+]);
+export type AlertChannel = z.infer<typeof alertChannelSchema>;
+
+export type EmailConfig = z.infer<typeof emailConfig>;
+export type WebhookConfig = z.infer<typeof webhookConfig>;
+export type SlackConfig = z.infer<typeof slackConfig>;
+export type SmsConfig = z.infer<typeof smsConfig>;
+
+/** Where a channel's notices go. */
+export type ChannelTarget =
+  | { readonly type: 'EMAIL'; readonly config: EmailConfig }
+  | { readonly type: 'WEBHOOK'; readonly config: WebhookConfig }
+  | { readonly type: 'SLACK'; readonly config: SlackConfig }
+  | { readonly type: 'SMS'; readonly config: SmsConfig };
+
+/** A header or a query parameter of a webhook. */
+export type ChannelPair = z.infer<typeof pair>;
+
+/** What a channel wants to hear of. */
+export type ChannelWishes = Readonly<
+  Pick<
+    AlertChannel,
+    'sendFailure' | 'sendRecovery' | 'sendDegraded' | 'sslExpiry' | 'sslExpiryThreshold'
+  >
+>;
+
+const WISH_FOR: Readonly<
+  Record<AlertType, 'sendFailure' | 'sendRecovery' | 'sendDegraded' | 'sslExpiry' | null>
+> = {
+  NO_ALERT: null,
+  ALERT_FAILURE: 'sendFailure',
+  ALERT_FAILURE_REMAIN: 'sendFailure',
+  ALERT_FAILURE_DEGRADED: 'sendDegraded',
+  ALERT_RECOVERY: 'sendRecovery',
+  ALERT_DEGRADED: 'sendDegraded',
+  ALERT_DEGRADED_REMAIN: 'sendDegraded',
+  ALERT_DEGRADED_FAILURE: 'sendFailure',
+  ALERT_DEGRADED_RECOVERY: 'sendRecovery',
+  ALERT_SSL: 'sslExpiry',
+};
+
+/**
+ * Whether a channel wants a notice, by its type and, of a certificate, the whole days that it has
+ * left: met at or under the channel's threshold.
+ */
+export function wantsNotice(
+  channel: ChannelWishes,
+  notice: { readonly alertType: AlertType; readonly sslDaysRemaining: number | null },
+): boolean {
+  const wish = WISH_FOR[notice.alertType];
+  if (wish === null || !channel[wish]) return false;
+  if (notice.alertType !== 'ALERT_SSL') return true;
+  return notice.sslDaysRemaining !== null && notice.sslDaysRemaining <= channel.sslExpiryThreshold;
+}
+
+const DAY_MS = 86_400_000;
+/** Whole days are off by up to one at either end. */
+const SAME_END_MS = 2 * DAY_MS;
+
+/** Epoch milliseconds at which a certificate is over that had so many days left then: true to a day. */
+export function certificateEndMs(atMs: number, daysRemaining: number): number {
+  return atMs + daysRemaining * DAY_MS;
+}
+
+/** Whether two such ends are of the same certificate: no renewal moves it by so little. */
+export function isSameCertificateEnd(oneMs: number, otherMs: number): boolean {
+  return Math.abs(oneMs - otherMs) <= SAME_END_MS;
+}

@@ -1,0 +1,193 @@
+import { ALERT_OF_STEP, type AlertType, type Condition, type Trouble } from './alert.ts';
+import {
+  conditionOver,
+  type ParallelPlaces,
+  type PlaceVerdict,
+  slotToCount,
+  withVerdict,
+} from './alert-places.ts';
+import type { AlertRules } from './alert-settings.ts';
+
+/**
+ * A check as alerts see it. Trouble is of one of four kinds:
+ *
+ * | `told` | `isHushed` | subscribers |
+ * |---|---|---|
+ * | null | false | will hear of it when it has lasted to the threshold |
+ * | degraded, failing | false | heard of it, that this was so; may be reminded, and hear of its end |
+ * | null | true | never hear of it, nor of its end: it began where nothing was to be told |
+ */
+export interface AlertState {
+  readonly condition: Condition;
+  /** What subscribers were told last of the present trouble. */
+  readonly told: Trouble | null;
+  readonly isHushed: boolean;
+  /** The slot in which the condition began; epoch milliseconds. */
+  readonly sinceMs: number;
+  /** Slots in a row in the condition; not kept up while it is passing. */
+  readonly runs: number;
+  /** The last slot that is one of them. */
+  readonly countedMs: number;
+  readonly places: readonly PlaceVerdict[];
+  /** When subscribers heard last, be it by a reminder; epoch milliseconds. */
+  readonly toldAtMs: number;
+  /** How many reminders they had since the last notice. */
+  readonly reminders: number;
+}
+
+export const NEVER_RUN: AlertState = {
+  condition: 'passing',
+  told: null,
+  isHushed: false,
+  sinceMs: 0,
+  runs: 0,
+  countedMs: 0,
+  places: [],
+  toldAtMs: 0,
+  reminders: 0,
+};
+
+/** What holds when a state is judged. */
+export interface AlertScene {
+  readonly rules: AlertRules;
+  /** null where the places take turns, or there is one. */
+  readonly parallel: ParallelPlaces | null;
+  /** Nothing is to be told: the check is muted, silenced or paused. */
+  readonly isSilent: boolean;
+  /** Now; epoch milliseconds. */
+  readonly atMs: number;
+}
+
+export interface AlertStep {
+  readonly state: AlertState;
+  /** NO_ALERT where nobody hears anything. */
+  readonly alert: AlertType;
+  /** 0 where the alert is given for the first time, else which reminder of it this is. */
+  readonly reminder: number;
+  /** When `afterTime` is to be asked, if no run comes before; may be past. null: not at all. */
+  readonly dueAtMs: number | null;
+}
+
+/**
+ * The state after one more run that judged the check (the table of SEMANTICS 5).
+ *
+ * - From passing, a threshold is to be reached first: then the alert is that of the step in which
+ *   it is, so it is a REMAIN where that is not the first run.
+ * - Between degraded and failing no threshold is waited for.
+ * - A recovery is told of where the trouble was, and as what it was last told.
+ * - What begins in silence is not told of later. Trouble that began before it is told of by the
+ *   first run after it, where the threshold was reached meanwhile.
+ *
+ * @returns null where the run came late and says nothing any more
+ */
+export function afterRun(
+  before: AlertState,
+  verdict: PlaceVerdict,
+  scene: AlertScene,
+): AlertStep | null {
+  const places = withVerdict(before.places, verdict, scene.parallel);
+  if (places === null) return null;
+  const condition = conditionOver(places, scene.parallel);
+  const here = { ...before, places };
+  if (condition === 'passing') return recovered(here, scene);
+  if (condition === before.condition) return remaining(here, verdict, scene);
+  return changed(here, condition, verdict, scene);
+}
+
+function recovered(before: AlertState, { isSilent }: AlertScene): AlertStep {
+  const { told, places } = before;
+  const alert = told === null || isSilent ? 'NO_ALERT' : ALERT_OF_STEP[told].passing;
+  return { state: { ...NEVER_RUN, places }, alert, reminder: 0, dueAtMs: null };
+}
+
+function remaining(before: AlertState, verdict: PlaceVerdict, scene: AlertScene): AlertStep {
+  const { condition, countedMs } = before;
+  const counted = slotToCount(before.places, condition, countedMs, scene.parallel);
+  const state =
+    counted === null ? before : { ...before, runs: before.runs + 1, countedMs: counted };
+  // A place that does better is no witness; what is due is due without it.
+  if (verdict.condition === 'passing' || !isReached(state, verdict.slotMs, scene.rules)) {
+    return quiet(state, scene);
+  }
+  return notice(state, ALERT_OF_STEP[condition][condition], scene);
+}
+
+function changed(
+  before: AlertState,
+  condition: Trouble,
+  verdict: PlaceVerdict,
+  scene: AlertScene,
+): AlertStep {
+  const { slotMs } = verdict;
+  const counted = slotToCount(before.places, condition, Number.NEGATIVE_INFINITY, scene.parallel);
+  const state = {
+    ...before,
+    condition,
+    sinceMs: slotMs,
+    runs: 1,
+    countedMs: counted ?? slotMs,
+  };
+  const begins = before.condition === 'passing';
+  const easesUntold = before.condition === 'failing' && before.isHushed;
+  if (scene.isSilent) return quiet({ ...state, isHushed: before.told === null }, scene);
+  if (easesUntold || (begins && !isReached(state, slotMs, scene.rules))) return quiet(state, scene);
+  return notice(state, ALERT_OF_STEP[before.condition][condition], scene);
+}
+
+/**
+ * The state as time passes without a run: thresholds in minutes are reached between runs, and
+ * reminders come due. A reminder that comes due in silence is left out, and not made up for.
+ */
+export function afterTime(before: AlertState, scene: AlertScene): AlertStep {
+  const { condition, told, reminders, toldAtMs } = before;
+  const { rules, isSilent, atMs } = scene;
+  if (condition === 'passing') return quiet(before, scene);
+  const alert = ALERT_OF_STEP[condition][condition];
+  if (told === null) {
+    const reached = rules.escalation.by === 'time' && isReached(before, atMs, rules);
+    if (!reached) return quiet(before, scene);
+    if (!isSilent) return notice(before, alert, scene);
+    return { ...quiet(before, scene), dueAtMs: null };
+  }
+  if (reminders >= rules.reminders.amount || atMs < toldAtMs + rules.reminders.everyMs) {
+    return quiet(before, scene);
+  }
+  if (isSilent) return quiet({ ...before, toldAtMs: atMs }, scene);
+  const state = { ...before, toldAtMs: atMs, reminders: reminders + 1 };
+  return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, rules) };
+}
+
+/** Whether trouble that waits to be told of has lasted long enough at the instant. */
+function isReached(state: AlertState, instantMs: number, { escalation }: AlertRules): boolean {
+  if (state.told !== null || state.isHushed) return false;
+  if (escalation.by === 'runs') return state.runs >= escalation.runs;
+  return instantMs - state.sinceMs >= escalation.forMs;
+}
+
+function quiet(state: AlertState, { rules }: AlertScene): AlertStep {
+  return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs: dueAt(state, rules) };
+}
+
+/** In silence it is put off to the next run. */
+function notice(before: AlertState, alert: AlertType, scene: AlertScene): AlertStep {
+  const { condition } = before;
+  if (condition === 'passing') return quiet(before, scene);
+  if (scene.isSilent) return { ...quiet(before, scene), dueAtMs: null };
+  const state: AlertState = {
+    ...before,
+    told: condition,
+    isHushed: false,
+    toldAtMs: scene.atMs,
+    reminders: 0,
+  };
+  return { state, alert, reminder: 0, dueAtMs: dueAt(state, scene.rules) };
+}
+
+function dueAt(state: AlertState, { escalation, reminders }: AlertRules): number | null {
+  if (state.condition === 'passing') return null;
+  if (state.told !== null) {
+    return state.reminders < reminders.amount ? state.toldAtMs + reminders.everyMs : null;
+  }
+  if (state.isHushed || escalation.by === 'runs') return null;
+  return state.sinceMs + escalation.forMs;
+}

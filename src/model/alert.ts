@@ -1,0 +1,49 @@
+/** Why an alert was given: spec 2.1. */
+export const ALERT_TYPES = [
+  'NO_ALERT',
+  'ALERT_FAILURE',
+  'ALERT_FAILURE_REMAIN',
+  'ALERT_FAILURE_DEGRADED',
+  'ALERT_RECOVERY',
+  'ALERT_DEGRADED',
+  'ALERT_DEGRADED_REMAIN',
+  'ALERT_DEGRADED_FAILURE',
+  'ALERT_DEGRADED_RECOVERY',
+  'ALERT_SSL',
+] as const;
+export type AlertType = (typeof ALERT_TYPES)[number];
+
+/** How a check does, best first. */
+export const CONDITIONS = ['passing', 'degraded', 'failing'] as const;
+export type Condition = (typeof CONDITIONS)[number];
+export type Trouble = Exclude<Condition, 'passing'>;
+
+/** The table of SEMANTICS 5: the alert that a step from one condition to the next can give. */
+export const ALERT_OF_STEP = {
+  passing: { passing: 'NO_ALERT', degraded: 'ALERT_DEGRADED', failing: 'ALERT_FAILURE' },
+  degraded: {
+    passing: 'ALERT_DEGRADED_RECOVERY',
+    degraded: 'ALERT_DEGRADED_REMAIN',
+    failing: 'ALERT_DEGRADED_FAILURE',
+  },
+  failing: {
+    passing: 'ALERT_RECOVERY',
+    degraded: 'ALERT_FAILURE_DEGRADED',
+    failing: 'ALERT_FAILURE_REMAIN',
+  },
+} as const satisfies Record<Condition, Record<Condition, AlertType>>;
+
+const FAILURE_NOTICES: readonly AlertType[] = [
+  'ALERT_FAILURE',
+  'ALERT_FAILURE_REMAIN',
+  'ALERT_DEGRADED_FAILURE',
+];
+
+/** Whether an alert says that the check fails. */
+export function saysFailing(alert: AlertType): boolean {
+  return FAILURE_NOTICES.includes(alert);
+}
+
+export function worseOf(one: Condition, other: Condition): Condition {
+  return CONDITIONS.indexOf(one) > CONDITIONS.indexOf(other) ? one : other;
+}

@@ -1,0 +1,39 @@
+import { cutText } from '../../../../runtime/cut-text.ts';
+import type { AttemptOutcome } from '../../../store/notices.ts';
+import type { SendOutcome } from './outcome.ts';
+
+/** SEMANTICS 5: five times again, 20 s apart. */
+const MAX_ATTEMPTS = 6;
+const RETRY_AFTER_MS = 20_000;
+const MAX_ERROR_BYTES = 2000;
+const MAX_ANSWER_BYTES = 4096;
+
+/**
+ * What becomes of a delivery after an attempt. A receiver that asks for a longer wait (Retry-After)
+ * gets it, up to what outgoing-http.ts allows.
+ *
+ * @param attempt counts from 1
+ * @param wasCut it was broken off because the service stops: another one sends it at once
+ */
+export function outcomeOfAttempt(
+  sent: SendOutcome,
+  {
+    attempt,
+    wasCut,
+    atMs,
+  }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
+): AttemptOutcome {
+  const answer = sent.answer === null ? null : cutText(sent.answer, MAX_ANSWER_BYTES);
+  const { status } = sent;
+  if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: sent.remark, answer };
+  const error = cutText(sent.error, MAX_ERROR_BYTES);
+  if (wasCut) {
+    const text = 'the service stopped while it was being sent';
+    return { state: 'waiting', dueAtMs: atMs, status: null, error: text, answer: null };
+  }
+  if (sent.isFinal || attempt >= MAX_ATTEMPTS) {
+    return { state: 'failed', dueAtMs: null, status, error, answer };
+  }
+  const dueAtMs = atMs + Math.max(RETRY_AFTER_MS, sent.retryAfterMs ?? 0);
+  return { state: 'waiting', dueAtMs, status, error, answer };
+}

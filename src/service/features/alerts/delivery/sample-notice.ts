@@ -1,0 +1,30 @@
+import type { AlertNotice } from '../notice.ts';
+
+/** A notice of no check, to see what becomes of one. */
+export function sampleNotice({
+  alertId,
+  atMs,
+}: {
+  readonly alertId: string;
+  readonly atMs: number;
+}): AlertNotice {
+  return {
+    alertId,
+    alertType: 'ALERT_FAILURE',
+    atMs,
+    check: {
+      id: 'test-notice',
+      name: 'Test notice',
+      checkType: 'URL',
+      tags: ['test'],
+      groupName: null,
+    },
+    runLocation: 'test',
+    responseTime: 1234,
+    error: 'This is a test of the alert channel: nothing has failed.',
+    statusCode: '503',
+    startedAtMs: atMs,
+    sslDaysRemaining: null,
+    reminder: 0,
+  };
+}

@@ -1,0 +1,73 @@
+import { freshFor, type PlaceVerdict } from '../../../model/alert-places.ts';
+import { slotRuleOf } from '../../../model/frequency.ts';
+import type { AlertSubject } from '../../store/alert-states.ts';
+import { findLatestRuns, type LatestRun } from '../../store/latest-runs.ts';
+import type { Sql } from '../../store/port.ts';
+import { grouped } from './grouped.ts';
+import { placeOf } from './judgement.ts';
+import type { AlertObservation } from './observation.ts';
+
+/**
+ * What stored results say of checks that were passing and whose new ones are not: the states of
+ * passing checks are not kept up, so that they cost nothing. It tells which of the new ones came
+ * late, and how the other locations do.
+ *
+ * @returns by the checks' ids
+ */
+export async function earlierVerdicts(
+  tx: Sql,
+  {
+    accountId,
+    subjects,
+    runsOf,
+  }: {
+    readonly accountId: string;
+    readonly subjects: readonly AlertSubject[];
+    readonly runsOf: ReadonlyMap<string, readonly AlertObservation[]>;
+  },
+): Promise<ReadonlyMap<string, readonly PlaceVerdict[]>> {
+  const asked = subjects.flatMap((subject) => {
+    const { checkId, record, isActive } = subject;
+    if (!isActive || (record !== null && record.state.condition !== 'passing')) return [];
+    const slots = (runsOf.get(checkId) ?? [])
+      .filter(({ condition, result }) => condition !== 'passing' && result !== undefined)
+      .map(({ slotMs }) => slotMs);
+    return slots.length === 0 ? [] : [{ subject, firstMs: Math.min(...slots) }];
+  });
+  const since = asked.map(({ subject, firstMs }) => {
+    return { checkId: subject.checkId, slotMs: firstMs - reachOf(subject) };
+  });
+  const except = [...runsOf.values()].flat().flatMap(({ result }) => result?.id ?? []);
+  const lookAt = asked.some(({ subject }) => isParallel(subject))
+    ? LOOK_AT.parallel
+    : LOOK_AT.turns;
+  const runs = await findLatestRuns(tx, { accountId, since, except, lookAt });
+  const latest = grouped(runs, ({ checkId }) => checkId);
+  return new Map(
+    subjects.map((subject) => {
+      const own = latest.get(subject.checkId) ?? [];
+      return [subject.checkId, own.map((run) => verdictOf(subject, run))];
+    }),
+  );
+}
+
+/** One is enough where they take turns, were it not for slow ones; else the last of each location. */
+const LOOK_AT = { turns: 20, parallel: 500 } as const;
+
+function isParallel({ runsParallel, locations }: AlertSubject): boolean {
+  return runsParallel && locations.length > 1;
+}
+
+/** How far back the verdicts of other locations count. */
+function reachOf(subject: AlertSubject): number {
+  if (!isParallel(subject)) return 0;
+  const { checkId, frequency, frequencyOffset } = subject;
+  return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
+}
+
+function verdictOf(subject: AlertSubject, run: LatestRun): PlaceVerdict {
+  const { runLocation: location, slotMs, sequenceId, hasFailures, isDegraded } = run;
+  const place = placeOf(subject, { location, slotMs, sequenceId });
+  const condition = hasFailures ? 'failing' : isDegraded ? 'degraded' : 'passing';
+  return { place, slotMs, condition };
+}

@@ -1,0 +1,200 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  ALERT_CHANNEL_SHAPES,
+  ALERT_CHANNEL_TYPES,
+  alertChannelSchema,
+} from '../../../model/alert-channel.ts';
+import type { AlertChannels, ChannelView } from '../../features/alerts/alert-channels.ts';
+import { shownWebhookConfig } from '../../features/alerts/channel-secrets.ts';
+import { callerOf } from '../plugins/authentication.ts';
+import { whileWanted } from '../while-wanted.ts';
+import { NO_CONTENT, numberParam, pageQuery } from './parameters.ts';
+import { ignored, optionalFieldsOf, TIMES } from './resource-schemas.ts';
+
+const TAGS = ['Alert channels'];
+const READ = { role: 'read' } as const;
+const WRITE = { role: 'write' } as const;
+const PATH = '/v1/alert-channels';
+
+const params = z.object({ id: numberParam.describe('The id of the channel.') });
+
+const { type: _type, config: _config, ...commonFields } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
+const changes = z.strictObject({
+  ...optionalFieldsOf(commonFields),
+  ...ignored(['created_at', 'updated_at']),
+  type: z.enum(ALERT_CHANNEL_TYPES).optional().describe('The same as ever.'),
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'As a channel of the type has it, whole; of a webhook, locked values that are empty and a secret that is left out stay as they are.',
+    ),
+  id: z.number().optional().describe('The same as in the path.'),
+});
+
+const added = { id: z.number(), ...TIMES };
+const response = z.discriminatedUnion('type', [
+  ALERT_CHANNEL_SHAPES.EMAIL.extend(added),
+  ALERT_CHANNEL_SHAPES.WEBHOOK.extend({
+    ...added,
+    config: ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.omit({ webhookSecret: true }).extend({
+      hasWebhookSecret: z.boolean().describe('Whether what is sent is signed.'),
+    }),
+  }),
+  ALERT_CHANNEL_SHAPES.SLACK.extend(added),
+  ALERT_CHANNEL_SHAPES.SMS.extend(added),
+]);
+
+const testResponse = z.strictObject({
+  delivered: z.boolean().describe('Whether the other side took it.'),
+  status: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
+  error: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it was not delivered, or what was amiss although it was; null where all is well.',
+    ),
+});
+
+/** Where alerts are sent: SEMANTICS 5, spec 2.3. */
+export function alertChannelsRoutes({
+  alertChannels,
+  stopping,
+}: {
+  readonly alertChannels: AlertChannels;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Create an alert channel',
+          body: alertChannelSchema,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const created = await alertChannels.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send(presentChannel(created));
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List alert channels, oldest first',
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const channels = await alertChannels.list(callerOf(request).accountId, request.query);
+        return channels.map(presentChannel);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read an alert channel',
+          description: 'Secrets and locked values are not in it.',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) =>
+        presentChannel(await alertChannels.read(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.route({
+      method: ['PUT', 'PATCH'],
+      url: `${PATH}/:id`,
+      config: WRITE,
+      schema: {
+        tags: TAGS,
+        summary: 'Update an alert channel',
+        description:
+          'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+        params,
+        body: changes,
+        response: { 200: response },
+      },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        const { id } = request.params;
+        return presentChannel(await alertChannels.update(accountId, id, request.body));
+      },
+    });
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Delete an alert channel, with its subscriptions and its log',
+          description: 'What waits to be sent to it is not sent any more.',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await alertChannels.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.post(
+      `${PATH}/:id/test`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Send a test notice, once, and tell what came of it',
+          params,
+          response: { 200: testResponse },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const outcome = await whileWanted(reply, stopping, (signal) =>
+          alertChannels.test(accountId, request.params.id, signal),
+        );
+        const error = outcome.ok ? outcome.remark : outcome.error;
+        return { delivered: outcome.ok, status: outcome.status, error };
+      },
+    );
+  };
+}
+
+function presentChannel({
+  id,
+  fields,
+  subscriptions,
+  createdAt,
+  updatedAt,
+}: ChannelView): z.output<typeof response> {
+  const rest = {
+    subscriptions,
+    id,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+  return fields.type === 'WEBHOOK'
+    ? { ...fields, config: shownWebhookConfig(fields.config), ...rest }
+    : { ...fields, ...rest };
+}

@@ -1,0 +1,187 @@
+import type { AlertChannel, ChannelTarget, ChannelWishes } from '../../model/alert-channel.ts';
+import type { Sql } from './port.ts';
+import { StoreError } from './store-errors.ts';
+import { jsonText } from './values.ts';
+
+/** A channel without its subscriptions, which have a table of their own. */
+export type ChannelFields = ChannelTarget & ChannelWishes;
+
+export interface StoredChannel {
+  readonly id: number;
+  /** With its secrets. */
+  readonly fields: ChannelFields;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface ChannelKey {
+  readonly accountId: string;
+  readonly id: number;
+}
+
+type ChannelRow = {
+  readonly id: number;
+  readonly type: AlertChannel['type'];
+  readonly config: AlertChannel['config'];
+  readonly send_failure: boolean;
+  readonly send_recovery: boolean;
+  readonly send_degraded: boolean;
+  readonly ssl_expiry: boolean;
+  readonly ssl_expiry_threshold: number;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = `id, type, config, send_failure, send_recovery, send_degraded, ssl_expiry,
+  ssl_expiry_threshold, created_at, updated_at`;
+
+function channelOf(row: ChannelRow): StoredChannel {
+  return {
+    id: row.id,
+    fields: {
+      // They were stored together, and the type never changes.
+      ...({ type: row.type, config: row.config } as ChannelTarget),
+      sendFailure: row.send_failure,
+      sendRecovery: row.send_recovery,
+      sendDegraded: row.send_degraded,
+      sslExpiry: row.ssl_expiry,
+      sslExpiryThreshold: row.ssl_expiry_threshold,
+    },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function valuesOf(fields: ChannelFields): readonly unknown[] {
+  return [
+    jsonText(fields.config),
+    fields.sendFailure,
+    fields.sendRecovery,
+    fields.sendDegraded,
+    fields.sslExpiry,
+    fields.sslExpiryThreshold,
+  ];
+}
+
+export async function insertChannel(
+  sql: Sql,
+  {
+    accountId,
+    fields,
+    createdAtMs,
+  }: { readonly accountId: string; readonly fields: ChannelFields; readonly createdAtMs: number },
+): Promise<StoredChannel> {
+  const rows = await sql.query<ChannelRow>(
+    `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
+       ssl_expiry_threshold, account_id, type, created_at, updated_at)
+     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7, $8,
+       $9::timestamptz, null)
+     returning ${COLUMNS}`,
+    [...valuesOf(fields), accountId, fields.type, new Date(createdAtMs)],
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new StoreError(
+      'internal',
+      'STORE_STATEMENT',
+      'an insert into alert_channels gave no row',
+    );
+  }
+  return channelOf(row);
+}
+
+/** Only for a channel that `lockChannel` holds. */
+export async function updateChannel(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    fields,
+    updatedAtMs,
+  }: ChannelKey & { readonly fields: ChannelFields; readonly updatedAtMs: number },
+): Promise<StoredChannel | null> {
+  const rows = await sql.query<ChannelRow>(
+    `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
+       send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
+       ssl_expiry_threshold = $6::int, updated_at = $9::timestamptz
+     where account_id = $7 and id = $8::bigint
+     returning ${COLUMNS}`,
+    [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
+  );
+  return rows[0] === undefined ? null : channelOf(rows[0]);
+}
+
+export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+  return readChannel(sql, key, '');
+}
+
+/**
+ * Until the transaction ends, nobody else changes the channel; notices to it, and subscriptions that
+ * others make, go on.
+ */
+export async function lockChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+  return readChannel(sql, key, 'for no key update');
+}
+
+async function readChannel(
+  sql: Sql,
+  { accountId, id }: ChannelKey,
+  lock: '' | 'for no key update',
+): Promise<StoredChannel | null> {
+  const rows = await sql.query<ChannelRow>(
+    `select ${COLUMNS} from alert_channels where account_id = $1 and id = $2::bigint ${lock}`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : channelOf(rows[0]);
+}
+
+/** Oldest first. */
+export async function listChannels(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredChannel[]> {
+  const rows = await sql.query<ChannelRow>(
+    `select ${COLUMNS} from alert_channels where account_id = $1
+     order by id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+  return rows.map(channelOf);
+}
+
+/**
+ * Those of the account, until the transaction ends none is deleted.
+ *
+ * @param ids null for all
+ * @returns the ids of those that there are, in their order
+ */
+export async function holdChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] | null },
+): Promise<readonly number[]> {
+  if (ids !== null && ids.length === 0) return [];
+  const rows = await sql.query<{ id: number }>(
+    `select id from alert_channels
+     where account_id = $1 and ($2::bigint[] is null or id = any($2::bigint[]))
+     order by id for key share`,
+    [accountId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * With its subscriptions and its deliveries.
+ *
+ * @returns whether there was one
+ */
+export async function deleteChannel(sql: Sql, { accountId, id }: ChannelKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from alert_channels where account_id = $1 and id = $2::bigint returning 1',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
