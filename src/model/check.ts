@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { alertSettingsSchema } from './alert-settings.ts';
 import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from './frequency.ts';
 import {
   apiRequestSchema,
@@ -11,31 +12,6 @@ import { retryStrategySchema } from './retry.ts';
 import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from './vocabulary.ts';
 
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
-
-/** SEMANTICS 5. */
-const alertSettingsSchema = z.strictObject({
-  escalationType: z.enum(['RUN_BASED', 'TIME_BASED']).default('RUN_BASED'),
-  runBasedEscalation: z
-    .strictObject({ failedRunThreshold: z.int().min(1).max(5).default(1) })
-    .optional(),
-  timeBasedEscalation: z
-    .strictObject({
-      minutesFailingThreshold: z.literal([5, 10, 15, 30]).default(5),
-    })
-    .optional(),
-  reminders: z
-    .strictObject({
-      amount: z.literal([0, 1, 2, 3, 4, 5, 100_000]).default(0),
-      interval: z.literal([1, 2, 3, 4, 5, 10, 15, 30]).default(5),
-    })
-    .optional(),
-  parallelRunFailureThreshold: z
-    .strictObject({
-      enabled: z.boolean().default(false),
-      percentage: z.number().min(10).max(100).default(10),
-    })
-    .optional(),
-});
 
 const triggerIncidentSchema = z.strictObject({
   serviceId: z.string().min(1),

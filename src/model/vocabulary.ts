@@ -12,10 +12,15 @@ export const CHECK_TYPES = [
   'URL',
   'DNS',
 ] as const;
+export type CheckType = (typeof CHECK_TYPES)[number];
 
 /** The types an agent runs itself; HEARTBEAT is passive, the others need a browser or a model. */
 export const RUNNABLE_CHECK_TYPES = ['URL', 'API', 'TCP', 'DNS', 'ICMP'] as const;
 export type RunnableCheckType = (typeof RUNNABLE_CHECK_TYPES)[number];
+
+/** The types that the service keeps. */
+export const STORED_CHECK_TYPES = [...RUNNABLE_CHECK_TYPES, 'HEARTBEAT'] as const;
+export type StoredCheckType = (typeof STORED_CHECK_TYPES)[number];
 
 export const LOCATIONS = [
   'us-east-1',

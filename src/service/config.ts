@@ -10,11 +10,23 @@ import {
 import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
+import { ACCOUNT_VARIABLES } from './account-config.ts';
 import {
   ARTIFACT_VARIABLES,
   type ArtifactsConfig,
   readArtifactsConfig,
 } from './artifacts/artifacts-config.ts';
+import {
+  DELIVERY_VARIABLES,
+  type DeliveryConfig,
+  readDeliveryConfig,
+} from './features/alerts/delivery/delivery-config.ts';
+import {
+  ROOT_CAUSE_VARIABLES,
+  type RootCauseConfig,
+  readRootCauseConfig,
+} from './features/root-cause/root-cause-config.ts';
+import { ENCRYPTION_KEY_VARIABLE } from './secrets/encryption-key.ts';
 
 /** What the service needs. */
 export interface ServiceConfig {
@@ -39,6 +51,15 @@ export interface ServiceConfig {
   /** An admin key to be made with the first account, where there is none yet; null for none. */
   readonly firstApiKey: string | null;
   readonly artifacts: ArtifactsConfig;
+  /** How notices of alerts leave the service. */
+  readonly delivery: DeliveryConfig;
+  /** What encrypts stored secrets, the current one first; null for none. */
+  readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
+  /** A file of plans; null for none, which limits nothing. */
+  readonly plansFile: string | null;
+  /** Where checks of public locations come from. */
+  readonly staticIpv6s: readonly string[];
+  readonly rootCause: RootCauseConfig;
   /** Whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
 }
@@ -179,7 +200,11 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: listOf(network, MAX_PROXIES),
   }),
+  encryptionKeys: ENCRYPTION_KEY_VARIABLE,
+  ...ACCOUNT_VARIABLES,
+  ...ROOT_CAUSE_VARIABLES,
   ...ARTIFACT_VARIABLES,
+  ...DELIVERY_VARIABLES,
 } as const;
 
 /** The README's table of variables is held to these rows by a test. */
@@ -214,7 +239,12 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     leaseMs: readVariable(env, variables.leaseSeconds) * 1000,
     retentionDays: readVariable(env, variables.retentionDays),
     firstApiKey: readVariable(env, variables.firstApiKey),
+    encryptionKeys: readVariable(env, variables.encryptionKeys),
+    plansFile: readVariable(env, variables.plansFile),
+    staticIpv6s: readVariable(env, variables.staticIpv6s),
+    rootCause: readRootCauseConfig(env),
     artifacts: readArtifactsConfig(env),
+    delivery: readDeliveryConfig(env),
     trustedProxies: readVariable(env, variables.trustedProxies).map(({ text }) => text),
   };
 }

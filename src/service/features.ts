@@ -1,9 +1,28 @@
+import type { Plans } from '../model/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
 import { type AgentErrors, createAgentErrors } from './features/agent-errors.ts';
 import { type Agents, createAgents } from './features/agents.ts';
+import { type AlertChannels, createAlertChannels } from './features/alerts/alert-channels.ts';
+import { type CheckAlerts, createCheckAlerts } from './features/alerts/check-alerts.ts';
+import { type DeliveryConfig, NO_DELIVERY } from './features/alerts/delivery/delivery-config.ts';
+import {
+  type AlertDeliveries,
+  createAlertDeliveries,
+} from './features/alerts/delivery/delivery-log.ts';
+import { createNoticeSender } from './features/alerts/delivery/sender.ts';
+import { keepSending } from './features/alerts/delivery/worker.ts';
+import { type AlertEngine, createAlertEngine } from './features/alerts/engine.ts';
+import { createNoticeBook } from './features/alerts/notice-book.ts';
+import {
+  type AccountAlertSettings,
+  createAccountAlertSettings,
+} from './features/alerts/settings.ts';
+import { maintenanceSilences } from './features/alerts/silences.ts';
+import { type Analytics, createAnalytics } from './features/analytics/analytics.ts';
+import { keepRunMetrics } from './features/analytics/follow-finals.ts';
 import { type ApiKeys, createApiKeys } from './features/api-keys.ts';
 import { type Artifacts, createArtifacts } from './features/artifacts.ts';
 import { createAssigner } from './features/assignment/assigner.ts';
@@ -11,31 +30,88 @@ import type { LocationWake } from './features/assignment/location-wake.ts';
 import { type CheckGroups, createCheckGroups } from './features/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './features/check-runs.ts';
 import { type Checks, createChecks } from './features/checks.ts';
+import {
+  type ClientCertificates,
+  createClientCertificates,
+} from './features/client-certificates.ts';
+import { createAllowance } from './features/entitlements/allowance.ts';
+import { createErrorGroups, type ErrorGroups } from './features/error-groups/error-groups.ts';
+import { createHeartbeatFeatures, type HeartbeatFeatures } from './features/heartbeats/create.ts';
+import { createIncidents, type Incidents } from './features/incidents.ts';
 import { createLocationKeys, type LocationKeys } from './features/location-keys.ts';
+import {
+  createMaintenanceWindows,
+  type MaintenanceWindows,
+} from './features/maintenance-windows.ts';
 import { createPrivateLocations, type PrivateLocations } from './features/private-locations.ts';
 import { type CheckResults, createCheckResults } from './features/results/check-results.ts';
 import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
 import { createResultIntake, type ResultIntake } from './features/results/intake.ts';
 import { createMissedSlots, type MissedSlots } from './features/results/missed-slots.ts';
+import { createConfiguredAnalyses } from './features/root-cause/configured.ts';
+import type { RootCauseAnalyses } from './features/root-cause/root-cause-analyses.ts';
+import { createSnippets, type Snippets } from './features/snippets.ts';
+import {
+  createIncidentTrigger,
+  type IncidentTrigger,
+} from './features/status-pages/incident-trigger.ts';
+import {
+  createStatusPageIncidents,
+  type StatusPageIncidents,
+} from './features/status-pages/incidents.ts';
+import {
+  createStatusPageServices,
+  type StatusPageServices,
+} from './features/status-pages/services.ts';
+import { createStatusPages, type StatusPages } from './features/status-pages/status-pages.ts';
+import {
+  createStatusPageSummaries,
+  type StatusPageSummaries,
+} from './features/status-pages/summary.ts';
+import { createTestSessions, type TestSessions } from './features/test-sessions/test-sessions.ts';
+import { createVariables, type Variables } from './features/variables.ts';
+import type { SecretBox } from './secrets/secret-box.ts';
 import { createResultPartitions } from './store/partitions.ts';
 import type { Store } from './store/port.ts';
 import { keepVacuumed } from './store/vacuum.ts';
 
 /** What the service does, without HTTP. */
-export interface Features {
+export interface Features extends HeartbeatFeatures {
   readonly agentErrors: AgentErrors;
   readonly agents: Agents;
+  readonly alertChannels: AlertChannels;
+  readonly alertDeliveries: AlertDeliveries;
+  readonly alertEngine: AlertEngine;
+  readonly alertSettings: AccountAlertSettings;
+  readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
   readonly artifacts: Artifacts;
+  readonly checkAlerts: CheckAlerts;
   readonly checkGroups: CheckGroups;
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
   readonly checkStatuses: CheckStatuses;
   readonly checks: Checks;
+  readonly clientCertificates: ClientCertificates;
+  readonly errorGroups: ErrorGroups;
+  readonly incidents: Incidents;
+  /** For whoever judges checks. */
+  readonly incidentTrigger: IncidentTrigger;
   readonly locationKeys: LocationKeys;
+  readonly maintenanceWindows: MaintenanceWindows;
   readonly missedSlots: MissedSlots;
+  readonly plans: Plans;
   readonly privateLocations: PrivateLocations;
   readonly resultIntake: ResultIntake;
+  readonly rootCauseAnalyses: RootCauseAnalyses;
+  readonly snippets: Snippets;
+  readonly staticIpv6s: readonly string[];
+  readonly statusPageIncidents: StatusPageIncidents;
+  readonly statusPageServices: StatusPageServices;
+  readonly statusPageSummaries: StatusPageSummaries;
+  readonly statusPages: StatusPages;
+  readonly testSessions: TestSessions;
+  readonly variables: Variables;
   /** Does what nobody asks for, until the signal aborts: assigns, expires, cleans up. Never rejects. */
   work(signal: AbortSignal): Promise<void>;
 }
@@ -49,44 +125,121 @@ export interface FeatureParts {
   readonly wake: LocationWake;
   /** Of artifacts. */
   readonly contents: ArtifactStore;
-  readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays'>;
+  readonly plans: Plans;
+  /** What encrypts secrets that are stored; null where there is no key. */
+  readonly secrets: SecretBox | null;
+  readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
+    /** Left out, only webhooks and Slack channels are served. */
+    readonly delivery?: DeliveryConfig;
+    /** Left out, the rules alone make root cause analyses. */
+    readonly rootCause?: ServiceConfig['rootCause'];
+  };
 }
 
-export function createFeatures(parts: FeatureParts): Features {
-  const { store, log } = parts;
+export function createFeatures(given: FeatureParts): Features {
+  const { store, log } = given;
+  const parts = { ...given, allowance: createAllowance(given.plans) };
   const { leaseMs, retentionDays } = parts.config;
   const partitions = createResultPartitions({ ...parts, retentionDays });
   const checkRuns = createCheckRuns(parts);
   const artifacts = createArtifacts({ ...parts, retentionDays });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
   const assigner = createAssigner(parts);
+  const clientCertificates = createClientCertificates(parts);
+  const maintenanceWindows = createMaintenanceWindows(parts);
+  const incidentTrigger = createIncidentTrigger(parts);
+  const statusPageIncidents = createStatusPageIncidents({ ...parts, retentionDays });
+  const checkAlerts = createCheckAlerts({ ...parts, retentionDays });
+  const sender = createNoticeSender(parts.config.delivery ?? NO_DELIVERY, parts.clock);
+  const alertDeliveries = createAlertDeliveries({ ...parts, retentionDays });
+  const alertEngine = createAlertEngine({
+    ...parts,
+    notices: createNoticeBook(),
+    incidents: incidentTrigger,
+    silences: maintenanceSilences,
+  });
+  const variables = createVariables(parts);
+  const rootCauseAnalyses = createConfiguredAnalyses({
+    ...parts,
+    retentionDays,
+    rootCause: parts.config.rootCause ?? { model: null },
+    secretsOf: (accountId) => variables.secretValues(store, accountId),
+  });
+  const { analysesOf } = rootCauseAnalyses;
+  const errorGroups = createErrorGroups({ ...parts, retentionDays, analysesOf });
+  const testSessions = createTestSessions({ ...parts, errorGroups, retentionDays });
+  const heartbeatFeatures = createHeartbeatFeatures({
+    ...parts,
+    alerts: alertEngine,
+    retentionDays,
+  });
   const keepers = [
     (signal: AbortSignal) => assigner.run(signal),
     partitions.keep,
     checkRuns.keep,
     artifacts.keep,
     missedSlots.keep,
+    alertDeliveries.keep,
+    (signal: AbortSignal) => keepSending({ ...parts, sender }, signal).finally(sender.close),
+    errorGroups.keep,
+    rootCauseAnalyses.keep,
+    testSessions.keep,
+    alertEngine.keep,
+    checkAlerts.keep,
+    statusPageIncidents.keep,
+    heartbeatFeatures.heartbeatWatch.keep,
     (signal: AbortSignal) => keepVacuumed(parts, signal),
   ];
   return {
+    ...heartbeatFeatures,
     agentErrors: createAgentErrors({ store }),
     agents: createAgents({
       ...parts,
       checkRuns,
       leaseMs,
-      settingsOf: async () => ({ clientCertificates: [], pauses: [] }),
+      settingsOf: async (sql, accountId) => ({
+        clientCertificates: await clientCertificates.forAgents(sql, accountId),
+        pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
+      }),
     }),
+    alertChannels: createAlertChannels({ ...parts, sender }),
+    alertDeliveries,
+    alertEngine,
+    alertSettings: createAccountAlertSettings(parts),
+    analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
+    checkAlerts,
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
     checkStatuses: createCheckStatuses({ store }),
     checks: createChecks(parts),
+    clientCertificates,
+    errorGroups,
+    incidents: createIncidents(parts),
+    incidentTrigger,
     locationKeys: createLocationKeys(parts),
+    maintenanceWindows,
     missedSlots,
+    plans: parts.plans,
     privateLocations: createPrivateLocations(parts),
-    resultIntake: createResultIntake({ ...parts, partitions, checkRuns }),
+    resultIntake: createResultIntake({
+      ...parts,
+      partitions,
+      checkRuns,
+      // The analyses before the groups: they see which groups are new by that.
+      followers: [rootCauseAnalyses.follow, errorGroups.follow, keepRunMetrics, alertEngine.follow],
+    }),
+    rootCauseAnalyses,
+    snippets: createSnippets(parts),
+    staticIpv6s: parts.config.staticIpv6s,
+    statusPageIncidents,
+    statusPageServices: createStatusPageServices(parts),
+    statusPageSummaries: createStatusPageSummaries({ store }),
+    statusPages: createStatusPages(parts),
+    testSessions,
+    variables,
     async work(signal) {
       const ends = await Promise.allSettled(keepers.map((keep) => keep(signal)));
       for (const end of ends) {

@@ -4,6 +4,7 @@ import { VedetteError } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { VERSION } from '../runtime/version.ts';
+import { loadPlans } from './account-config.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
 import type { ServiceConfig } from './config.ts';
 import { createLocationWake } from './features/assignment/location-wake.ts';
@@ -13,6 +14,7 @@ import { apiRoutes } from './http/api-routes.ts';
 import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
+import { openSecretBox } from './secrets/encryption-key.ts';
 import { migrate } from './store/migrate.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
@@ -42,6 +44,7 @@ export interface ServiceParts {
 export async function runService(parts: ServiceParts): Promise<void> {
   const { config, log } = parts;
   const clock = systemClock;
+  const plans = await loadPlans(config.plansFile);
   await withStore(config, log, async (store) => {
     await migrate(store, log);
     await openFirstAccount(store, config, log);
@@ -50,7 +53,13 @@ export async function runService(parts: ServiceParts): Promise<void> {
       { clock, log },
     );
     const wake = await createLocationWake(store, clock);
-    const features = createFeatures({ store, clock, log, ids: randomUUID, wake, contents, config });
+    const secrets = await openSecretBox({
+      keys: config.encryptionKeys,
+      dataDir: config.dataDir,
+      isEmbedded: store.kind === 'pglite',
+    });
+    const shared = { store, clock, log, ids: randomUUID, wake, contents, plans, secrets };
+    const features = createFeatures({ ...shared, config });
     const ended = new AbortController();
     const work = features.work(ended.signal);
     try {

@@ -2,11 +2,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPARISONS } from '../../src/model/assertion.ts';
+import { endpointsTable } from '../support/openapi/endpoints-table.ts';
 import { readmeTables } from '../support/readme-tables.ts';
 
 const README = join(import.meta.dirname, '../../README.md');
 const MARKED = /(<!-- table: ([a-z-]+) -->\n)([\s\S]*?)(<!-- end of table -->)/g;
-const tables = readmeTables();
+const tables: Readonly<Record<string, string>> = {
+  ...readmeTables(),
+  endpoints: await endpointsTable(),
+};
 
 /** `npm run docs` writes the tables anew; every other run only compares. */
 if (process.env.UPDATE_DOCS === '1') {

@@ -1,7 +1,8 @@
-import type { Check } from '../../model/check.ts';
+import type { AnyCheck } from '../../model/heartbeat.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { findGroup, holdGroup } from '../store/check-groups.ts';
 import type { Sql } from '../store/port.ts';
+import { holdNamedChannels } from './alerts/check-subscriptions.ts';
 import { bodyProblem } from './input-problems.ts';
 import { changeLocations } from './location-changes.ts';
 
@@ -10,7 +11,8 @@ import { changeLocations } from './location-changes.ts';
  * concerned that their checks change.
  *
  * @param change `before` is null for a check that is created, `after` for one that is deleted
- * @throws ServiceError 400 where `after` names a group or a private location that does not exist
+ * @throws ServiceError 400 where `after` names a group, a private location or an alert channel that does not
+ *   exist
  */
 export async function referTo(
   tx: Sql,
@@ -18,10 +20,14 @@ export async function referTo(
     accountId,
     before,
     after,
-  }: { readonly accountId: string; readonly before: Check | null; readonly after: Check | null },
+  }: {
+    readonly accountId: string;
+    readonly before: AnyCheck | null;
+    readonly after: AnyCheck | null;
+  },
 ): Promise<void> {
   const problems: RequestProblem[] = [];
-  const affected = [...(before?.privateLocations ?? [])];
+  const affected = [...locationsNamedBy(before)];
   const { groupId } = after ?? { groupId: null };
   if (groupId !== null) {
     // A fraction or a number past 2^53 is no id, and not a number that the database takes.
@@ -37,7 +43,15 @@ export async function referTo(
     const left = await findGroup(tx, { accountId, id: before.groupId });
     affected.push(...(left?.fields.privateLocations ?? []));
   }
-  const named = after?.privateLocations ?? [];
+  const subscribed = after?.alertChannelSubscriptions ?? [];
+  problems.push(...(await holdNamedChannels(tx, accountId, subscribed)));
+  const named = locationsNamedBy(after);
   problems.push(...(await changeLocations(tx, { accountId, named, affected })));
   if (problems.length > 0) throw invalid(problems);
+}
+
+/** A heartbeat is not run, so it names none. */
+function locationsNamedBy(check: AnyCheck | null): readonly string[] {
+  if (check === null || check.checkType === 'HEARTBEAT') return [];
+  return check.privateLocations ?? [];
 }

@@ -57,7 +57,7 @@ export interface CheckRuns {
    * a live agent for it, else in its first. Also for a check that is deactivated.
    *
    * @throws ServiceError 404 without the check, 400 for a location that is none of its private
-   *   ones, 409 where too many runs wait there
+   *   ones, 409 where too many runs wait there, and for a heartbeat
    */
   request(
     accountId: string,
@@ -101,14 +101,16 @@ export function createCheckRuns({ store, clock, log, ids }: CheckRunsParts): Che
       return store.transaction(async (tx) => {
         const stored = await findCheck(tx, { accountId, id: checkId });
         if (stored === null) throw notFound('check');
+        const { check } = stored;
+        if (check.checkType === 'HEARTBEAT') throw heartbeatIsPinged();
         const locations = await locationsOfCheck(tx, { accountId, id: checkId });
         const chosen = chooseLocation(locations, location);
         if ((await countOpenRuns(tx, chosen.id)) >= MAX_ONE_OFFS) throw tooManyOpen(chosen.slug);
         const id = ids();
-        let slotMs = freeSlotAt(stored.check, clock.wallMs());
+        let slotMs = freeSlotAt(check, clock.wallMs());
         for (let tried = 1; !(await insert(tx, slotMs)); tried += 1) {
           if (tried === MAX_SLOTS_TRIED) throw tooManyOpen(chosen.slug);
-          slotMs = freeSlotAt(stored.check, slotMs - 1);
+          slotMs = freeSlotAt(check, slotMs - 1);
         }
         const run = await findRun(tx, { accountId, id });
         if (run === null) throw notFound('check run');
@@ -178,6 +180,11 @@ function chooseLocation(
 function freeSlotAt(check: Check, instantMs: number): number {
   const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;
+}
+
+function heartbeatIsPinged(): Error {
+  const message = 'A heartbeat check is not run: it waits for pings at its pingUrl';
+  return conflict(message, { checkType: 'HEARTBEAT' });
 }
 
 function tooManyOpen(slug: string): Error {

@@ -1,5 +1,5 @@
 import { type Check, checkBodySchema } from '../../model/check.ts';
-import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import {
@@ -12,17 +12,24 @@ import {
   updateCheck,
 } from '../store/checks.ts';
 import type { Sql, Store } from '../store/port.ts';
+import { firstSubscriptions, replaceSubscriptions } from './alerts/check-subscriptions.ts';
+import { type CheckView, viewOf, viewsOf, withoutSubscriptions } from './alerts/check-views.ts';
 import { referTo } from './check-references.ts';
+import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 
 export type { StoredCheck } from '../store/checks.ts';
+
+export type { CheckView } from './alerts/check-views.ts';
 
 export interface ChecksParts {
   readonly store: Store;
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
 }
 
 /** Fields of a check as somebody gave them; what is wrong with them is found and said here. */
@@ -30,71 +37,99 @@ export type CheckInput = Readonly<Record<string, unknown>>;
 
 export interface CheckQuery extends Page {
   readonly tags: readonly string[];
-  readonly types: readonly RunnableCheckType[];
+  readonly types: readonly StoredCheckType[];
   readonly search: string | null;
 }
 
 /**
  * The checks of an account. `type` is given where only checks of that type are meant: one of
- * another type is not found then.
+ * another type is not found then. Heartbeats are listed, read and removed here too; what makes and
+ * changes them is in heartbeats/heartbeats.ts, and a change of one here is refused with 409.
  */
 export interface Checks {
   /** A check with a new UUID. `input` has its checkType. */
-  create(accountId: string, input: CheckInput): Promise<StoredCheck>;
-  read(accountId: string, id: string, type?: RunnableCheckType): Promise<StoredCheck>;
+  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  read(accountId: string, id: string, type?: StoredCheckType): Promise<CheckView>;
   /** Oldest first. */
-  list(accountId: string, query: CheckQuery): Promise<readonly StoredCheck[]>;
+  list(accountId: string, query: CheckQuery): Promise<readonly CheckView[]>;
   /** The given fields over the stored ones, each whole; then the check must be right as a whole. */
   update(
     accountId: string,
     id: string,
     input: CheckInput,
     type?: RunnableCheckType,
-  ): Promise<StoredCheck>;
+  ): Promise<CheckView>;
   /** Like `update`; a check that does not exist is created under the given id. */
-  put(accountId: string, id: string, input: CheckInput, options: PutOptions): Promise<StoredCheck>;
-  remove(accountId: string, id: string, type?: RunnableCheckType): Promise<void>;
+  put(accountId: string, id: string, input: CheckInput, options: PutOptions): Promise<CheckView>;
+  remove(accountId: string, id: string, type?: StoredCheckType): Promise<void>;
 }
 
-export interface PutOptions {
-  readonly type?: RunnableCheckType | undefined;
-  /** Whether a check that is created here is subscribed to all alert channels (spec 4.1). */
+export interface CreateOptions {
+  /**
+   * Whether a check that is created here is subscribed to all alert channels (spec 4.1), beside those
+   * that it names itself.
+   */
   readonly autoAssignAlerts: boolean;
+}
+
+export interface PutOptions extends CreateOptions {
+  readonly type?: RunnableCheckType | undefined;
 }
 
 /** What the service adds to a check: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
-export function createChecks({ store, clock, ids }: ChecksParts): Checks {
-  async function insert(tx: Sql, accountId: string, check: Check): Promise<StoredCheck | null> {
+export function createChecks({ store, clock, ids, allowance = unlimited }: ChecksParts): Checks {
+  async function insert(
+    tx: Sql,
+    accountId: string,
+    check: Check,
+    { autoAssignAlerts }: CreateOptions,
+  ): Promise<CheckView | null> {
+    allowance.admitCheck(accountId, check);
     await referTo(tx, { accountId, before: null, after: check });
-    return insertCheck(tx, { accountId, check, createdAtMs: clock.wallMs() });
+    await allowance.grow(tx, accountId, 'checks');
+    const created = await insertCheck(tx, {
+      accountId,
+      check: withoutSubscriptions(check),
+      createdAtMs: clock.wallMs(),
+    });
+    if (created === null) return null;
+    const given = check.alertChannelSubscriptions;
+    await firstSubscriptions(tx, { accountId, checkId: check.id, given, autoAssignAlerts });
+    return viewOf(tx, accountId, created);
   }
 
   async function change(
     tx: Sql,
     accountId: string,
-    { check: before }: StoredCheck,
+    stored: StoredCheck,
     input: CheckInput,
-  ): Promise<StoredCheck> {
+  ): Promise<CheckView> {
+    const before = runnable(stored);
     mustNameIt(input, before);
     const { id, ...fields } = before;
     const after = wholeCheck({ ...fields, ...changesIn(input) }, id);
+    allowance.admitCheck(accountId, after);
     await referTo(tx, { accountId, before, after });
+    if (input.alertChannelSubscriptions !== undefined) {
+      const given = after.alertChannelSubscriptions;
+      await replaceSubscriptions(tx, { accountId, checkId: id, given });
+    }
     const updated = await updateCheck(tx, {
       accountId,
-      check: after,
+      check: withoutSubscriptions(after),
       updatedAtMs: clock.wallMs(),
     });
     if (updated === null) throw notFound('check');
-    return updated;
+    return viewOf(tx, accountId, updated);
   }
 
   return {
-    async create(accountId, input) {
+    async create(accountId, input, options) {
       const check = wholeCheck(input, ids());
       return store.transaction(async (tx) => {
-        const created = await insert(tx, accountId, check);
+        const created = await insert(tx, accountId, check, options);
         if (created === null) throw conflict('A check has that id already', { id: check.id });
         return created;
       });
@@ -103,13 +138,14 @@ export function createChecks({ store, clock, ids }: ChecksParts): Checks {
     async read(accountId, id, type) {
       const found = await findCheck(store, { accountId, id });
       if (!isOfType(found, type)) throw notFound('check');
-      return found;
+      return viewOf(store, accountId, found);
     },
 
     async list(accountId, { tags, types, search, ...page }) {
       // No name and no tag can hold such a text, and the database could not be asked for it.
       if (textsNotKept([...tags, search]).length > 0) return [];
-      return listChecks(store, { accountId, tags, types, search, ...rangeOf(page) });
+      const found = await listChecks(store, { accountId, tags, types, search, ...rangeOf(page) });
+      return viewsOf(store, accountId, found);
     },
 
     update(accountId, id, input, type) {
@@ -120,8 +156,7 @@ export function createChecks({ store, clock, ids }: ChecksParts): Checks {
       });
     },
 
-    // Nothing comes of autoAssignAlerts: there are no alert channels that it could be about.
-    put(accountId, id, input, { type }) {
+    put(accountId, id, input, { type, ...options }) {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
@@ -130,7 +165,7 @@ export function createChecks({ store, clock, ids }: ChecksParts): Checks {
           const checkType = type ?? input.checkType;
           mustNameIt(input, { id, checkType: type });
           const check = wholeCheck({ name: id, ...changesIn(input), checkType }, id);
-          const created = await insert(tx, accountId, check);
+          const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
         }
         // Where somebody created it a moment ago, that came first and this is an update.
@@ -157,9 +192,17 @@ export function createChecks({ store, clock, ids }: ChecksParts): Checks {
 
 function isOfType(
   stored: StoredCheck | null,
-  type: RunnableCheckType | undefined,
+  type: StoredCheckType | undefined,
 ): stored is StoredCheck {
   return stored !== null && (type === undefined || stored.check.checkType === type);
+}
+
+function runnable({ check }: StoredCheck): Check {
+  if (check.checkType !== 'HEARTBEAT') return check;
+  throw conflict(
+    `${check.id} is a heartbeat check, which is changed at /v1/checks/heartbeats/${check.id}`,
+    { checkType: check.checkType },
+  );
 }
 
 /** The check with these fields, every default filled in. `fields` has no id. */

@@ -103,7 +103,7 @@ function inRange(column: string, range: CheckRange, from: number): [string, read
 const SLUGS = `case when slugs_or_none(g.private_locations) <> '[]'::jsonb
   then g.private_locations else slugs_or_none(c.body -> 'privateLocations') end`;
 /** $1 is the location, $2 the account, $3 the slug. */
-const RUNS_HERE = `c.account_id = $2 and c.activated and coalesce(g.activated, true) and (${SLUGS}) ? $3`;
+const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activated and coalesce(g.activated, true) and (${SLUGS}) ? $3`;
 
 /** Who runs a check, and at which slots. */
 export interface Place {

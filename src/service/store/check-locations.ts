@@ -14,7 +14,7 @@ export interface CheckLocation {
 
 /**
  * The private locations of a check in its own order: those of its group where that names any,
- * else those that it names itself.
+ * else those that it names itself. A heartbeat has none, whatever its group names.
  */
 export async function locationsOfCheck(
   sql: Sql,
@@ -39,7 +39,7 @@ export async function locationsOfCheck(
            else g.private_locations end) with ordinality as listed (slug, place)
        group by slug) named
      join private_locations l on l.account_id = c.account_id and l.slug = named.slug
-     where c.account_id = $1 and c.id = $2
+     where c.account_id = $1 and c.id = $2 and c.check_type <> 'HEARTBEAT'
      order by named.place`,
     [accountId, id],
   );

@@ -1,11 +1,14 @@
-import { type Check, checkBodySchema } from '../../model/check.ts';
-import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import { checkBodySchema } from '../../model/check.ts';
+import { type AnyCheck, heartbeatCheckSchema } from '../../model/heartbeat.ts';
+import type { StoredCheckType } from '../../model/vocabulary.ts';
 import type { Sql } from './port.ts';
 import { jsonText } from './values.ts';
 
 /** A check with what the service knows of it. */
 export interface StoredCheck {
-  readonly check: Check;
+  readonly check: AnyCheck;
+  /** Of a heartbeat that is pinged by it; null for all others. */
+  readonly pingToken: string | null;
   readonly createdAt: Date;
   /** null until it was first updated. */
   readonly updatedAt: Date | null;
@@ -21,7 +24,7 @@ export interface CheckFilter {
   readonly accountId: string;
   /** A check with any of these passes; none given, all do. */
   readonly tags: readonly string[];
-  readonly types: readonly RunnableCheckType[];
+  readonly types: readonly StoredCheckType[];
   /** A part of the name, in any case. */
   readonly search: string | null;
   readonly limit: number;
@@ -34,24 +37,30 @@ type CheckRow = {
   readonly group_id: number | null;
   readonly created_at: Date;
   readonly updated_at: Date | null;
+  readonly check_type: StoredCheckType;
+  readonly ping_token: string | null;
 };
 
-const COLUMNS = 'id, body, group_id, created_at, updated_at';
+const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
+  case when check_type = 'HEARTBEAT' then (select h.ping_token from heartbeats h
+    where h.account_id = checks.account_id and h.check_id = checks.id) end as ping_token`;
 
 function storedCheckOf(row: CheckRow): StoredCheck {
   // A body stored by an older release lacks the fields that came since: these take their defaults.
-  const parsed = checkBodySchema.safeParse(row.body);
-  const body = parsed.success ? parsed.data : (row.body as Check);
+  const schema = row.check_type === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
+  const parsed = schema.safeParse(row.body);
+  const body = parsed.success ? parsed.data : (row.body as AnyCheck);
   return {
     // The column holds the group: a deleted one is cleared there, and not in the body.
     check: { ...body, id: row.id, groupId: row.group_id },
+    pingToken: row.ping_token,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
 /** The columns that repeat what the body says, for the queries that need them. */
-function valuesOf(accountId: string, { id, ...body }: Check): readonly unknown[] {
+function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknown[] {
   return [
     accountId,
     id,
@@ -61,7 +70,8 @@ function valuesOf(accountId: string, { id, ...body }: Check): readonly unknown[]
     body.muted,
     jsonText(body.tags),
     body.groupId,
-    body.frequency,
+    // A heartbeat is not run.
+    body.checkType === 'HEARTBEAT' ? 0 : body.frequency,
     jsonText(body),
   ];
 }
@@ -73,7 +83,7 @@ export async function insertCheck(
     accountId,
     check,
     createdAtMs,
-  }: { readonly accountId: string; readonly check: Check; readonly createdAtMs: number },
+  }: { readonly accountId: string; readonly check: AnyCheck; readonly createdAtMs: number },
 ): Promise<StoredCheck | null> {
   const rows = await sql.query<CheckRow>(
     `insert into checks (account_id, id, check_type, name, activated, muted, tags, group_id,
@@ -94,7 +104,7 @@ export async function updateCheck(
     accountId,
     check,
     updatedAtMs,
-  }: { readonly accountId: string; readonly check: Check; readonly updatedAtMs: number },
+  }: { readonly accountId: string; readonly check: AnyCheck; readonly updatedAtMs: number },
 ): Promise<StoredCheck | null> {
   const rows = await sql.query<CheckRow>(
     `update checks set name = $4, activated = $5::boolean, muted = $6::boolean, tags = $7::jsonb,

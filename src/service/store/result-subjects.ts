@@ -10,7 +10,7 @@ export interface Subject {
 }
 
 /**
- * Those of the checks that exist. Until the transaction ends nobody else changes them, deletes
+ * Those of the checks that exist and are run. Until the transaction ends nobody else changes them, deletes
  * them, or takes in results of them: so of what belongs to a check (its FINALs, its missed slots,
  * its status) each transaction sees all that those before it wrote. They are locked in the order
  * of their ids, so that two transactions never wait for each other.
@@ -29,7 +29,7 @@ export async function lockSubjects(
          or coalesce(g.private_locations ? $3, false) as names_location,
        greatest(c.created_at, c.updated_at, g.updated_at) as changed_at
      from checks c left join check_groups g on g.id = c.group_id
-     where c.account_id = $1 and c.id = any($2::text[])
+     where c.account_id = $1 and c.id = any($2::text[]) and c.check_type <> 'HEARTBEAT'
      order by c.id
      for no key update of c`,
     [accountId, checkIds, slug],

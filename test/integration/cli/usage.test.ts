@@ -129,7 +129,10 @@ describe('help', () => {
   it.each([
     [
       'run',
-      ['LOG_LEVEL', 'JOB_CONCURRENCY', 'TARGET_DENY', 'CONNECTIVITY_CHECK', 'NODE_EXTRA_CA_CERTS'],
+      [
+        ...['LOG_LEVEL', 'JOB_CONCURRENCY', 'TARGET_DENY', 'CONNECTIVITY_CHECK'],
+        ...['NODE_EXTRA_CA_CERTS', 'SERVICE_URL', 'API_KEY', 'API_KEY_FILE'],
+      ],
     ],
     [
       'up',

@@ -18,7 +18,12 @@ describe('the configuration of the service', () => {
       leaseMs: 15_000,
       retentionDays: 30,
       firstApiKey: null,
+      encryptionKeys: null,
+      plansFile: null,
+      staticIpv6s: [],
       artifacts: { s3: null },
+      delivery: { smtp: null, sms: null, deny: [] },
+      rootCause: { model: null },
       trustedProxies: [],
     });
   });
@@ -39,6 +44,9 @@ describe('the configuration of the service', () => {
         LEASE_SECONDS: '3',
         RETENTION_DAYS: '400',
         FIRST_API_KEY: FIRST_KEY,
+        ENCRYPTION_KEY: `${'0a'.repeat(32)}, ${'FF'.repeat(32)}`,
+        PLANS_FILE: '/etc/plans.yaml',
+        STATIC_IPV6S: '2001:db8::/32 2001:db8::7',
       }),
     ).toEqual({
       port: 0,
@@ -53,7 +61,12 @@ describe('the configuration of the service', () => {
       leaseMs: 3_000,
       retentionDays: 400,
       firstApiKey: FIRST_KEY,
+      encryptionKeys: [Buffer.alloc(32, 0x0a), Buffer.alloc(32, 0xff)],
+      plansFile: '/etc/plans.yaml',
+      staticIpv6s: ['2001:db8::/32', '2001:db8::7'],
       artifacts: { s3: null },
+      delivery: { smtp: null, sms: null, deny: [] },
+      rootCause: { model: null },
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],
     });
   });
@@ -87,7 +100,12 @@ describe('the configuration of the service', () => {
     expect(SERVICE_ENVIRONMENT.filter(({ secret }) => secret).map(({ name }) => name)).toEqual([
       'DATABASE_URL',
       'FIRST_API_KEY',
+      'ENCRYPTION_KEY',
+      'RCA_API_KEY',
       'S3_SECRET_ACCESS_KEY',
+      'SMTP_URL',
+      'SMS_GATEWAY_URL',
+      'SMS_GATEWAY_AUTHORIZATION',
     ]);
   });
 });

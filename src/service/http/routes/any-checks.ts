@@ -1,8 +1,8 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
-import type { Checks } from '../../features/checks.ts';
+import { STORED_CHECK_TYPES } from '../../../model/vocabulary.ts';
+import type { Checks, CheckView } from '../../features/checks.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import {
   CHECK_TAGS,
@@ -16,12 +16,14 @@ import {
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
 import { NO_CONTENT, repeatable } from './parameters.ts';
 import { presentCheck } from './present-check.ts';
+import { presentHeartbeat } from './present-heartbeat.ts';
+
+const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
 
 /** Where no type stands before it, a type's name is a slip: the id was forgotten. */
-const anyCheckId = checkId.refine(
-  (id) => !RUNNABLE_CHECK_TYPES.some((type) => type === id.toUpperCase()),
-  { error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}' },
-);
+const anyCheckId = checkId.refine((id) => !TYPES_IN_PATHS.includes(id.toLowerCase()), {
+  error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
+});
 const anyChange = z
   .record(z.string(), z.unknown())
   .describe('The fields to change, as the route of the type of the check has them.');
@@ -31,7 +33,7 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
-    type: repeatable(z.enum(RUNNABLE_CHECK_TYPES), MAX_FILTERS).describe(
+    type: repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).describe(
       'Only checks of this type; given several times, of any of them.',
     ),
     ...listFields,
@@ -47,12 +49,14 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
         schema: {
           tags: CHECK_TAGS,
           summary: 'Create a check of any type',
+          querystring: putQuery,
           body: anyCheckBody,
           response: { 201: response },
         },
       },
       async (request, reply) => {
-        const created = await checks.create(callerOf(request).accountId, request.body);
+        const { accountId } = callerOf(request);
+        const created = await checks.create(accountId, request.body, request.query);
         return reply.code(201).send(presentCheck(created));
       },
     );
@@ -77,7 +81,7 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
           limit,
           page,
         });
-        return found.map(presentCheck);
+        return found.map((each) => presentAny(each, request));
       },
     );
 
@@ -88,7 +92,7 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
         schema: { tags: CHECK_TAGS, summary: 'Read a check', params, response: { 200: response } },
       },
       async (request) =>
-        presentCheck(await checks.read(callerOf(request).accountId, request.params.id)),
+        presentAny(await checks.read(callerOf(request).accountId, request.params.id), request),
     );
 
     app.put(
@@ -98,7 +102,8 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
         schema: {
           tags: CHECK_TAGS,
           summary: 'Update a check, or create it under a given id',
-          description: 'To create one, the body needs a `checkType` and a `request`.',
+          description:
+            'To create one, the body needs a `checkType` and a `request`. Heartbeats have routes of their own for it.',
           params,
           querystring: putQuery,
           body: anyChange,
@@ -148,4 +153,10 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
       },
     );
   };
+}
+
+function presentAny(stored: CheckView, request: FastifyRequest): Record<string, unknown> {
+  return stored.check.checkType === 'HEARTBEAT'
+    ? presentHeartbeat(stored, request)
+    : presentCheck(stored);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { CHECK_SHAPES, commonFields } from '../../../model/check.ts';
+import { heartbeatCheckSchema, rhythmFields } from '../../../model/heartbeat.ts';
 import { retryStrategySchema } from '../../../model/retry.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
 import { ignored, optionalFieldsOf } from './resource-schemas.ts';
@@ -63,6 +64,18 @@ const RESPONSES = {
   ICMP: CHECK_SHAPES.ICMP.extend(responseFields),
 } as const;
 
+const { retryStrategy: _, frequencyOffset: __, ...heartbeatResponseFields } = responseFields;
+export const heartbeatResponse = heartbeatCheckSchema.extend({
+  ...heartbeatResponseFields,
+  heartbeat: z.strictObject({
+    ...rhythmFields,
+    pingToken: z.string().describe('Whoever has it can ping.'),
+    pingUrl: z
+      .string()
+      .describe('To be asked with GET or POST, at the end of each run of the job.'),
+  }),
+});
+
 function schemasOf(type: RunnableCheckType): TypeSchemas {
   const { checkType, ...fields } = CHECK_SHAPES[type].shape;
   return {
@@ -96,7 +109,9 @@ export const anyCheckBody = z.preprocess(
     const message =
       checkType === undefined
         ? `is missing; it must be ${TYPES_TEXT}`
-        : `must be ${TYPES_TEXT}: no other type can be run here`;
+        : checkType === 'HEARTBEAT'
+          ? `must be ${TYPES_TEXT}: a heartbeat is made with POST /v1/checks/heartbeats`
+          : `must be ${TYPES_TEXT}: no other type can be run here`;
     context.addIssue({ code: 'custom', path: ['checkType'], message });
     return z.NEVER;
   },
@@ -109,8 +124,8 @@ export const anyCheckBody = z.preprocess(
   ]),
 );
 
-/** One of the five, found by its checkType: trying each in turn takes several times as long. */
+/** One of the six, found by its checkType: trying each in turn takes several times as long. */
 export const anyCheckResponse: z.ZodType<Record<string, unknown>> = z.discriminatedUnion(
   'checkType',
-  [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP],
+  [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP, heartbeatResponse],
 );

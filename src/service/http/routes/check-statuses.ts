@@ -58,6 +58,9 @@ function presentStatus(status: StoredStatus): z.output<typeof response> {
   const { lastSlotMs: _, sslSlotMs: __, createdAt, updatedAt, ...shown } = status;
   return {
     ...shown,
+    // A heartbeat has no runs.
+    lastRunLocation: shown.lastRunLocation === '' ? null : shown.lastRunLocation,
+    lastCheckRunId: shown.lastCheckRunId === '' ? null : shown.lastCheckRunId,
     created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
   };

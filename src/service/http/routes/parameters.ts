@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A query has only text: a number in it, or what is no number and refused as it came. */
-function numberOf(value: unknown): unknown {
+export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 

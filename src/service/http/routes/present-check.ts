@@ -1,34 +1,44 @@
 import { commonFields } from '../../../model/check.ts';
 import { retryStrategySchema } from '../../../model/retry.ts';
-import type { StoredCheck } from '../../features/checks.ts';
+import { ServiceError } from '../../errors.ts';
+import type { CheckView } from '../../features/checks.ts';
 
-const NO_CHANNELS = { email: [], webhook: [], slack: [], sms: [] };
 const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
 const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
 
-/** A check as the API tells it: spec 2.2. */
-export function presentCheck({
-  check,
-  createdAt,
-  updatedAt,
-}: StoredCheck): Record<string, unknown> {
-  const { alertSettings, retryStrategy, triggerIncident, frequencyOffset, ...fields } = check;
+/** A check as the API tells it: spec 2.2. Heartbeats are told by `presentHeartbeat`. */
+export function presentCheck(stored: CheckView): Record<string, unknown> {
+  const { check } = stored;
+  if (check.checkType === 'HEARTBEAT') throw new ServiceError(500, 'A heartbeat is told as a run');
+  const { retryStrategy, triggerIncident: _, frequencyOffset, ...fields } = check;
   return {
     ...fields,
-    alertSettings: presentAlertSettings(alertSettings),
+    ...presentShared(stored),
     ...(retryStrategy === undefined
       ? {}
       : { retryStrategy: retryStrategy ?? retryStrategySchema.parse({ type: 'NO_RETRIES' }) }),
-    ...(triggerIncident === undefined || triggerIncident === null ? {} : { triggerIncident }),
     ...(frequencyOffset === null ? {} : { frequencyOffset }),
-    alertChannels: NO_CHANNELS,
+  };
+}
+
+/** What is told of every type in another form than it is kept. */
+export function presentShared({
+  check: { alertSettings, triggerIncident },
+  createdAt,
+  updatedAt,
+  alertChannels,
+}: CheckView): Record<string, unknown> {
+  return {
+    alertSettings: presentAlertSettings(alertSettings),
+    ...(triggerIncident === undefined || triggerIncident === null ? {} : { triggerIncident }),
+    alertChannels,
     created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
   };
 }
 
 /** With all that holds where nothing else is said. */
-function presentAlertSettings(given: StoredCheck['check']['alertSettings']): object {
+function presentAlertSettings(given: CheckView['check']['alertSettings']): object {
   const settings = given ?? commonFields.alertSettings.unwrap().parse({});
   return {
     ...(settings.escalationType === 'RUN_BASED'

@@ -27,13 +27,15 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         schema: {
           tags: CHECK_TAGS,
           summary: `Create a ${noun}`,
+          querystring: putQuery,
           body: schemas.create,
           response: { 201: response },
         },
       },
       async (request, reply) => {
         const { accountId } = callerOf(request);
-        const created = await checks.create(accountId, { ...request.body, checkType: type });
+        const input = { ...request.body, checkType: type };
+        const created = await checks.create(accountId, input, request.query);
         return reply.code(201).send(presentCheck(created));
       },
     );

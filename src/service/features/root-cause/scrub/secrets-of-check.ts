@@ -1,0 +1,60 @@
+import type { Check } from '../../../../model/check.ts';
+import { isSensitiveName, sensitiveValues } from './named-values.ts';
+
+/** So long, and of letters and digits, a value is no word of everyday. */
+const KEY_LIKE = /^(?=.*\d)(?=.*[A-Za-z])\S{8,}$/;
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+  readonly locked: boolean;
+}
+
+/** What a check itself holds that nobody else is to know: an answer may repeat it in any form. */
+export function secretsOfCheck(check: Check | null): readonly string[] {
+  switch (check?.checkType) {
+    case 'URL':
+      return secretsOfUrl(check.request.url);
+    case 'API': {
+      const { url, headers, queryParameters, basicAuth, body } = check.request;
+      return [
+        ...secretsOfUrl(url),
+        ...secretsOfPairs(headers),
+        ...secretsOfPairs(queryParameters),
+        ...sensitiveValues(body),
+        ...(basicAuth === null ? [] : [basicAuth.password]),
+      ];
+    }
+    case 'TCP':
+      return sensitiveValues(check.request.data ?? '');
+    default:
+      return [];
+  }
+}
+
+function secretsOfUrl(text: string): readonly string[] {
+  if (!URL.canParse(text)) return [];
+  const url = new URL(text);
+  const pairs = [...url.searchParams].map(([key, value]) => ({ key, value, locked: false }));
+  return [url.password, decoded(url.password), ...secretsOfPairs(pairs)];
+}
+
+function secretsOfPairs(pairs: readonly Pair[]): readonly string[] {
+  return pairs
+    .filter(({ key, value, locked }) => locked || isSensitiveName(key) || KEY_LIKE.test(value))
+    .flatMap(({ value }) => [value, ...afterScheme(value)]);
+}
+
+/** `Bearer …` is a secret without its first word, too. */
+function afterScheme(value: string): readonly string[] {
+  const [, credentials] = /^[A-Za-z]+\s+(\S.*)$/s.exec(value) ?? [];
+  return credentials === undefined ? [] : [credentials];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,3 @@
+import { alertChannelsSuite } from '../../support/service-suites/alert-channels-suite.ts';
+
+alertChannelsSuite('pglite');

@@ -1,0 +1,3 @@
+import { alertDeliverySuite } from '../../support/service-suites/alert-delivery-suite.ts';
+
+alertDeliverySuite('pglite');

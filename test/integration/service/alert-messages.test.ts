@@ -1,0 +1,3 @@
+import { alertMessagesSuite } from '../../support/service-suites/alert-messages-suite.ts';
+
+alertMessagesSuite('pglite');

@@ -1,0 +1,3 @@
+import { analyticsSuite } from '../../support/service-suites/analytics-suite.ts';
+
+analyticsSuite('pglite');

@@ -1,0 +1,3 @@
+import { errorGroupsSuite } from '../../support/service-suites/error-groups-suite.ts';
+
+errorGroupsSuite('pglite');

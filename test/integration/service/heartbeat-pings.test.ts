@@ -1,0 +1,3 @@
+import { heartbeatPingsSuite } from '../../support/service-suites/heartbeat-pings-suite.ts';
+
+heartbeatPingsSuite('pglite');

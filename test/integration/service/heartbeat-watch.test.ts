@@ -1,0 +1,3 @@
+import { heartbeatWatchSuite } from '../../support/service-suites/heartbeat-watch-suite.ts';
+
+heartbeatWatchSuite('pglite');

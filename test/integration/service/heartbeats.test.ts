@@ -1,0 +1,3 @@
+import { heartbeatsSuite } from '../../support/service-suites/heartbeats-suite.ts';
+
+heartbeatsSuite('pglite');

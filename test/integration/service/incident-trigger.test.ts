@@ -1,0 +1,3 @@
+import { incidentTriggerSuite } from '../../support/service-suites/incident-trigger-suite.ts';
+
+incidentTriggerSuite('pglite');

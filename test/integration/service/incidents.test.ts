@@ -1,0 +1,3 @@
+import { incidentsSuite } from '../../support/service-suites/incidents-suite.ts';
+
+incidentsSuite('pglite');

@@ -1,0 +1,3 @@
+import { statusPageIncidentsSuite } from '../../support/service-suites/status-page-incidents-suite.ts';
+
+statusPageIncidentsSuite('pglite');

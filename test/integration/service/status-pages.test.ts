@@ -1,0 +1,3 @@
+import { statusPagesSuite } from '../../support/service-suites/status-pages-suite.ts';
+
+statusPagesSuite('pglite');

@@ -1,0 +1,3 @@
+import { testSessionsSuite } from '../../support/service-suites/test-sessions-suite.ts';
+
+testSessionsSuite('pglite');

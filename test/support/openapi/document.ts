@@ -1,0 +1,83 @@
+/** As much of JSON Schema as the document uses. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly propertyNames?: JsonSchema;
+  readonly items?: JsonSchema;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly pattern?: string;
+  readonly format?: string;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema?: JsonSchema;
+}
+
+type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
+
+interface DocumentOperation {
+  readonly operationId?: string;
+  readonly tags?: readonly string[];
+  readonly summary?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content?: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content }>>;
+  readonly 'x-role'?: string;
+}
+
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+/** One method of one path. */
+export interface Operation extends DocumentOperation {
+  readonly method: string;
+  /** With `{name}` for each parameter. */
+  readonly path: string;
+  /** `GET /v1/checks/{id}` */
+  readonly name: string;
+  /** Of a body in JSON; null where none is taken. */
+  readonly body: JsonSchema | null;
+  /** The least role that may use it; null where anybody may. */
+  readonly role: string | null;
+}
+
+export function operationsOf(document: OpenApiDocument): readonly Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+      name: `${method.toUpperCase()} ${path}`,
+      body: operation.requestBody?.content?.['application/json']?.schema ?? null,
+      role: operation['x-role'] ?? null,
+    })),
+  );
+}
+
+/** The schema that a reference leads to. */
+export function resolved(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  if (schema.$ref === undefined) return schema;
+  const name = schema.$ref.replace('#/components/schemas/', '');
+  const found = document.components.schemas[name];
+  if (found === undefined) throw new Error(`${schema.$ref} leads nowhere`);
+  return resolved(document, found);
+}

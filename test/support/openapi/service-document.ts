@@ -1,0 +1,30 @@
+import { systemClock } from '../../../src/runtime/clock.ts';
+import type { Features } from '../../../src/service/features.ts';
+import { apiRoutes } from '../../../src/service/http/api-routes.ts';
+import { buildApp } from '../../../src/service/http/app.ts';
+import { InFlight } from '../../../src/service/http/in-flight.ts';
+import { silentLog } from '../silent-store.ts';
+import type { OpenApiDocument } from './document.ts';
+
+/** Has whatever is read of it while the routes are made; nothing of it is ever used. */
+const nothing: unknown = new Proxy(() => nothing, { get: () => nothing });
+
+/** The document of the whole API, of a service without anything behind its routes. */
+export async function serviceDocument(): Promise<OpenApiDocument> {
+  const never = new AbortController().signal;
+  const nobody = { authenticate: async () => null };
+  const app = await buildApp({
+    store: { query: async () => [] },
+    clock: systemClock,
+    log: silentLog(),
+    config: { rateLimitPerMinute: 600, trustedProxies: [] },
+    authenticator: nobody,
+    locationKeys: nobody,
+    routes: apiRoutes(nothing as Features, never),
+    inFlight: new InFlight(),
+    stopping: never,
+  });
+  const answer = await app.inject({ url: '/openapi.json' });
+  await app.close();
+  return answer.json();
+}

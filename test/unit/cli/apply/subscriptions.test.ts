@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { planOf } from '../../../../src/cli/apply/plan.ts';
+import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
+
+const SUBSCRIBED = [{ alertChannelId: 7, activated: true }];
+const OTHER = [{ alertChannelId: 8, activated: false }];
+
+function checkWith(alertChannelSubscriptions: Check['alertChannelSubscriptions']): Check {
+  const body = checkBodySchema.parse({
+    checkType: 'URL',
+    name: 'A check',
+    request: { url: 'https://e.test/' },
+    alertChannelSubscriptions,
+  });
+  return { ...body, id: 'home' };
+}
+
+function stepsFor(file: Check, known: Check | null) {
+  const before = [{ id: 'home', checkType: 'URL', check: known }];
+  return planOf([file], before, () => 'keep').steps;
+}
+
+describe('the alert channels of a check of a file', () => {
+  it('stay as the service has them where the file names none', () => {
+    expect(stepsFor(checkWith([]), checkWith(SUBSCRIBED))).toEqual([]);
+    const [renamed] = stepsFor({ ...checkWith([]), name: 'B' }, checkWith(SUBSCRIBED));
+    expect(renamed).toMatchObject({ kind: 'update', body: { name: 'B' } });
+    const [unknown] = stepsFor(checkWith([]), null);
+    expect(unknown?.kind === 'update' && unknown.body).not.toHaveProperty(
+      'alertChannelSubscriptions',
+    );
+  });
+
+  it('are those that the file names', () => {
+    const [step] = stepsFor(checkWith(OTHER), checkWith(SUBSCRIBED));
+    expect(step).toMatchObject({ body: { alertChannelSubscriptions: OTHER } });
+  });
+});

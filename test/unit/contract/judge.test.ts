@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import * as rules from '../../support/contract/field-rules.ts';
+import { differences, differencesInEach, judge } from '../../support/contract/judge.ts';
+
+const { array, boolean, date, dateAndTime, dateTime, integer, map, notShown, number } = rules;
+const { absentOr, object, oneOf, orNull, string } = rules;
+
+/** The judge of the contract's tests, which would all pass if it found nothing. */
+describe('the judge', () => {
+  it.each([
+    [string, ['', 'a'], [1, null, undefined, {}]],
+    [number, [0, -1.5], ['1', Number.NaN, null]],
+    [integer, [0, -1], [0.5, '1']],
+    [boolean, [true, false], [0, 'true', null]],
+    [date, ['2024-02-29', '2026-01-01T00:00:00.000Z'], ['2026-02-29', '2026-13-01', '1.1.2026', 0]],
+    [date, ['2026-01-01'], ['2026-01-01T25:00:00Z', '2026-01-01T00:00:00+01:00', '2026-01-01 ']],
+    [
+      dateTime,
+      ['2026-01-01T00:00:00Z'],
+      ['2026-01-01', '2026-02-30T00:00:00Z', '2026-01-01T00:00Z'],
+    ],
+    [dateAndTime, ['2026-01-01 01:02:03'], ['2026-01-01T01:02:03', '2026-01-01 24:30:00']],
+    [oneOf('A', 'B'), ['A', 'B'], ['C', '', 1]],
+    [oneOf(1, 2), [1, 2], [3, '1']],
+    [orNull(string), [null, 'a'], [undefined, 1]],
+    [absentOr(string), [undefined, 'a'], [null, 1]],
+    [{ ...number, minimum: 0, maximum: 9 }, [0, 9], [-0.1, 9.1]],
+    [{ ...string, maxLength: 2 }, ['', 'ab'], ['abc']],
+    [array(number), [[], [1, 2]], [[1, '2'], {}, '1']],
+    [map(number), [{}, { a: 1 }], [{ a: '1' }, [1]]],
+    [object({ a: absentOr(number) }), [{}, { a: 1, b: 2 }], [{ a: null }, [], null]],
+    [notShown, [{}, [], ''], [1, null, undefined]],
+  ])('tells %j from others', (rule, right, wrong) => {
+    for (const value of right) expect(judge(rule, value, 'x'), String(value)).toEqual([]);
+    for (const value of wrong) expect(judge(rule, value, 'x'), String(value)).toHaveLength(1);
+  });
+
+  it('wants the days on which things were made alone', () => {
+    const fields = { created_at: date, from: date };
+    const table = { section: '2.1', resource: 'thing', fields };
+    const at = '2026-01-01T00:00:00.000Z';
+    expect(differences(table, { created_at: at, from: at })).toEqual([
+      `2.1 created_at: "${at}" is no date`,
+    ]);
+  });
+
+  it('says all that is wrong, and where', () => {
+    const fields = { a: object({ b: array(object({ c: string, d: string })) }), e: string };
+    const table = { section: '2.1', resource: 'thing', fields };
+    const answer = { a: { b: [{ c: 'x', d: 'y' }, { c: 1 }] }, e: null };
+    expect(differences(table, answer)).toEqual([
+      '2.1 a.b[1].c: 1 is no string',
+      '2.1 a.b[1].d: is missing',
+      '2.1 e: null is not allowed',
+    ]);
+    expect(differencesInEach(table, [answer, answer])).toHaveLength(6);
+    expect(differencesInEach(table, {})).toHaveLength(1);
+  });
+});
