@@ -127,7 +127,6 @@ const TAKEN: readonly (readonly [TypePath, object])[] = [
   ['url', { runtimeId: '2022.10' }],
   ['url', { description: '' }],
   ['url', { description: 'd'.repeat(500) }],
-  ['url', { alertChannelSubscriptions: [{ alertChannelId: 7, activated: false }] }],
   ['url', { frequency: 1, frequencyOffset: 10 }],
   ['url', { frequency: 5, frequencyOffset: 50 }],
   ['url', { frequency: 60, frequencyOffset: 600 }],

@@ -39,7 +39,11 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       expect(await status()).toBeNull();
       await deliver(berlin, { results: [result] });
       expect(await results()).toEqual([
-        { ...result, apiCheckResult: { ...HTTP_DETAIL, requestError: text('\ufffd\ufffd') } },
+        {
+          ...result,
+          apiCheckResult: { ...HTTP_DETAIL, requestError: text('\ufffd\ufffd') },
+          errorGroupIds: [expect.any(String)],
+        },
       ]);
       expect(await status()).toEqual({
         name: 'Check shop',

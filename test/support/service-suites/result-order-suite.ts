@@ -212,7 +212,9 @@ async function newAccount({ store, clock, features }: RunningService) {
       const results = await store.query<{ name: string; type: string }>(
         `select check_id || ' ' || sequence_id as name, result_type as type, id, slot, started_at,
            stopped_at, created_at, response_time, has_failures, has_errors, is_degraded, over_max,
-           run_location, attempts, check_type, body
+           run_location, attempts, check_type, body - 'errorGroupIds' as body,
+           -- Its ids come from the account's, too.
+           jsonb_array_length(body -> 'errorGroupIds') as error_groups
          from check_results where account_id = $1 order by check_id, id`,
         [accountId],
       );
@@ -220,6 +222,11 @@ async function newAccount({ store, clock, features }: RunningService) {
         `select check_id, has_failures, has_errors, is_degraded, longest_run, shortest_run,
            last_run_location, last_check_run_id, ssl_days_remaining, ssl_slot, last_slot
          from check_statuses where account_id = $1 order by check_id`,
+        [accountId],
+      );
+      const errorGroups = await store.query(
+        `select scope, error_hash, raw_message, first_seen, last_seen, occurrences
+         from error_groups where account_id = $1 order by scope, error_hash`,
         [accountId],
       );
       const rows = await store.query<Missed & { location: (typeof PLACES)[number] }>(
@@ -235,6 +242,7 @@ async function newAccount({ store, clock, features }: RunningService) {
       return {
         results,
         statuses,
+        errorGroups,
         finals: sorted(results.filter(({ type }) => type === 'FINAL').map(({ name }) => name)),
         missed: sorted(missed),
       };

@@ -1,3 +1,4 @@
+import { errorGroupsSuite } from '../../support/service-suites/error-groups-suite.ts';
 import { missedSlotsSuite } from '../../support/service-suites/missed-slots-suite.ts';
 import { resultIntakeSuite } from '../../support/service-suites/result-intake-suite.ts';
 import { resultListSuite } from '../../support/service-suites/result-list-suite.ts';
@@ -7,3 +8,4 @@ resultIntakeSuite('postgres');
 resultListSuite('postgres');
 missedSlotsSuite('postgres');
 resultOrderSuite('postgres');
+errorGroupsSuite('postgres');

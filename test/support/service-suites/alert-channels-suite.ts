@@ -1,0 +1,469 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createChecks } from '../../../src/service/features/checks.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import type { DatabaseKind } from '../databases.ts';
+import { CHANNELS, makeChannel, makeCheck, noticeOf, put } from './alert-world.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+
+const WISHES = {
+  sendFailure: true,
+  sendRecovery: true,
+  sendDegraded: false,
+  sslExpiry: false,
+  sslExpiryThreshold: 30,
+};
+const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
+const WEBHOOK = { type: 'WEBHOOK', config: { name: 'Hook', url: 'https://example.com/hook' } };
+const SLACK = { type: 'SLACK', config: { url: 'https://hooks.slack.test/services/T/B/x' } };
+const SMS = { type: 'SMS', config: { number: '+4915112345678', name: 'On call' } };
+const SECRET = 'never-to-be-seen';
+const LOCKED = {
+  type: 'WEBHOOK',
+  config: {
+    ...WEBHOOK.config,
+    webhookSecret: SECRET,
+    headers: [
+      { key: 'Authorization', value: SECRET, locked: true },
+      { key: 'X-Team', value: 'ops', locked: false },
+    ],
+    queryParameters: [{ key: 'token', value: SECRET, locked: true }],
+  },
+};
+
+/** Channels through the API, and what checks have to do with them. */
+export function alertChannelsSuite(kind: DatabaseKind): void {
+  describe(`alert channels on ${kind}`, () => {
+    const running = useRunningService(kind);
+    const service = useAccounts(running);
+
+    /** As the database has it. */
+    const configOf = async (id: number): Promise<Record<string, unknown>> => {
+      const [row] = await service().store.query<{ config: Record<string, unknown> }>(
+        'select config from alert_channels where id = $1::bigint',
+        [id],
+      );
+      return row?.config ?? {};
+    };
+
+    it.each([
+      [EMAIL, {}],
+      [
+        WEBHOOK,
+        {
+          method: 'POST',
+          template: null,
+          headers: [],
+          queryParameters: [],
+          hasWebhookSecret: false,
+        },
+      ],
+      [SLACK, {}],
+      [SMS, {}],
+    ])('have defaults: %j', async (fields, defaults) => {
+      const { mine } = service();
+      const created = await mine.post(CHANNELS, fields);
+      expect(created.status).toBe(201);
+      expect(created.json).toEqual({
+        ...fields,
+        ...WISHES,
+        config: { ...fields.config, ...defaults },
+        subscriptions: [],
+        id: expect.any(Number),
+        created_at: '2026-01-01T00:00:00.000Z',
+        updated_at: null,
+      });
+      expect((await mine.get(`${CHANNELS}/${created.json.id}`)).json).toEqual(created.json);
+      expect((await mine.get(CHANNELS)).json).toEqual([created.json]);
+    });
+
+    it('give back every field as it came', async () => {
+      const { mine } = service();
+      await makeCheck(service(), 'home');
+      const fields = {
+        type: 'WEBHOOK',
+        config: {
+          name: HOSTILE,
+          url: 'http://example.com/hook?a=1',
+          method: 'PATCH',
+          template: `{{json CHECK_NAME}} ${HOSTILE.replaceAll('{', '')}`,
+          headers: [{ key: 'content-type', value: 'text/plain', locked: false }],
+          queryParameters: [{ key: HOSTILE, value: HOSTILE, locked: false }],
+        },
+        sendFailure: false,
+        sendRecovery: false,
+        sendDegraded: true,
+        sslExpiry: true,
+        sslExpiryThreshold: 1,
+        subscriptions: [{ checkId: 'home', activated: false }],
+      };
+      const created = await mine.post(CHANNELS, fields);
+      expect(created.json).toMatchObject(fields);
+      expect((await mine.get(`${CHANNELS}/${created.json.id}`)).json).toEqual(created.json);
+    });
+
+    it.each([
+      [{ ...EMAIL, type: 'PIGEON' }, 'body.type'],
+      [{ type: 'EMAIL' }, 'body.config'],
+      [{ ...EMAIL, config: SMS.config }, 'body.config.address'],
+      [{ type: 'EMAIL', config: { address: 'a@b.c\r\nBcc: d@e.f' } }, 'body.config.address'],
+      [{ type: 'SMS', config: { number: '0151 1', name: 'n' } }, 'body.config.number'],
+      [{ type: 'SLACK', config: { url: 'slack' } }, 'body.config.url'],
+      [{ ...EMAIL, sslExpiryThreshold: 0 }, 'body.sslExpiryThreshold'],
+      [{ ...EMAIL, sslExpiryThreshold: 31 }, 'body.sslExpiryThreshold'],
+      [{ ...EMAIL, sendFailure: 'yes' }, 'body.sendFailure'],
+      [{ ...EMAIL, name: 'n' }, 'body.name'],
+      [
+        { ...WEBHOOK, config: { ...WEBHOOK.config, template: '{{#each TAGS}}' } },
+        'body.config.template',
+      ],
+      [{ ...WEBHOOK, config: { ...WEBHOOK.config, template: '{{> a}}' } }, 'body.config.template'],
+      [{ ...EMAIL, subscriptions: [{ checkId: 'none' }] }, 'body.subscriptions[0].checkId'],
+      [{ ...EMAIL, subscriptions: [{ checkId: 'a\0' }] }, 'body.subscriptions[0].checkId'],
+    ])('refuse %j', async (fields, path) => {
+      const { mine } = service();
+      const refused = await mine.post(CHANNELS, fields);
+      expect(refused.status).toBe(400);
+      expect(problemsIn(refused).join('\n')).toContain(path);
+      expect((await mine.get(CHANNELS)).json).toEqual([]);
+    });
+
+    it.each(['put', 'patch'] as const)('%s changes the given fields alone', async (method) => {
+      const { mine, clock } = service();
+      await makeCheck(service(), 'home');
+      await makeCheck(service(), 'shop');
+      const subscriptions = [{ checkId: 'home', activated: true }];
+      const { json: before } = await mine.post(CHANNELS, { ...SMS, subscriptions });
+      const path = `${CHANNELS}/${before.id}`;
+      clock.spend(1000);
+      const changed = await mine[method](path, { sendDegraded: true });
+      const updated_at = new Date(clock.wallMs()).toISOString();
+      expect(changed.json).toEqual({ ...before, sendDegraded: true, updated_at });
+      expect((await mine[method](path, changed.json)).json).toEqual(changed.json);
+      const others = [
+        { checkId: 'home', activated: false },
+        { checkId: 'shop', activated: true },
+      ];
+      const subscribed = await mine[method](path, { subscriptions: others });
+      expect(subscribed.json).toEqual({ ...changed.json, subscriptions: others });
+      for (const [fields, problem] of [
+        [{ id: 0 }, 'body.id'],
+        [{ type: 'EMAIL' }, 'body.type'],
+        [{ config: EMAIL.config }, 'body.config'],
+        [{ config: null }, 'body.config'],
+        [{ sslExpiryThreshold: 31 }, 'body.sslExpiryThreshold'],
+        [{ subscriptions: [{ checkId: 'none' }] }, 'body.subscriptions[0].checkId'],
+        [{ subscriptions: [others[0], others[0]] }, 'body.subscriptions[1].checkId'],
+        [{ subscriptions: [{ checkId: '\0' }] }, 'body.subscriptions[0].checkId'],
+        [{ unknown: 1 }, 'body.unknown'],
+      ] as const) {
+        const refused = await mine[method](path, fields);
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(problem);
+      }
+      expect((await mine.get(path)).json).toEqual(subscribed.json);
+    });
+
+    it('keep their secrets to themselves, and through what others send back', async () => {
+      const { mine } = service();
+      await makeCheck(service(), 'home');
+      const created = await mine.post(CHANNELS, {
+        ...LOCKED,
+        subscriptions: [{ checkId: 'home' }],
+      });
+      const path = `${CHANNELS}/${created.json.id}`;
+      const answers = [
+        created,
+        await mine.get(path),
+        await mine.get(CHANNELS),
+        await mine.get('/v1/checks/home'),
+        await mine.get('/v1/checks'),
+        await mine.put(path, created.json),
+        await mine.patch(path, { config: { ...LOCKED.config, webhookSecret: undefined } }),
+      ];
+      for (const { status, text } of answers) {
+        expect(status).toBeLessThan(300);
+        expect(text).not.toContain(SECRET);
+      }
+      expect(created.json.config).toMatchObject({
+        hasWebhookSecret: true,
+        headers: [
+          { key: 'Authorization', value: '', locked: true },
+          { key: 'X-Team', value: 'ops', locked: false },
+        ],
+        queryParameters: [{ key: 'token', value: '', locked: true }],
+      });
+      const stored = await configOf(created.json.id);
+      expect(stored).toMatchObject(LOCKED.config);
+      // By its name in any case, and whatever else changes.
+      await mine.patch(path, {
+        config: { ...WEBHOOK.config, headers: [{ key: 'authorization', locked: true }] },
+      });
+      expect(await configOf(created.json.id)).toMatchObject({
+        webhookSecret: SECRET,
+        headers: [{ key: 'authorization', value: SECRET, locked: true }],
+        queryParameters: [],
+      });
+      const bare = await mine.patch(path, { config: { ...WEBHOOK.config, webhookSecret: null } });
+      expect(bare.json.config.hasWebhookSecret).toBe(false);
+      expect(JSON.stringify(await configOf(created.json.id))).not.toContain(SECRET);
+    });
+
+    it('are shown by their checks, those that are activated', async () => {
+      const { mine } = service();
+      const ids: number[] = [];
+      for (const fields of [EMAIL, LOCKED, SLACK, SMS])
+        ids.push(await makeChannel(service(), fields));
+      const silent = await makeChannel(service(), {
+        ...EMAIL,
+        config: { address: 'no@example.com' },
+      });
+      const alertChannelSubscriptions = [
+        ...ids.map((alertChannelId) => ({ alertChannelId, activated: true })),
+        { alertChannelId: silent, activated: false },
+      ];
+      const check = await makeCheck(service(), 'home', { alertChannelSubscriptions });
+      expect(check.alertChannelSubscriptions).toEqual(alertChannelSubscriptions);
+      const { name, url } = WEBHOOK.config;
+      expect(check.alertChannels).toEqual({
+        email: [EMAIL.config],
+        webhook: [
+          {
+            name,
+            url,
+            method: 'POST',
+            headers: [
+              { key: 'Authorization', value: '', locked: true },
+              { key: 'X-Team', value: 'ops', locked: false },
+            ],
+            queryParameters: [{ key: 'token', value: '', locked: true }],
+          },
+        ],
+        slack: [SLACK.config],
+        sms: [SMS.config],
+      });
+      for (const path of ['/v1/checks/home', '/v1/checks/url/home']) {
+        expect((await mine.get(path)).json).toEqual(check);
+      }
+      expect((await mine.get('/v1/checks')).json).toEqual([check]);
+      expect((await mine.get(`${CHANNELS}/${silent}`)).json.subscriptions).toEqual([
+        { checkId: 'home', activated: false },
+      ]);
+      const muted = await mine.patch('/v1/checks/home', { muted: true });
+      expect(muted.json).toMatchObject({ alertChannelSubscriptions });
+      const none = await mine.patch('/v1/checks/home', { alertChannelSubscriptions: [] });
+      expect(none.json).toMatchObject({ alertChannelSubscriptions: [] });
+      expect(none.json.alertChannels).toEqual({ email: [], webhook: [], slack: [], sms: [] });
+    });
+
+    it('of many checks are read in one query', async () => {
+      const { store, clock, mine } = service();
+      const id = await makeChannel(service(), EMAIL);
+      const alertChannelSubscriptions = [{ alertChannelId: id, activated: true }];
+      for (const checkId of ['a', 'b', 'c']) {
+        await makeCheck(service(), checkId, { alertChannelSubscriptions });
+      }
+      let queries = 0;
+      const counting: Store = Object.assign(Object.create(store), {
+        query: (text: string, params?: readonly unknown[]) => {
+          queries += 1;
+          return store.query(text, params);
+        },
+      });
+      const checks = createChecks({ store: counting, clock, ids: randomUUID });
+      const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
+      const found = await checks.list(mine.accountId, asked);
+      expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);
+      expect(queries).toBe(2);
+    });
+
+    it.each([
+      ['post', '/v1/checks/url', ''],
+      ['post', '/v1/checks', ''],
+      ['put', '/v1/checks/url/made', ''],
+      ['put', '/v1/checks/url/made', '?autoAssignAlerts=true'],
+      ['put', '/v1/checks/made', ''],
+    ] as const)('all hear of a new check: %s %s%s', async (method, path, query) => {
+      const { mine } = service();
+      const first = await makeChannel(service(), EMAIL);
+      const second = await makeChannel(service(), SMS);
+      const body = {
+        name: 'A check',
+        checkType: 'URL',
+        locations: ['eu-west-1'],
+        request: { url: 'https://e.test/' },
+      };
+      const off = { alertChannelId: second, activated: false };
+      const created = await mine[method](`${path}${query}`, {
+        ...body,
+        alertChannelSubscriptions: [off],
+      });
+      expect(created.json.alertChannelSubscriptions).toEqual([
+        { alertChannelId: first, activated: true },
+        off,
+      ]);
+      // Only when it is created.
+      const again = await mine.put(`/v1/checks/url/${created.json.id}${query}`, {
+        alertChannelSubscriptions: [],
+      });
+      expect(again.json.alertChannelSubscriptions).toEqual([]);
+    });
+
+    it.each([
+      ['post', '/v1/checks/url'],
+      ['put', '/v1/checks/url/made'],
+    ] as const)(
+      'hear of no new check by themselves where that is off: %s %s',
+      async (method, path) => {
+        const { mine } = service();
+        await makeChannel(service(), EMAIL);
+        const created = await mine[method](`${path}?autoAssignAlerts=false`, {
+          name: 'A check',
+          locations: ['eu-west-1'],
+          request: { url: 'https://e.test/' },
+        });
+        expect(created.json.alertChannelSubscriptions).toEqual([]);
+      },
+    );
+
+    it('are named by checks only where there are such', async () => {
+      const { mine, theirs } = service();
+      const id = await makeChannel(service(), EMAIL);
+      const { json: foreign } = await theirs.post(CHANNELS, SMS);
+      await makeCheck(service(), 'home');
+      for (const wrong of [foreign.id, 0, -1, 1.5, 1e300, 4_000_000]) {
+        const alertChannelSubscriptions = [{ alertChannelId: id }, { alertChannelId: wrong }];
+        const refused = await mine.patch('/v1/checks/home', { alertChannelSubscriptions });
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused)).toEqual([
+          `body.alertChannelSubscriptions[1].alertChannelId must be the id of an alert channel: there is no ${wrong}`,
+        ]);
+      }
+      const twice = [{ alertChannelId: id }, { alertChannelId: id }];
+      const refused = await mine.patch('/v1/checks/home', { alertChannelSubscriptions: twice });
+      expect(problemsIn(refused).join()).toContain('alertChannelSubscriptions[1].alertChannelId');
+      expect((await mine.get('/v1/checks/home')).json.alertChannelSubscriptions).toEqual([]);
+    });
+
+    it('go with their subscriptions and their log, and leave their checks', async () => {
+      const { mine } = service();
+      const id = await makeChannel(service(), EMAIL);
+      const alertChannelSubscriptions = [{ alertChannelId: id, activated: true }];
+      const before = await makeCheck(service(), 'home', { alertChannelSubscriptions });
+      await put(service(), noticeOf(service()));
+      const path = `${CHANNELS}/${id}`;
+      expect((await mine.get(`${path}/deliveries`)).json).toHaveLength(1);
+      expect((await mine.delete(path)).status).toBe(204);
+      for (const gone of [path, `${path}/deliveries`]) {
+        expect((await mine.get(gone)).status).toBe(404);
+      }
+      expect((await mine.delete(path)).status).toBe(404);
+      expect((await mine.post(`${path}/test`)).status).toBe(404);
+      const { json: after } = await mine.get('/v1/checks/home');
+      expect(after).toMatchObject({ name: before.name, alertChannelSubscriptions: [] });
+      expect(after.alertChannels.email).toEqual([]);
+      expect((await mine.patch('/v1/checks/home', { muted: true })).status).toBe(200);
+    });
+
+    it('stay where their checks are deleted', async () => {
+      const { mine } = service();
+      const id = await makeChannel(service(), EMAIL);
+      const alertChannelSubscriptions = [{ alertChannelId: id, activated: true }];
+      await makeCheck(service(), 'home', { alertChannelSubscriptions });
+      await put(service(), noticeOf(service()));
+      expect((await mine.delete('/v1/checks/home')).status).toBe(204);
+      expect((await mine.get(`${CHANNELS}/${id}`)).json.subscriptions).toEqual([]);
+      expect((await mine.get(`${CHANNELS}/${id}/deliveries`)).json).toHaveLength(1);
+    });
+
+    it('and checks change at the same time, and nobody waits for each other for ever', async () => {
+      const { mine } = service();
+      const checkIds = ['a', 'b', 'c'];
+      for (const id of checkIds) await makeCheck(service(), id);
+      for (let round = 0; round < 5; round += 1) {
+        const kept = await makeChannel(service(), EMAIL);
+        const gone = await makeChannel(service(), SMS);
+        const subscribe = (...ids: readonly number[]) => ({
+          alertChannelSubscriptions: ids.map((alertChannelId) => ({ alertChannelId })),
+        });
+        const subscriptions = checkIds.map((checkId) => ({ checkId }));
+        const replies = await Promise.all([
+          ...checkIds.map((id) => mine.patch(`/v1/checks/${id}`, subscribe(kept, gone))),
+          mine.patch(`${CHANNELS}/${kept}`, { subscriptions }),
+          put(service(), ...checkIds.map((id) => noticeOf(service(), { check: { id } }))),
+          mine.delete(`${CHANNELS}/${gone}`),
+          ...checkIds.map((id) => mine.patch(`/v1/checks/${id}`, subscribe(kept))),
+          mine.patch(`${CHANNELS}/${kept}`, { subscriptions: [] }),
+        ]);
+        for (const reply of replies) {
+          if (reply !== undefined) expect([200, 204, 400]).toContain(reply.status);
+        }
+        const channel = (await mine.get(`${CHANNELS}/${kept}`)).json;
+        const heard = channel.subscriptions.map(({ checkId }: { checkId: string }) => checkId);
+        for (const id of checkIds) {
+          const check = (await mine.get(`/v1/checks/${id}`)).json;
+          expect(check.alertChannels.sms).toEqual([]);
+          expect(check.alertChannels.email).toHaveLength(heard.includes(id) ? 1 : 0);
+        }
+        await mine.delete(`${CHANNELS}/${kept}`);
+      }
+    });
+
+    it('of another account are not found, and stay', async () => {
+      const { mine, theirs } = service();
+      await makeCheck(service(), 'home');
+      const { json: channel } = await mine.post(CHANNELS, EMAIL);
+      const path = `${CHANNELS}/${channel.id}`;
+      expect((await theirs.get(path)).status).toBe(404);
+      expect((await theirs.get(`${path}/deliveries`)).status).toBe(404);
+      expect((await theirs.post(`${path}/test`)).status).toBe(404);
+      expect((await theirs.put(path, { sendFailure: false })).status).toBe(404);
+      expect((await theirs.patch(path, { sendFailure: false })).status).toBe(404);
+      expect((await theirs.delete(path)).status).toBe(404);
+      expect((await theirs.get(CHANNELS)).json).toEqual([]);
+      const subscriptions = [{ checkId: 'home' }];
+      expect((await theirs.post(CHANNELS, { ...EMAIL, subscriptions })).status).toBe(400);
+      expect((await mine.get(path)).json).toEqual(channel);
+    });
+
+    it('are listed oldest first, in parts, and so is their log, newest first', async () => {
+      const { mine } = service();
+      await makeCheck(service(), 'home');
+      const ids: number[] = [];
+      for (let number = 0; number < 3; number += 1) {
+        const subscriptions = [{ checkId: 'home' }];
+        ids.push(await makeChannel(service(), { ...EMAIL, subscriptions }));
+      }
+      const listed = async (query: string): Promise<unknown> =>
+        (await mine.get(`${CHANNELS}${query}`)).json.map(({ id }: { id: number }) => id);
+      expect(await listed('')).toEqual(ids);
+      expect(await listed('?limit=2')).toEqual(ids.slice(0, 2));
+      expect(await listed('?limit=2&page=2')).toEqual(ids.slice(2));
+      const types = ['ALERT_FAILURE', 'ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY'] as const;
+      for (const alertType of types) await put(service(), noticeOf(service(), { alertType }));
+      const log = async (query: string): Promise<unknown> =>
+        (await mine.get(`${CHANNELS}/${ids[0]}/deliveries${query}`)).json.map(
+          ({ alertType }: { alertType: string }) => alertType,
+        );
+      expect(await log('')).toEqual(types.toReversed());
+      expect(await log('?limit=1&page=2')).toEqual(['ALERT_FAILURE_REMAIN']);
+      expect(await log('?state=sent&state=failed')).toEqual([]);
+      expect(await log('?state=waiting')).toHaveLength(3);
+      expect((await mine.get(`${CHANNELS}/${ids[0]}/deliveries?state=lost`)).status).toBe(400);
+    });
+
+    it('are changed and tried by writers alone', async () => {
+      const { mine, clientWith } = service();
+      const { json: channel } = await mine.post(CHANNELS, EMAIL);
+      const path = `${CHANNELS}/${channel.id}`;
+      const runner = await clientWith('run');
+      expect((await runner.get(path)).status).toBe(200);
+      expect((await runner.get(`${path}/deliveries`)).status).toBe(200);
+      expect((await runner.post(CHANNELS, EMAIL)).status).toBe(403);
+      expect((await runner.put(path, { sendFailure: false })).status).toBe(403);
+      expect((await runner.patch(path, { sendFailure: false })).status).toBe(403);
+      expect((await runner.post(`${path}/test`)).status).toBe(403);
+      expect((await runner.delete(path)).status).toBe(403);
+    });
+  });
+}

@@ -1,0 +1,3 @@
+import { alertsSuite } from '../../support/service-suites/alerts-suite.ts';
+
+alertsSuite('postgres');
