@@ -7,6 +7,7 @@ import { ERROR_CODES } from '../../src/model/error-codes.ts';
 import { MISSED_REASONS } from '../../src/model/result.ts';
 import { retryStrategySchema } from '../../src/model/retry.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
+import { NOTICE_VARIABLES } from '../../src/service/features/alerts/delivery/variables.ts';
 
 /** The part of JSON Schema that zod makes of our fields. */
 interface Schema {
@@ -65,6 +66,10 @@ export function readmeTables(): Readonly<Record<string, string>> {
         row.meaning,
         row.allowed,
       ]),
+    ),
+    'notice-variables': table(
+      ['Variable', 'Value'],
+      NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
     metrics: table(
       ['Metric', 'Type', 'Labels', 'Meaning'],
