@@ -32,9 +32,14 @@ export function freshFor(periodMs: number): number {
 }
 
 /**
- * The latest verdicts with one more. Where the places take turns there is one for all of them. Two
- * of the same slot and place are as bad as the worse.
+ * The latest verdicts with one more. Two of the same slot and place are as bad as the worse.
  *
+ * Where the places take turns, one whose run took long, with its retries, is behind the others with
+ * each of its slots, and would never be heard if whatever is older than the newest were late. So
+ * there, too, a run is late only by its own place, or when it is older than any run may be.
+ *
+ * @param turnLateMs how much older than the newest of other places a run may be where they take
+ *   turns; 0 where there is one place
  * @returns null where it comes late and changes nothing: it is older than the latest of its place,
  *   or too old to count; or its place is none of the check's any more
  */
@@ -42,23 +47,28 @@ export function withVerdict(
   before: readonly PlaceVerdict[],
   verdict: PlaceVerdict,
   parallel: ParallelPlaces | null,
+  turnLateMs: number,
 ): readonly PlaceVerdict[] | null {
-  const newestMs = Math.max(...before.map(({ slotMs }) => slotMs));
-  if (parallel === null) {
-    if (verdict.slotMs < newestMs) return null;
-    return [mergedWith(before, verdict)];
-  }
-  if (!parallel.places.includes(verdict.place)) return null;
-  if (verdict.slotMs <= newestMs - parallel.freshMs) return null;
+  const freshMs = parallel?.freshMs ?? turnLateMs;
+  const newestMs = newestOf(before);
+  const isOfCheck = (place: string) => parallel === null || parallel.places.includes(place);
+  if (!isOfCheck(verdict.place)) return null;
+  if (verdict.slotMs < newestMs && verdict.slotMs <= newestMs - freshMs) return null;
   const own = before.filter(({ place }) => place === verdict.place);
   if (own.some(({ slotMs }) => slotMs > verdict.slotMs)) return null;
+  const oldestMs = Math.max(newestMs, verdict.slotMs) - freshMs;
   const others = before.filter(
     ({ place, slotMs }) =>
       place !== verdict.place &&
-      parallel.places.includes(place) &&
-      slotMs > verdict.slotMs - parallel.freshMs,
+      isOfCheck(place) &&
+      (slotMs > oldestMs || slotMs === verdict.slotMs),
   );
   return [...others, mergedWith(own, verdict)];
+}
+
+/** The newest slot that any place told of; -Infinity where there is none. */
+export function newestOf(verdicts: readonly PlaceVerdict[]): number {
+  return Math.max(...verdicts.map(({ slotMs }) => slotMs));
 }
 
 function mergedWith(same: readonly PlaceVerdict[], verdict: PlaceVerdict): PlaceVerdict {
@@ -74,10 +84,27 @@ function mergedWith(same: readonly PlaceVerdict[], verdict: PlaceVerdict): Place
  */
 export function conditionOver(
   verdicts: readonly PlaceVerdict[],
-  parallel: ParallelPlaces | null,
+  parallel: ParallelPlaces,
 ): Condition {
   if (isEnough(placesIn(verdicts, 'failing').length, parallel)) return 'failing';
   return isEnough(placesIn(verdicts, 'degraded').length, parallel) ? 'degraded' : 'passing';
+}
+
+/**
+ * How the check does after a turn: as its newest slot. A run of an older one can tell of trouble
+ * that nobody knew of, and not of the end of any: what is newer says that it lasts.
+ *
+ * @param verdicts with that of the turn
+ */
+export function conditionAfterTurn(
+  before: Condition,
+  verdicts: readonly PlaceVerdict[],
+  turn: PlaceVerdict,
+): Condition {
+  if (turn.slotMs < newestOf(verdicts)) return worseOf(before, turn.condition);
+  return verdicts
+    .filter(({ slotMs }) => slotMs === turn.slotMs)
+    .reduce<Condition>((worst, { condition }) => worseOf(worst, condition), turn.condition);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { ALERT_OF_STEP, type AlertType, type Condition, type Trouble } from './alert.ts';
 import {
+  conditionAfterTurn,
   conditionOver,
+  newestOf,
   type ParallelPlaces,
   type PlaceVerdict,
   slotToCount,
@@ -52,6 +54,8 @@ export interface AlertScene {
   readonly rules: AlertRules;
   /** null where the places take turns, or there is one. */
   readonly parallel: ParallelPlaces | null;
+  /** Where places take turns: how much behind the others one may be and still be heard, else 0. */
+  readonly turnLateMs: number;
   /** Nothing is to be told: the check is muted, silenced or paused. */
   readonly isSilent: boolean;
   /** Now; epoch milliseconds. */
@@ -85,9 +89,13 @@ export function afterRun(
   verdict: PlaceVerdict,
   scene: AlertScene,
 ): AlertStep | null {
-  const places = withVerdict(before.places, verdict, scene.parallel);
+  const { parallel, turnLateMs } = scene;
+  const places = withVerdict(before.places, verdict, parallel, turnLateMs);
   if (places === null) return null;
-  const condition = conditionOver(places, scene.parallel);
+  const condition =
+    parallel === null
+      ? conditionAfterTurn(before.condition, places, verdict)
+      : conditionOver(places, parallel);
   const here = { ...before, places };
   if (condition === 'passing') return recovered(here, scene);
   if (condition === before.condition) return remaining(here, verdict, scene);
@@ -119,11 +127,13 @@ function changed(
   scene: AlertScene,
 ): AlertStep {
   const { slotMs } = verdict;
-  const counted = slotToCount(before.places, condition, Number.NEGATIVE_INFINITY, scene.parallel);
+  const { parallel } = scene;
+  const counted = slotToCount(before.places, condition, Number.NEGATIVE_INFINITY, parallel);
   const state = {
     ...before,
     condition,
-    sinceMs: slotMs,
+    // What a late turn tells of has not lasted through the better ones that are newer.
+    sinceMs: parallel === null ? newestOf(before.places) : slotMs,
     runs: 1,
     countedMs: counted ?? slotMs,
   };

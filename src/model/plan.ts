@@ -75,7 +75,7 @@ export const plansSchema = z
   .superRefine(({ plans, default: standard, accounts }, context) => {
     const named = [['default', standard] as const, ...Object.entries(accounts)];
     for (const [place, plan] of named) {
-      if (plan in plans) continue;
+      if (Object.hasOwn(plans, plan)) continue;
       const path = place === 'default' ? ['default'] : ['accounts', place];
       const message = `must be one of the plans: ${Object.keys(plans).join(', ')}`;
       context.addIssue({ code: 'custom', path, message });
@@ -99,7 +99,9 @@ export const UNLIMITED: Plans = plansSchema.parse({
 
 /** An account's plan, and its name. */
 export function planOf(plans: Plans, accountId: string): Plan & { readonly name: string } {
-  const own = plans.accounts[accountId] ?? plans.default;
+  // What every object has, such as `constructor`, is no account's.
+  const named = Object.hasOwn(plans.accounts, accountId) ? plans.accounts[accountId] : undefined;
+  const own = named ?? plans.default;
   const plan = plans.plans[own];
   if (plan === undefined) throw new RangeError(`there is no plan ${own}`);
   return { name: own, ...plan };

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Plans } from '../model/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -5,22 +6,8 @@ import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
 import { type AgentErrors, createAgentErrors } from './features/agent-errors.ts';
 import { type Agents, createAgents } from './features/agents.ts';
-import { type AlertChannels, createAlertChannels } from './features/alerts/alert-channels.ts';
-import { type CheckAlerts, createCheckAlerts } from './features/alerts/check-alerts.ts';
-import { type DeliveryConfig, NO_DELIVERY } from './features/alerts/delivery/delivery-config.ts';
-import {
-  type AlertDeliveries,
-  createAlertDeliveries,
-} from './features/alerts/delivery/delivery-log.ts';
-import { createNoticeSender } from './features/alerts/delivery/sender.ts';
-import { keepSending } from './features/alerts/delivery/worker.ts';
-import { type AlertEngine, createAlertEngine } from './features/alerts/engine.ts';
-import { createNoticeBook } from './features/alerts/notice-book.ts';
-import {
-  type AccountAlertSettings,
-  createAccountAlertSettings,
-} from './features/alerts/settings.ts';
-import { maintenanceSilences } from './features/alerts/silences.ts';
+import { type AlertFeatures, createAlertFeatures } from './features/alerts/create.ts';
+import type { DeliveryConfig } from './features/alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './features/analytics/analytics.ts';
 import { keepRunMetrics } from './features/analytics/follow-finals.ts';
 import { type ApiKeys, createApiKeys } from './features/api-keys.ts';
@@ -37,7 +24,6 @@ import {
 import { createAllowance } from './features/entitlements/allowance.ts';
 import { createErrorGroups, type ErrorGroups } from './features/error-groups/error-groups.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './features/heartbeats/create.ts';
-import { createIncidents, type Incidents } from './features/incidents.ts';
 import { createLocationKeys, type LocationKeys } from './features/location-keys.ts';
 import {
   createMaintenanceWindows,
@@ -52,22 +38,9 @@ import { createConfiguredAnalyses } from './features/root-cause/configured.ts';
 import type { RootCauseAnalyses } from './features/root-cause/root-cause-analyses.ts';
 import { createSnippets, type Snippets } from './features/snippets.ts';
 import {
-  createIncidentTrigger,
-  type IncidentTrigger,
-} from './features/status-pages/incident-trigger.ts';
-import {
-  createStatusPageIncidents,
-  type StatusPageIncidents,
-} from './features/status-pages/incidents.ts';
-import {
-  createStatusPageServices,
-  type StatusPageServices,
-} from './features/status-pages/services.ts';
-import { createStatusPages, type StatusPages } from './features/status-pages/status-pages.ts';
-import {
-  createStatusPageSummaries,
-  type StatusPageSummaries,
-} from './features/status-pages/summary.ts';
+  createStatusPageFeatures,
+  type StatusPageFeatures,
+} from './features/status-pages/create.ts';
 import { createTestSessions, type TestSessions } from './features/test-sessions/test-sessions.ts';
 import { createVariables, type Variables } from './features/variables.ts';
 import type { SecretBox } from './secrets/secret-box.ts';
@@ -76,17 +49,12 @@ import type { Store } from './store/port.ts';
 import { keepVacuumed } from './store/vacuum.ts';
 
 /** What the service does, without HTTP. */
-export interface Features extends HeartbeatFeatures {
+export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
   readonly agentErrors: AgentErrors;
   readonly agents: Agents;
-  readonly alertChannels: AlertChannels;
-  readonly alertDeliveries: AlertDeliveries;
-  readonly alertEngine: AlertEngine;
-  readonly alertSettings: AccountAlertSettings;
   readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
   readonly artifacts: Artifacts;
-  readonly checkAlerts: CheckAlerts;
   readonly checkGroups: CheckGroups;
   readonly checkResults: CheckResults;
   readonly checkRuns: CheckRuns;
@@ -94,9 +62,6 @@ export interface Features extends HeartbeatFeatures {
   readonly checks: Checks;
   readonly clientCertificates: ClientCertificates;
   readonly errorGroups: ErrorGroups;
-  readonly incidents: Incidents;
-  /** For whoever judges checks. */
-  readonly incidentTrigger: IncidentTrigger;
   readonly locationKeys: LocationKeys;
   readonly maintenanceWindows: MaintenanceWindows;
   readonly missedSlots: MissedSlots;
@@ -106,10 +71,6 @@ export interface Features extends HeartbeatFeatures {
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
-  readonly statusPageIncidents: StatusPageIncidents;
-  readonly statusPageServices: StatusPageServices;
-  readonly statusPageSummaries: StatusPageSummaries;
-  readonly statusPages: StatusPages;
   readonly testSessions: TestSessions;
   readonly variables: Variables;
   /** Does what nobody asks for, until the signal aborts: assigns, expires, cleans up. Never rejects. */
@@ -147,17 +108,14 @@ export function createFeatures(given: FeatureParts): Features {
   const assigner = createAssigner(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
-  const incidentTrigger = createIncidentTrigger(parts);
-  const statusPageIncidents = createStatusPageIncidents({ ...parts, retentionDays });
-  const checkAlerts = createCheckAlerts({ ...parts, retentionDays });
-  const sender = createNoticeSender(parts.config.delivery ?? NO_DELIVERY, parts.clock);
-  const alertDeliveries = createAlertDeliveries({ ...parts, retentionDays });
-  const alertEngine = createAlertEngine({
+  const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays });
+  const alertFeatures = createAlertFeatures({
     ...parts,
-    notices: createNoticeBook(),
-    incidents: incidentTrigger,
-    silences: maintenanceSilences,
+    ...statusPageFeatures,
+    retentionDays,
+    delivery: parts.config.delivery,
   });
+  const { alertEngine } = alertFeatures;
   const variables = createVariables(parts);
   const rootCauseAnalyses = createConfiguredAnalyses({
     ...parts,
@@ -179,19 +137,18 @@ export function createFeatures(given: FeatureParts): Features {
     checkRuns.keep,
     artifacts.keep,
     missedSlots.keep,
-    alertDeliveries.keep,
-    (signal: AbortSignal) => keepSending({ ...parts, sender }, signal).finally(sender.close),
     errorGroups.keep,
     rootCauseAnalyses.keep,
     testSessions.keep,
-    alertEngine.keep,
-    checkAlerts.keep,
-    statusPageIncidents.keep,
+    ...alertFeatures.alertKeepers,
+    statusPageFeatures.statusPageIncidents.keep,
     heartbeatFeatures.heartbeatWatch.keep,
     (signal: AbortSignal) => keepVacuumed(parts, signal),
   ];
   return {
+    ...alertFeatures,
     ...heartbeatFeatures,
+    ...statusPageFeatures,
     agentErrors: createAgentErrors({ store }),
     agents: createAgents({
       ...parts,
@@ -202,14 +159,9 @@ export function createFeatures(given: FeatureParts): Features {
         pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
       }),
     }),
-    alertChannels: createAlertChannels({ ...parts, sender }),
-    alertDeliveries,
-    alertEngine,
-    alertSettings: createAccountAlertSettings(parts),
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
-    checkAlerts,
     checkGroups: createCheckGroups(parts),
     checkResults: createCheckResults(parts),
     checkRuns,
@@ -217,8 +169,6 @@ export function createFeatures(given: FeatureParts): Features {
     checks: createChecks(parts),
     clientCertificates,
     errorGroups,
-    incidents: createIncidents(parts),
-    incidentTrigger,
     locationKeys: createLocationKeys(parts),
     maintenanceWindows,
     missedSlots,
@@ -234,13 +184,11 @@ export function createFeatures(given: FeatureParts): Features {
     rootCauseAnalyses,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,
-    statusPageIncidents,
-    statusPageServices: createStatusPageServices(parts),
-    statusPageSummaries: createStatusPageSummaries({ store }),
-    statusPages: createStatusPages(parts),
     testSessions,
     variables,
     async work(signal) {
+      // Each of the keepers listens to it: that many are no leak.
+      setMaxListeners(0, signal);
       const ends = await Promise.allSettled(keepers.map((keep) => keep(signal)));
       for (const end of ends) {
         if (end.status === 'rejected') log.error({ err: end.reason }, 'a fault of the service');

@@ -14,7 +14,8 @@ import {
 } from '../store/check-groups.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
-import { bodyProblem, parseBody } from './input-problems.ts';
+import { givenFields } from './given-fields.ts';
+import { parseBody } from './input-problems.ts';
 import { changeLocations } from './location-changes.ts';
 import { type Page, rangeOf } from './paging.ts';
 
@@ -40,7 +41,7 @@ export interface CheckGroups {
 }
 
 /** What the service adds to a group: sent back with an update, it is no change. */
-const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createCheckGroups({
   store,
@@ -50,6 +51,7 @@ export function createCheckGroups({
   return {
     async create(accountId, input) {
       const fields = wholeGroup(input);
+      allowance.admitLocations(accountId, fields, null);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'checkGroups');
         await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
@@ -71,13 +73,9 @@ export function createCheckGroups({
       return store.transaction(async (tx) => {
         const stored = await lockGroup(tx, { accountId, id });
         if (stored === null) throw notFound('check group');
-        if (input.id !== undefined && input.id !== id) {
-          throw invalid([bodyProblem(['id'], `must be ${id} here`)]);
-        }
-        const given = Object.entries(input).filter(
-          ([field, value]) => value !== undefined && !RESPONSE_ONLY.includes(field),
-        );
-        const fields = wholeGroup({ ...stored.fields, ...Object.fromEntries(given) });
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+        const fields = wholeGroup({ ...stored.fields, ...given });
+        allowance.admitLocations(accountId, fields, stored.fields);
         await change(tx, {
           accountId,
           named: fields.privateLocations ?? [],

@@ -16,6 +16,7 @@ import { firstSubscriptions, replaceSubscriptions } from './alerts/check-subscri
 import { type CheckView, viewOf, viewsOf, withoutSubscriptions } from './alerts/check-views.ts';
 import { referTo } from './check-references.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
+import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 
@@ -86,9 +87,10 @@ export function createChecks({ store, clock, ids, allowance = unlimited }: Check
     check: Check,
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
-    allowance.admitCheck(accountId, check);
-    await referTo(tx, { accountId, before: null, after: check });
+    allowance.admitCheck(accountId, check, null);
+    // First of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
+    await referTo(tx, { accountId, before: null, after: check });
     const created = await insertCheck(tx, {
       accountId,
       check: withoutSubscriptions(check),
@@ -107,10 +109,10 @@ export function createChecks({ store, clock, ids, allowance = unlimited }: Check
     input: CheckInput,
   ): Promise<CheckView> {
     const before = runnable(stored);
-    mustNameIt(input, before);
     const { id, ...fields } = before;
-    const after = wholeCheck({ ...fields, ...changesIn(input) }, id);
-    allowance.admitCheck(accountId, after);
+    const given = changesIn(input, { id, checkType: before.checkType });
+    const after = wholeCheck({ ...fields, ...given }, id);
+    allowance.admitCheck(accountId, after, before);
     await referTo(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
       const given = after.alertChannelSubscriptions;
@@ -163,8 +165,8 @@ export function createChecks({ store, clock, ids, allowance = unlimited }: Check
           // No check can be without it, so what was meant is a check that exists.
           if (input.request === undefined) throw notFound('check');
           const checkType = type ?? input.checkType;
-          mustNameIt(input, { id, checkType: type });
-          const check = wholeCheck({ name: id, ...changesIn(input), checkType }, id);
+          const given = changesIn(input, { id, checkType: type });
+          const check = wholeCheck({ name: id, ...given, checkType }, id);
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
         }
@@ -221,24 +223,10 @@ function wholeCheck(fields: CheckInput, id: string): Check {
   return { ...parsed.value, id };
 }
 
-/** What a caller may change, out of what a caller may send with a check that exists. */
-function changesIn(input: CheckInput): CheckInput {
-  return Object.fromEntries(
-    Object.entries(input).filter(
-      ([field, value]) => value !== undefined && field !== 'id' && !RESPONSE_ONLY.includes(field),
-    ),
-  );
-}
-
 /** @throws ServiceError 400 where a field that names the check says another one */
-function mustNameIt(
+function changesIn(
   input: CheckInput,
-  named: { readonly id: string; readonly checkType: RunnableCheckType | undefined },
-): void {
-  const wrong = (['id', 'checkType'] as const).filter(
-    (field) =>
-      input[field] !== undefined && named[field] !== undefined && input[field] !== named[field],
-  );
-  if (wrong.length === 0) return;
-  throw invalid(wrong.map((field) => bodyProblem([field], `must be ${named[field]} here`)));
+  fixed: { readonly id: string; readonly checkType: RunnableCheckType | undefined },
+): CheckInput {
+  return givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
 }

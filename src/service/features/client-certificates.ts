@@ -108,7 +108,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       return store.transaction(async (tx) => {
         const stored = await lockCertificate(tx, { accountId, id });
         if (stored === null) throw notFound('client certificate');
-        const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { host, cert, ca } = stored;
         // The passphrase is that of the key: a new key does not have the old one's.
         const old = unseal(accountId, stored);

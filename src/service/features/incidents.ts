@@ -22,7 +22,7 @@ import {
 import type { Store } from '../store/port.ts';
 import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
-import { givenFields, type Input } from './status-pages/given-fields.ts';
+import { givenFields, type Input } from './given-fields.ts';
 import {
   createIncidentUpdates,
   fieldsOfUpdate,
@@ -102,7 +102,7 @@ export function createIncidents({ store, clock, ids }: IncidentsParts): Incident
       return store.transaction(async (tx) => {
         const key = { accountId, id };
         if (!(await lockIncident(tx, key))) throw notFound('incident');
-        const given = givenFields(input, id, RESPONSE_ONLY);
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const stored = found(await findIncident(tx, key, 'first'));
         const fields = wholeIncident({ ...bodyOf(stored.fields), ...given });
         await updateIncident(tx, { ...key, fields, updatedAtMs: clock.wallMs() });

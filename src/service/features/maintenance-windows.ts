@@ -8,6 +8,7 @@ import {
 import type { Pause } from '../../model/pause.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
+import { lockAccount } from '../store/accounts.ts';
 import {
   countWindows,
   deleteWindow,
@@ -15,7 +16,6 @@ import {
   type InstantFilter,
   insertWindow,
   listWindows,
-  lockWindows,
   MAX_CURRENT_WINDOWS,
   pausesOf,
   type StoredWindow,
@@ -95,7 +95,7 @@ export function createMaintenanceWindows({
     async create(accountId, input) {
       const window = wholeWindow(input);
       return store.transaction(async (tx) => {
-        await lockWindows(tx, { accountId });
+        await lockAccount(tx, accountId);
         await allowance.grow(tx, accountId, 'maintenanceWindows');
         const created = await insertWindow(tx, { accountId, window, atMs: clock.wallMs() });
         await keepBounds(tx, accountId);
@@ -115,10 +115,10 @@ export function createMaintenanceWindows({
 
     update(accountId, id, input) {
       return store.transaction(async (tx) => {
-        await lockWindows(tx, { accountId });
+        await lockAccount(tx, accountId);
         const stored = await findWindow(tx, { accountId, id });
         if (stored === null) throw notFound('maintenance window');
-        const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const window = wholeWindow({ ...fieldsOfWindow(stored.window), ...given });
         const atMs = clock.wallMs();
         const updated = await updateWindow(tx, { accountId, id, window, atMs });

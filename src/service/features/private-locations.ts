@@ -16,7 +16,8 @@ import {
   updatePrivateLocation,
 } from '../store/private-locations.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
-import { bodyProblem, parseBody } from './input-problems.ts';
+import { givenFields } from './given-fields.ts';
+import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 
 export type { PrivateLocation } from '../store/private-locations.ts';
@@ -43,7 +44,7 @@ export interface PrivateLocations {
 }
 
 /** What the service adds to a location: sent back with an update, it is no change. */
-const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
 /** So many of the checks that stand against a deletion are named. */
 const MAX_NAMED = 10;
 
@@ -89,27 +90,13 @@ export function createPrivateLocations({
       return store.transaction(async (tx) => {
         const stored = await lockPrivateLocation(tx, { accountId, id });
         if (stored === null) throw notFound('private location');
-        const fixed = (['id', 'slug'] as const).filter(
-          (field) => input[field] !== undefined && input[field] !== stored[field],
-        );
-        if (fixed.length > 0) {
-          throw invalid(fixed.map((field) => bodyProblem([field], `must stay ${stored[field]}`)));
-        }
-        const given = Object.entries(input).filter(
-          ([field, value]) => value !== undefined && !RESPONSE_ONLY.includes(field),
-        );
-        const { name, icon, proxyUrl: proxy } = stored;
-        const fields = wholeLocation({
-          slug: stored.slug,
-          name,
-          icon,
-          proxyUrl: proxy,
-          ...Object.fromEntries(given),
-        });
+        const { slug, name, icon, proxyUrl } = stored;
+        const given = givenFields(input, { fixed: { id, slug }, responseOnly: RESPONSE_ONLY });
+        const fields = wholeLocation({ slug, name, icon, proxyUrl, ...given });
         const updatedAtMs = clock.wallMs();
         await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
         // Its agents are told of the proxy with their checks.
-        await bumpLocations(tx, { accountId, slugs: [stored.slug] });
+        await bumpLocations(tx, { accountId, slugs: [slug] });
         return { ...stored, ...fields, updatedAt: new Date(updatedAtMs) };
       });
     },

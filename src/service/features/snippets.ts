@@ -66,7 +66,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       return store.transaction(async (tx) => {
         const stored = await lockSnippet(tx, { accountId, id });
         if (stored === null) throw notFound('snippet');
-        const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = wholeSnippet({ ...stored.fields, ...given });
         const changed = { accountId, id, fields, atMs: clock.wallMs() };
         const updated = await updateSnippet(tx, changed).catch((thrown: unknown) => {

@@ -96,10 +96,10 @@ export function createVariables(parts: VariablesParts): Variables {
       return store.transaction(async (tx) => {
         const stored = await lockVariable(tx, { accountId, key });
         if (stored === null) throw notFound('variable');
-        if (input.key !== undefined && input.key !== key) {
-          throw invalid([bodyProblem(['key'], `must be ${key} here`)]);
-        }
-        const { value, ...given } = givenFields(input, { id: key, responseOnly: RESPONSE_ONLY });
+        const { value, ...given } = givenFields(input, {
+          fixed: { key },
+          responseOnly: RESPONSE_ONLY,
+        });
         const becomesOpen = stored.secret && given.secret === false;
         // Or whoever may write could read what nobody is to read.
         if (becomesOpen && typeof value !== 'string') {

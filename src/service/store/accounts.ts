@@ -13,9 +13,12 @@ export async function insertAccount(
   return rows.length > 0;
 }
 
-/** Until the transaction ends, whoever else locks the account waits. */
+/**
+ * Until the transaction ends, whoever else locks the account waits. Whoever only refers to it does
+ * not: results of its checks go on coming in. To be taken before checks, groups and locations.
+ */
 export async function lockAccount(sql: Sql, id: string): Promise<void> {
-  await sql.query('select id from accounts where id = $1 for update', [id]);
+  await sql.query('select id from accounts where id = $1 for no key update', [id]);
 }
 
 export async function hasAccount(sql: Sql): Promise<boolean> {

@@ -104,7 +104,7 @@ export async function insertWindow(
   return storedOf(row);
 }
 
-/** Only in a transaction that holds `lockWindows`. */
+/** Only in a transaction that holds `lockAccount`. */
 export async function updateWindow(
   sql: Sql,
   {
@@ -145,11 +145,6 @@ export async function deleteWindow(sql: Sql, { accountId, id }: WindowKey): Prom
     [accountId, id],
   );
   return rows.length > 0;
-}
-
-/** Until the transaction ends, nobody else makes or changes windows of the account. */
-export async function lockWindows(sql: Sql, { accountId }: OfAccount): Promise<void> {
-  await sql.query('select id from accounts where id = $1 for no key update', [accountId]);
 }
 
 const OPERATORS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;

@@ -15,14 +15,18 @@ const COUNTED: Readonly<Record<PlanLimit, string>> = {
   variables: 'variables where account_id = $1',
 };
 
-/** How many of a thing an account has. */
+/** How many of a thing an account has; past `upTo` they are not counted. */
 export async function countOfPlan(
   sql: Sql,
-  { accountId, resource }: { readonly accountId: string; readonly resource: PlanLimit },
+  {
+    accountId,
+    resource,
+    upTo,
+  }: { readonly accountId: string; readonly resource: PlanLimit; readonly upTo: number },
 ): Promise<number> {
   const [row] = await sql.query<{ count: number }>(
-    `select count(*)::int as count from ${COUNTED[resource]}`,
-    [accountId],
+    `select count(*)::int as count from (select from ${COUNTED[resource]} limit $2::bigint) counted`,
+    [accountId, upTo],
   );
   return row?.count ?? 0;
 }

@@ -78,3 +78,17 @@ export async function runsGivenTo(
   );
   return new Set(rows.map(({ number }) => number));
 }
+
+/** The tags of checks with those of their groups, by which checks pause; by id. */
+export async function tagsOfChecks(
+  sql: Sql,
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await sql.query<{ id: string; tags: readonly string[] }>(
+    `select c.id, c.tags || coalesce(g.tags, '[]'::jsonb) as tags
+     from checks c left join check_groups g on g.id = c.group_id
+     where c.account_id = $1 and c.id = any($2::text[])`,
+    [accountId, checkIds],
+  );
+  return new Map(rows.map(({ id, tags }) => [id, tags]));
+}

@@ -20,6 +20,7 @@ import {
 } from '../../store/alert-subscriptions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { type Allowance, unlimited } from '../entitlements/allowance.ts';
+import { givenFields } from '../given-fields.ts';
 import { bodyProblem, parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import { withStoredSecrets } from './channel-secrets.ts';
@@ -62,7 +63,7 @@ export interface AlertChannels {
 }
 
 /** What the service adds to a channel: sent back with an update, it is no change. */
-const RESPONSE_ONLY = ['id', 'created_at', 'updated_at'];
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
   const { store, clock, ids, sender, allowance = unlimited } = parts;
@@ -94,8 +95,9 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
     async create(accountId, input) {
       const { subscriptions, ...fields } = wholeChannel(input);
       return store.transaction(async (tx) => {
-        await holdNamedChecks(tx, accountId, subscriptions, []);
+        // First of all locks, as everywhere.
         await allowance.grow(tx, accountId, 'alertChannels');
+        await holdNamedChecks(tx, accountId, subscriptions, []);
         const createdAtMs = clock.wallMs();
         const created = await insertChannel(tx, { accountId, fields, createdAtMs });
         await insertSubscriptions(tx, {
@@ -161,17 +163,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
 /** The stored fields with those that are given over them. */
 function changedChannel({ id, fields }: StoredChannel, input: ChannelInput): AlertChannel {
   const fixed = { id, type: fields.type };
-  const wrong = (['id', 'type'] as const).filter(
-    (field) => input[field] !== undefined && input[field] !== fixed[field],
-  );
-  if (wrong.length > 0) {
-    throw invalid(wrong.map((field) => bodyProblem([field], `must be ${fixed[field]} here`)));
-  }
-  const given = Object.fromEntries(
-    Object.entries(input).filter(
-      ([field, value]) => value !== undefined && !RESPONSE_ONLY.includes(field),
-    ),
-  );
+  const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
   return wholeChannel({ ...fields, ...given, ...configOf(given.config, fields) });
 }
 

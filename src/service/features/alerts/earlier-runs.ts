@@ -1,10 +1,9 @@
-import { freshFor, type PlaceVerdict } from '../../../model/alert-places.ts';
-import { slotRuleOf } from '../../../model/frequency.ts';
+import type { PlaceVerdict } from '../../../model/alert-places.ts';
 import type { AlertSubject } from '../../store/alert-states.ts';
 import { findLatestRuns, type LatestRun } from '../../store/latest-runs.ts';
 import type { Sql } from '../../store/port.ts';
 import { grouped } from './grouped.ts';
-import { placeOf } from './judgement.ts';
+import { freshMsOf, placeOf } from './judgement.ts';
 import type { AlertObservation } from './observation.ts';
 
 /**
@@ -38,9 +37,9 @@ export async function earlierVerdicts(
     return { checkId: subject.checkId, slotMs: firstMs - reachOf(subject) };
   });
   const except = [...runsOf.values()].flat().flatMap(({ result }) => result?.id ?? []);
-  const lookAt = asked.some(({ subject }) => isParallel(subject))
-    ? LOOK_AT.parallel
-    : LOOK_AT.turns;
+  const lookAt = asked.some(({ subject }) => subject.locations.length > 1)
+    ? LOOK_AT.manyPlaces
+    : LOOK_AT.onePlace;
   const runs = await findLatestRuns(tx, { accountId, since, except, lookAt });
   const latest = grouped(runs, ({ checkId }) => checkId);
   return new Map(
@@ -51,18 +50,13 @@ export async function earlierVerdicts(
   );
 }
 
-/** One is enough where they take turns, were it not for slow ones; else the last of each location. */
-const LOOK_AT = { turns: 20, parallel: 500 } as const;
-
-function isParallel({ runsParallel, locations }: AlertSubject): boolean {
-  return runsParallel && locations.length > 1;
-}
+/** One is enough where there is one place, were it not for slow ones; else the last of each. */
+const LOOK_AT = { onePlace: 20, manyPlaces: 500 } as const;
 
 /** How far back the verdicts of other locations count. */
 function reachOf(subject: AlertSubject): number {
-  if (!isParallel(subject)) return 0;
-  const { checkId, frequency, frequencyOffset } = subject;
-  return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
+  const { runsParallel, locations } = subject;
+  return runsParallel && locations.length > 1 ? freshMsOf(subject) : 0;
 }
 
 function verdictOf(subject: AlertSubject, run: LatestRun): PlaceVerdict {

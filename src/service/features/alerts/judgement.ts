@@ -58,10 +58,19 @@ const NO_RECORD: AlertRecord = {
 
 /** The places of the check that run every slot; null where they take turns, or there is one. */
 export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelPlaces | null {
-  const { checkId, runsParallel, locations, frequency, frequencyOffset } = subject;
+  const { runsParallel, locations } = subject;
   if (!runsParallel || locations.length < 2) return null;
-  const { periodMs } = slotRuleOf(checkId, frequency, frequencyOffset);
-  return { places: locations, freshMs: freshFor(periodMs), percent: rules.parallelPercent };
+  return { places: locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
+}
+
+/** How long what one of several locations says counts beside the others. */
+export function freshMsOf({ checkId, frequency, frequencyOffset }: AlertSubject): number {
+  return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
+}
+
+function turnLateMsOf(subject: AlertSubject): number {
+  const { runsParallel, locations } = subject;
+  return runsParallel || locations.length < 2 ? 0 : freshMsOf(subject);
 }
 
 /**
@@ -163,8 +172,9 @@ export function judgeRuns(
   if (!subject.isActive) return ledger.judgement();
   const rules = rulesOf(subject);
   const parallel = parallelOf(subject, rules);
+  const turnLateMs = turnLateMsOf(subject);
   const known = bySlot(earlier).reduce(
-    (places, verdict) => withVerdict(places, verdict, parallel) ?? places,
+    (places, verdict) => withVerdict(places, verdict, parallel, turnLateMs) ?? places,
     ledger.record.state.places,
   );
   ledger.record = { ...ledger.record, state: { ...ledger.record.state, places: known } };
@@ -173,8 +183,8 @@ export function judgeRuns(
     const silent = subject.isMuted || isSilent(subject.tags, slotMs);
     const facts = factsOf(observation);
     const sequenceId = observation.result?.sequenceId ?? null;
-    const place = parallel === null ? location : placeOf(subject, { location, slotMs, sequenceId });
-    const scene = { rules, parallel, isSilent: silent, atMs };
+    const place = placeOf(subject, { location, slotMs, sequenceId });
+    const scene = { rules, parallel, turnLateMs, isSilent: silent, atMs };
     const step = afterRun(ledger.record.state, { place, slotMs, condition }, scene);
     if (step !== null) {
       if (condition !== 'passing') ledger.record = { ...ledger.record, lastRun: facts };
@@ -199,7 +209,8 @@ export function judgeTime(subject: AlertSubject, { atMs, isSilent, ids }: JudgeP
   const rules = rulesOf(subject);
   const silent = subject.isMuted || isSilent(subject.tags, atMs);
   const parallel = parallelOf(subject, rules);
-  ledger.step(afterTime(state, { rules, parallel, isSilent: silent, atMs }), lastRun);
+  const scene = { rules, parallel, turnLateMs: turnLateMsOf(subject), isSilent: silent, atMs };
+  ledger.step(afterTime(state, scene), lastRun);
   return ledger.judgement();
 }
 

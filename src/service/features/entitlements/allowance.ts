@@ -24,19 +24,27 @@ export interface Allowance {
   /** @throws ServiceError 402 where the plan does not have it */
   need(accountId: string, feature: PlanFeature): void;
   /**
-   * Judges what a check asks for.
+   * Judges what a check asks for that it does not have yet: what it has from a larger plan it keeps,
+   * and all else of it can be changed.
    *
+   * @param before null for a check that is made
    * @throws ServiceError 402 that says what the plan has instead
    */
-  admitCheck(accountId: string, check: LimitedCheck): void;
+  admitCheck(accountId: string, check: LimitedCheck, before: LimitedCheck | null): void;
+  /** The same of a group, whose locations stand in for those of its checks. */
+  admitLocations(accountId: string, group: LimitedLocations, before: LimitedLocations | null): void;
+}
+
+/** Where something runs. */
+export interface LimitedLocations {
+  readonly locations: readonly string[] | null;
+  readonly privateLocations: readonly string[] | null;
 }
 
 /** The fields of a check that a plan limits. */
-export interface LimitedCheck {
+export interface LimitedCheck extends LimitedLocations {
   readonly frequency: number;
   readonly runParallel: boolean;
-  readonly locations: readonly string[] | null;
-  readonly privateLocations: readonly string[] | null;
 }
 
 export function createAllowance(plans: Plans): Allowance {
@@ -46,35 +54,43 @@ export function createAllowance(plans: Plans): Allowance {
       throw notInPlan(plan, `${PLAN_FEATURES[feature]} are not in it`, { feature });
     }
   };
+  const admitLocations: Allowance['admitLocations'] = (accountId, after, before) => {
+    const plan = planOf(plans, accountId);
+    const allowed: readonly string[] = [...plan.locations, ...(before?.locations ?? [])];
+    const foreign = after.locations?.find((location) => !allowed.includes(location));
+    if (foreign !== undefined) {
+      throw notInPlan(plan, `the location ${foreign} is not in it`, { location: foreign });
+    }
+    const limit = plan.maxLocationsPerCheck;
+    if (placesOf(after) > Math.max(limit, placesOf(before))) {
+      throw notInPlan(plan, `locations of a check: ${limit} at most`, { limit });
+    }
+  };
   return {
     async grow(tx, accountId, resource) {
       const plan = planOf(plans, accountId);
       const limit = plan.limits[resource];
       if (limit === undefined) return;
       await lockAccount(tx, accountId);
-      if ((await countOfPlan(tx, { accountId, resource })) < limit) return;
+      if ((await countOfPlan(tx, { accountId, resource, upTo: limit })) < limit) return;
       const text = `${PLAN_LIMITS[resource].toLowerCase()}: ${limit} at most`;
       throw notInPlan(plan, text, { resource, limit });
     },
 
     need,
 
-    admitCheck(accountId, check) {
-      const plan = planOf(plans, accountId);
-      const { frequency, runParallel, locations, privateLocations } = check;
-      if (frequency === 0) need(accountId, 'subMinuteChecks');
-      if (runParallel) need(accountId, 'parallelRuns');
-      const allowed: readonly string[] = plan.locations;
-      const foreign = locations?.find((location) => !allowed.includes(location));
-      if (foreign !== undefined) {
-        throw notInPlan(plan, `the location ${foreign} is not in it`, { location: foreign });
-      }
-      const limit = plan.maxLocationsPerCheck;
-      if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) > limit) {
-        throw notInPlan(plan, `locations of a check: ${limit} at most`, { limit });
-      }
+    admitCheck(accountId, check, before) {
+      if (check.frequency === 0 && before?.frequency !== 0) need(accountId, 'subMinuteChecks');
+      if (check.runParallel && before?.runParallel !== true) need(accountId, 'parallelRuns');
+      admitLocations(accountId, check, before);
     },
+
+    admitLocations,
   };
+}
+
+function placesOf(of: LimitedLocations | null): number {
+  return (of?.locations?.length ?? 0) + (of?.privateLocations?.length ?? 0);
 }
 
 /** Where no plan limits anything. */

@@ -56,8 +56,9 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
     const { id, alertChannelSubscriptions: given } = check;
-    await referTo(tx, { accountId, before: null, after: check });
+    // First of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'heartbeats');
+    await referTo(tx, { accountId, before: null, after: check });
     const bare = withoutSubscriptions(check);
     const made = await insertCheck(tx, { accountId, check: bare, createdAtMs: clock.wallMs() });
     if (made === null) return null;
@@ -164,7 +165,7 @@ function wholeHeartbeat(fields: CheckInput, id: string): HeartbeatCheck {
  * @throws ServiceError 400 where the body names another check than the path does
  */
 function changesIn(input: CheckInput, id: string): CheckInput {
-  const given = givenFields(input, { id, responseOnly: RESPONSE_ONLY });
+  const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
   const { heartbeat } = given;
   if (typeof heartbeat !== 'object' || heartbeat === null) return given;
   const { pingToken: _, pingUrl: __, ...rhythm } = heartbeat as Record<string, unknown>;

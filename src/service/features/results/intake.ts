@@ -1,3 +1,4 @@
+import { type CompiledPauses, compilePauses } from '../../../model/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import {
@@ -7,6 +8,7 @@ import {
   readBatch,
 } from '../../../wire/v1/results.ts';
 import { badToken } from '../../errors.ts';
+import { pausesOf } from '../../store/maintenance-windows.ts';
 import type { ResultPartitions } from '../../store/partitions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { findPrivateLocation } from '../../store/private-locations.ts';
@@ -21,6 +23,7 @@ import {
 } from './admission.ts';
 import type { FinalFollower } from './final-follower.ts';
 import { recordMissed } from './missed-book.ts';
+import { withoutPaused } from './paused-slots.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 
 /** What results mean to the runs that were asked for beside the plan. */
@@ -98,11 +101,23 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     });
   }
 
-  async function keepMissed(sender: Sender, records: readonly ReceivedMissed[]) {
+  async function keepMissed(
+    sender: Sender,
+    records: readonly ReceivedMissed[],
+    pauses: CompiledPauses | null,
+  ) {
     const { accountId, slug: location } = sender;
-    return keep(sender, records, (tx, admitted) =>
-      recordMissed(tx, { accountId, location, ranges: admitted.map(({ record }) => record) }),
-    );
+    return keep(sender, records, async (tx, admitted) => {
+      const told = admitted.map(({ record }) => record);
+      const ranges = await withoutPaused(tx, { accountId, ranges: told, pauses });
+      await recordMissed(tx, { accountId, location, ranges });
+    });
+  }
+
+  /** For the missed records of a whole batch; null where nothing of the account is paused. */
+  async function pausesFor({ accountId }: Sender): Promise<CompiledPauses | null> {
+    const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
+    return pauses.length === 0 ? null : compilePauses(pauses);
   }
 
   async function senderOf(caller: AgentCaller): Promise<Sender> {
@@ -147,10 +162,11 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
           return { list: 'missed', index: batch.places.missed[at] ?? at, record };
         }),
       );
+      const pauses = missed.length === 0 ? null : await pausesFor(sender);
       const endMs = clock.monotonicMs() + missedBudgetMs;
       for (let from = 0; from < missed.length; ) {
         const records = fittingInOne(missed, from);
-        settle(records, await keepMissed(sender, records));
+        settle(records, await keepMissed(sender, records, pauses));
         from += records.length;
         if (clock.monotonicMs() >= endMs) break;
       }

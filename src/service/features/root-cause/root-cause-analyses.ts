@@ -11,13 +11,13 @@ import {
   type AnalysisSubject,
   findAnalysis,
   findPendingRequest,
-  groupsToAnalyse,
   insertPending,
   listAnalyses,
   type StoredAnalysis,
-  summariesOfGroups,
 } from '../../store/root-cause-analyses.ts';
 import { latestFailure } from '../../store/root-cause-evidence.ts';
+import { groupsToAnalyse, summariesOfGroups } from '../../store/root-cause-groups.ts';
+import { type Allowance, unlimited } from '../entitlements/allowance.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import { resultIn } from './gather.ts';
@@ -35,6 +35,8 @@ export interface RootCauseParts {
   readonly ids: () => string;
   /** Whole days, as of the results. */
   readonly retentionDays: number;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
   /** Who is asked beside the rules; null for nobody. */
   readonly model?: RootCauseProvider | null;
   /** How long one call of it may take, retries included. */
@@ -59,7 +61,8 @@ export interface RootCauseAnalyses {
   /**
    * Notes an analysis that is to be made; one that is pending already for the same is that one.
    *
-   * @throws ServiceError 404 for a check, a result or an error group that does not exist, 409 where
+   * @throws ServiceError 402 where the plan has none on request, 404 for a check, a result or an
+   *   error group that does not exist, 409 where
    *   there is no failure to look at, 400 for the model where none is configured, 429 where the
    *   check had too many in a day
    */
@@ -99,7 +102,7 @@ const MODEL_WORKERS = 2;
 const NO_LIMIT_MS = 60_000;
 
 export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyses {
-  const { store, clock, ids, retentionDays, model = null } = parts;
+  const { store, clock, ids, retentionDays, model = null, allowance = unlimited } = parts;
   const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
   const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
   const modelWorkers = model === null ? 0 : MODEL_WORKERS;
@@ -149,6 +152,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
 
   return {
     async create(accountId, asked) {
+      allowance.need(accountId, 'rootCauseAnalysis');
       const askedProvider = providerOf(asked);
       const subject = await failureOf(accountId, asked);
       const pending = await findPendingRequest(store, { accountId, subject, askedProvider });

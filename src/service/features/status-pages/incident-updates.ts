@@ -17,7 +17,7 @@ import {
 } from '../../store/incident-updates.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { parseBody } from '../input-problems.ts';
-import { givenFields, type Input } from './given-fields.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 
 export type { StoredUpdate } from '../../store/incident-updates.ts';
 
@@ -88,7 +88,7 @@ export function createIncidentUpdates(parts: IncidentUpdatesParts): IncidentUpda
         const key = { accountId, incidentId, id };
         const stored = await findUpdate(tx, family, key);
         if (stored === null) throw notFound('update of the incident');
-        const given = givenFields(input, id, RESPONSE_ONLY);
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = parsed({ ...bodyOfUpdate(stored.fields, family), ...given });
         const atMs = clock.wallMs();
         await changeUpdate(tx, family, { ...key, fields, updatedAtMs: atMs });

@@ -25,7 +25,7 @@ import {
 } from '../../store/status-page-incidents.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
-import { givenFields, type Input } from './given-fields.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 import { createIncidentUpdates, fieldsOfUpdate, type IncidentUpdates } from './incident-updates.ts';
 import { holdNamedServices } from './named-services.ts';
 
@@ -132,7 +132,7 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
       return store.transaction(async (tx) => {
         const key = { accountId, id };
         if (!(await lockPageIncident(tx, key))) throw notFound('incident');
-        const given = givenFields(input, id, RESPONSE_ONLY);
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const stored = whole(await findPageIncident(tx, key, 'first'));
         const parsed = parseBody(pageIncidentChangesSchema, { ...stored.fields, ...given });
         if (!parsed.ok) throw invalid(parsed.problems);

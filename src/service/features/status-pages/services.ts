@@ -14,7 +14,7 @@ import {
 } from '../../store/status-page-services.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
-import { givenFields, type Input } from './given-fields.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 
 export type { StoredService } from '../../store/status-page-services.ts';
 
@@ -73,7 +73,7 @@ export function createStatusPageServices({
       return store.transaction(async (tx) => {
         const stored = await lockService(tx, { accountId, id });
         if (stored === null) throw notFound(NOUN);
-        const given = givenFields(input, id, RESPONSE_ONLY);
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const fields = wholeService({ ...stored.fields, ...given });
         const updatedAtMs = clock.wallMs();
         await updateService(tx, { accountId, id, fields, updatedAtMs });

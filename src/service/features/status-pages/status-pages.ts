@@ -19,7 +19,7 @@ import { type Allowance, unlimited } from '../entitlements/allowance.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import { type GivenCard, planCards } from './cards.ts';
-import { givenFields, type Input } from './given-fields.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 import { holdNamedServices } from './named-services.ts';
 
 export type { StoredCard, StoredPage } from '../../store/status-pages.ts';
@@ -102,7 +102,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     },
 
     async update(accountId, id, input) {
-      const given = givenFields(input, id, []);
+      const given = givenFields(input, { fixed: { id }, responseOnly: [] });
       return withoutTaken(given, () =>
         store.transaction(async (tx) => {
           if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);

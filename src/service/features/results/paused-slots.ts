@@ -1,0 +1,35 @@
+import { type CompiledPauses, NEVER_PAUSED } from '../../../model/pause.ts';
+import type { Sql } from '../../store/port.ts';
+import { tagsOfChecks } from '../../store/result-subjects.ts';
+import type { MissedRange } from './missed-book.ts';
+import { without } from './slot-ranges.ts';
+
+/**
+ * What of the ranges is not in a pause: nobody misses a slot of a maintenance window. Agents leave
+ * out those of the windows that they know, and one that was down or out of contact does not know
+ * what was changed meanwhile.
+ *
+ * @param pauses null where there are none
+ */
+export async function withoutPaused(
+  tx: Sql,
+  {
+    accountId,
+    ranges,
+    pauses,
+  }: {
+    readonly accountId: string;
+    readonly ranges: readonly MissedRange[];
+    readonly pauses: CompiledPauses | null;
+  },
+): Promise<readonly MissedRange[]> {
+  if (pauses === null || ranges.length === 0) return ranges;
+  const checkIds = [...new Set(ranges.map(({ checkId }) => checkId))];
+  const tags = await tagsOfChecks(tx, { accountId, checkIds });
+  return ranges.flatMap((range) => {
+    const times = pauses.timesFor(tags.get(range.checkId) ?? []);
+    if (times === NEVER_PAUSED) return [range];
+    const left = without(range, (_, slotMs) => times.isPausedAt(slotMs));
+    return left.map((part) => ({ ...range, ...part }));
+  });
+}
