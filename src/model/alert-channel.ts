@@ -176,6 +176,16 @@ export type ChannelTarget =
   | { readonly type: 'SLACK'; readonly config: SlackConfig }
   | { readonly type: 'SMS'; readonly config: SmsConfig };
 
+/** A webhook without its secrets: locked values are empty, and of the key only that there is one. */
+export type OpenWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
+  readonly hasWebhookSecret: boolean;
+};
+
+/** Where a channel's notices go, as anybody may see it. */
+export type OpenTarget =
+  | Exclude<ChannelTarget, { type: 'WEBHOOK' }>
+  | { readonly type: 'WEBHOOK'; readonly config: OpenWebhookConfig };
+
 /** A header or a query parameter of a webhook. */
 export type ChannelPair = z.infer<typeof pair>;
 

@@ -66,8 +66,17 @@ export function withVerdict(
   return [...others, mergedWith(own, verdict)];
 }
 
-/** The newest slot that any place told of; -Infinity where there is none. */
-export function newestOf(verdicts: readonly PlaceVerdict[]): number {
+/** Whether another place is ahead by now, where they take turns. */
+export function isBehind(
+  verdicts: readonly PlaceVerdict[],
+  turn: PlaceVerdict,
+  parallel: ParallelPlaces | null,
+): boolean {
+  return parallel === null && turn.slotMs < newestOf(verdicts);
+}
+
+/** -Infinity where there is none. */
+function newestOf(verdicts: readonly PlaceVerdict[]): number {
   return Math.max(...verdicts.map(({ slotMs }) => slotMs));
 }
 
@@ -101,7 +110,7 @@ export function conditionAfterTurn(
   verdicts: readonly PlaceVerdict[],
   turn: PlaceVerdict,
 ): Condition {
-  if (turn.slotMs < newestOf(verdicts)) return worseOf(before, turn.condition);
+  if (isBehind(verdicts, turn, null)) return worseOf(before, turn.condition);
   return verdicts
     .filter(({ slotMs }) => slotMs === turn.slotMs)
     .reduce<Condition>((worst, { condition }) => worseOf(worst, condition), turn.condition);

@@ -2,7 +2,7 @@ import { ALERT_OF_STEP, type AlertType, type Condition, type Trouble } from './a
 import {
   conditionAfterTurn,
   conditionOver,
-  newestOf,
+  isBehind,
   type ParallelPlaces,
   type PlaceVerdict,
   slotToCount,
@@ -78,6 +78,8 @@ export interface AlertStep {
  * - From passing, a threshold is to be reached first: then the alert is that of the step in which
  *   it is, so it is a REMAIN where that is not the first run.
  * - Between degraded and failing no threshold is waited for.
+ * - Where places take turns, trouble that one of them tells of when another has passed since is no
+ *   beginning of a row: it is told of where one run is enough.
  * - A recovery is told of where the trouble was, and as what it was last told.
  * - What begins in silence is not told of later. Trouble that began before it is told of by the
  *   first run after it, where the threshold was reached meanwhile.
@@ -132,12 +134,16 @@ function changed(
   const state = {
     ...before,
     condition,
-    // What a late turn tells of has not lasted through the better ones that are newer.
-    sinceMs: parallel === null ? newestOf(before.places) : slotMs,
+    sinceMs: slotMs,
     runs: 1,
     countedMs: counted ?? slotMs,
   };
   const begins = before.condition === 'passing';
+  if (begins && isBehind(before.places, verdict, parallel)) {
+    // What is newer passed, so it was over by then: it is told of at once, or never.
+    const isTold = !scene.isSilent && isReached(state, slotMs, scene.rules);
+    return isTold ? notice(state, ALERT_OF_STEP.passing[condition], scene) : quiet(before, scene);
+  }
   const easesUntold = before.condition === 'failing' && before.isHushed;
   if (scene.isSilent) return quiet({ ...state, isHushed: before.told === null }, scene);
   if (easesUntold || (begins && !isReached(state, slotMs, scene.rules))) return quiet(state, scene);

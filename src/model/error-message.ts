@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AMOUNT, CLOCK, DAY, IPV4, IPV6, UNIT } from './error-patterns.ts';
 
 /** UTF-16 units of a message that are looked at, and of what is kept of it. */
 export const MAX_ERROR_MESSAGE_CHARS = 10_240;
@@ -16,31 +17,29 @@ const END = '(?![0-9a-z])';
 /** As BEGIN, and not within a version behind letters, as in TLSv1.3. */
 const NUMBER_BEGIN = '(?<![0-9a-z]|[a-z]\\d{1,3}\\.)';
 
-const CLOCK =
-  '\\d{1,2}:\\d{2}(?::\\d{2}(?:[.,]\\d{1,9})?)?(?: ?[ap]m)?(?: ?(?:z|utc|gmt|[-+]\\d{2}:?\\d{2}))?';
-const WEEKDAY = '(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}';
-const MONTH = '(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}';
-const DAY = [
-  '\\d{4}[-/.]\\d{1,2}[-/.]\\d{1,2}',
-  '\\d{1,2}[-/.]\\d{1,2}[-/.]\\d{4}',
-  `(?:${WEEKDAY},? )?\\d{1,2}[ -]${MONTH}[ -]\\d{2,4}`,
-  // Of asctime the year stands behind the time.
-  `(?:${WEEKDAY},? )?${MONTH} {1,2}\\d{1,2}(?:,? \\d{4}|(?= \\d{1,2}:\\d{2}))`,
-].join('|');
+const QUOTED = '"(?:[^"\\\\]|\\\\.)*"';
 
-const AMOUNT = '\\d+(?:[.,]\\d+)?';
-const UNIT =
-  '(?:(?:nano|micro|milli)?sec(?:ond)?s?|[nu\\u00b5\\u03bcm]?s|msecs?|m|mins?|minutes?|h|hrs?|hours?|d|days?)';
-
-const HEX_GROUP = '[0-9a-f]{1,4}';
-const HEX_GROUPS = `${HEX_GROUP}(?::${HEX_GROUP}){0,6}`;
-const IPV4 = '(?:\\d{1,3}\\.){3}\\d{1,3}';
-const IPV6 = [
-  `(?:${HEX_GROUPS})?::(?:ffff:)?${IPV4}`,
-  `(?:${HEX_GROUP}:){7}${HEX_GROUP}`,
-  `${HEX_GROUPS}::(?:${HEX_GROUPS})?`,
-  `::${HEX_GROUPS}`,
-].join('|');
+/**
+ * Assertions say what they look at and what they found (src/agent/assertions/judge.ts). The first is
+ * the check's and tells one error from another; the second is the target's, whatever it looks like.
+ */
+const ASSERTION_RULES: readonly Rule[] = [
+  // RFC 9535 2.3.1: names such as user-id cannot be written otherwise.
+  {
+    pattern: `(?<=[$\\w\\]*.])\\[(?:'[^'\\\\\\]]{1,100}'|"[^"\\\\\\]]{1,100}")\\]`,
+    placeholder: asItIs,
+  },
+  { pattern: `(?<=\\b(?:the match of|to have the key) )${QUOTED}`, placeholder: asItIs },
+  // Like a status, it is a name: NXDOMAIN is another error than SERVFAIL.
+  { pattern: '(?<=\\bthe response code .{0,60})"[0-9a-z]{1,20}"', placeholder: asItIs },
+  // Lists and objects have as many entries, and as much of the cut, as they happen to have.
+  { pattern: '(?<=, but it was )[[{].*', placeholder: '<json>' },
+  // V8 quotes what surrounds the token, quotation marks and all.
+  {
+    pattern: '\\bUnexpected token .{1,200}? is not valid JSON',
+    placeholder: 'Unexpected token <value> is not valid JSON',
+  },
+];
 
 /**
  * What differs from one occurrence of an error to the next, in the order in which it is looked
@@ -49,12 +48,13 @@ const IPV6 = [
  * them take time in proportion to the text, whatever it holds.
  */
 const TEXT_RULES: readonly Rule[] = [
+  ...ASSERTION_RULES,
   {
     pattern: '(?<![0-9a-z+.-])[a-z][a-z0-9+.-]{1,20}:\\/\\/[^\\s"\'`<>\\\\^{|}\\u201c\\u201d]+',
     placeholder: cleanUrl,
   },
   // As JSON quotes. An escaped quotation mark begins nothing.
-  { pattern: '(?<!\\\\)"(?:[^"\\\\]|\\\\.)*"', placeholder: '"<value>"' },
+  { pattern: `(?<!\\\\)${QUOTED}`, placeholder: '"<value>"' },
   { pattern: "(?<![0-9a-z'])'[^']*'(?![0-9a-z])", placeholder: "'<value>'" },
   { pattern: '`[^`]*`', placeholder: '`<value>`' },
   { pattern: '\\u201c[^\\u201c\\u201d]*\\u201d', placeholder: '\u201c<value>\u201d' },
@@ -148,6 +148,10 @@ function replaced(text: string, { list, any }: Rules): string {
     const offset = Number(rest[list.length]);
     return rule.placeholder(found, text.slice(Math.max(0, offset - STATUS_REACH_CHARS), offset));
   });
+}
+
+function asItIs(found: string): string {
+  return found;
 }
 
 /** As in `the status code to equal 200, but it was 503`. */

@@ -8,7 +8,6 @@ import {
   spanAt,
 } from './recurrence.ts';
 
-
 /** Beyond these JavaScript has no dates, so no month can be counted. */
 const instantMs = z.int().min(0).max(8_640_000_000_000_000);
 

@@ -47,7 +47,8 @@ export async function loadPlans(file: string | null): Promise<Plans> {
   const parsed = plansSchema.safeParse(await readYaml(file));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw refused(file, `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'is not right'}`);
+  const place = issue === undefined || issue.path.length === 0 ? 'the file' : issue.path.join('.');
+  throw refused(file, `${place}: ${issue?.message ?? 'is not right'}`);
 }
 
 async function readYaml(file: string): Promise<unknown> {

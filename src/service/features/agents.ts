@@ -72,7 +72,10 @@ export function createAgents(parts: AgentsParts): Agents {
       poll.who,
       runs.map(({ runId }) => runId),
     );
-    const isKnown = !checks.full && poll.request.revision >= standing.settingsRevision;
+    // Agents take those of the last page.
+    const isKnown =
+      checks.nextPage !== null ||
+      (!checks.full && poll.request.revision >= standing.settingsRevision);
     return {
       ...checks,
       upsert: [...checks.upsert],

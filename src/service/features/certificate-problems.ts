@@ -4,6 +4,7 @@ import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from './input-problems.ts';
 
 const ONE_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const MAX_CERTIFICATES = 20;
 
 /**
@@ -17,6 +18,10 @@ export function certificateProblems(body: ClientCertificateBody): readonly Reque
   if (own === null) problems.push(bodyProblem(['cert'], NO_CERTIFICATE));
   if (ca !== null && certificatesIn(ca) === null)
     problems.push(bodyProblem(['ca'], NO_CERTIFICATE));
+  // These two are stored in clear and given back.
+  for (const [field, pem] of Object.entries({ cert, ca: ca ?? '' })) {
+    if (PRIVATE_KEY.test(pem)) problems.push(bodyProblem([field], 'must not hold a private key'));
+  }
   const opened = openKey(key, passphrase);
   if (!opened.ok) problems.push(bodyProblem([opened.field], opened.message));
   else if (own?.[0]?.checkPrivateKey(opened.key) === false) {

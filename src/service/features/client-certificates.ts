@@ -12,7 +12,7 @@ import type { SecretBox } from '../secrets/secret-box.ts';
 import { lockAccount } from '../store/accounts.ts';
 import {
   type CertificateKey,
-  countCertificates,
+  certificateBytes,
   deleteCertificate,
   findCertificate,
   insertCertificate,
@@ -28,7 +28,8 @@ import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
-import { boxOf } from './secret-store.ts';
+import { requireRoom } from './room.ts';
+import { boxOf, opened } from './secret-store.ts';
 
 export type { StoredCertificate } from '../store/client-certificates.ts';
 
@@ -58,6 +59,15 @@ export interface ClientCertificates {
   forAgents(sql: Sql, accountId: string): Promise<ClientCertificate[]>;
 }
 
+/** Every agent of the account is told all of them … */
+const ROOM = {
+  resource: 'clientCertificates',
+  limit: MAX_CLIENT_CERTIFICATES,
+  name: 'client certificates',
+} as const;
+/** … in one answer, of which checks, runs and pauses have their parts: see MAX_POLL_ANSWER_BYTES. */
+const MAX_BYTES = 2 * 1024 * 1024;
+
 /** What the service adds to one: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
@@ -72,7 +82,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
     accountId: string,
     { id, sealedKey }: StoredCertificate,
   ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
-    JSON.parse(boxOf(secrets).open(sealedKey, placeOf(accountId, id)));
+    JSON.parse(opened(secrets, sealedKey, placeOf(accountId, id)));
 
   return {
     async create(accountId, input) {
@@ -81,16 +91,14 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       const sealedKey = seal({ accountId, id }, body);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'clientCertificates');
-        await lockAccount(tx, accountId);
-        // Every agent of the account is told all of them.
-        if ((await countCertificates(tx, accountId)) >= MAX_CLIENT_CERTIFICATES) {
-          throw conflict(`An account has ${MAX_CLIENT_CERTIFICATES} client certificates at most`, {
-            limit: MAX_CLIENT_CERTIFICATES,
-          });
-        }
+        await requireRoom(tx, accountId, ROOM);
         const { host, cert, ca } = body;
         const fields = { accountId, id, host, cert, ca, sealedKey, atMs: clock.wallMs() };
-        return insertCertificate(tx, fields).catch((thrown) => hostTaken(thrown, host));
+        const created = await insertCertificate(tx, fields).catch((thrown) =>
+          hostTaken(thrown, host),
+        );
+        await keepBytes(tx, accountId);
+        return created;
       });
     },
 
@@ -106,15 +114,17 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
 
     update(accountId, id, input) {
       return store.transaction(async (tx) => {
+        // Before the certificate, as where one is made.
+        await lockAccount(tx, accountId);
         const stored = await lockCertificate(tx, { accountId, id });
         if (stored === null) throw notFound('client certificate');
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { host, cert, ca } = stored;
-        // The passphrase is that of the key: a new key does not have the old one's.
-        const old = unseal(accountId, stored);
-        const key = given.key === undefined ? old : { key: old.key, passphrase: null };
+        // The passphrase is that of the key: a new key does not have the old one's. Nor is the old key
+        // looked at: it may be what nobody can open any more.
+        const key = given.key === undefined ? unseal(accountId, stored) : { passphrase: null };
         const body = wholeCertificate({ host, cert, ca, ...key, ...given });
-        return updateCertificate(tx, {
+        const updated = await updateCertificate(tx, {
           accountId,
           id,
           host: body.host,
@@ -123,6 +133,8 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
           sealedKey: seal({ accountId, id }, body),
           atMs: clock.wallMs(),
         }).catch((thrown) => hostTaken(thrown, body.host));
+        await keepBytes(tx, accountId);
+        return updated;
       });
     },
 
@@ -150,6 +162,13 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       });
     },
   };
+}
+
+/** To be called after the change, in its transaction. */
+async function keepBytes(tx: Sql, accountId: string): Promise<void> {
+  if ((await certificateBytes(tx, accountId)) <= MAX_BYTES) return;
+  const message = `The client certificates of an account take at most ${MAX_BYTES} bytes together, with their keys; leave out what is beside the certificates, or delete some`;
+  throw conflict(message, { limitBytes: MAX_BYTES });
 }
 
 function placeOf(accountId: string, id: string): readonly string[] {

@@ -16,8 +16,7 @@ export function givenFields(
   { fixed, responseOnly }: { readonly fixed: Input; readonly responseOnly: readonly string[] },
 ): Input {
   const wrong = Object.entries(fixed).filter(
-    ([field, value]) =>
-      value !== undefined && input[field] !== undefined && input[field] !== value,
+    ([field, value]) => value !== undefined && input[field] !== undefined && input[field] !== value,
   );
   if (wrong.length > 0) {
     throw invalid(

@@ -20,9 +20,9 @@ import {
   updateIncident,
 } from '../store/incidents.ts';
 import type { Store } from '../store/port.ts';
+import { givenFields, type Input } from './given-fields.ts';
 import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
-import { givenFields, type Input } from './given-fields.ts';
 import {
   createIncidentUpdates,
   fieldsOfUpdate,

@@ -16,6 +16,7 @@ import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
+import { requireRoom } from './room.ts';
 
 export type { StoredSnippet } from '../store/snippets.ts';
 
@@ -38,6 +39,7 @@ export interface Snippets {
   remove(accountId: string, id: number): Promise<void>;
 }
 
+const ROOM = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createSnippets({ store, clock, allowance }: SnippetsParts): Snippets {
@@ -46,6 +48,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       const fields = wholeSnippet(input);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'snippets');
+        await requireRoom(tx, accountId, ROOM);
         const created = await insertSnippet(tx, { accountId, fields, atMs: clock.wallMs() });
         if (created === null) throw nameTaken(fields.name);
         return created;

@@ -3,10 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { SecretBox } from '../secrets/secret-box.ts';
-import { lockAccount } from '../store/accounts.ts';
 import type { Sql, Store } from '../store/port.ts';
 import {
-  countVariables,
   deleteVariable,
   findVariable,
   insertVariable,
@@ -20,7 +18,8 @@ import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
-import { boxOf } from './secret-store.ts';
+import { requireRoom } from './room.ts';
+import { boxOf, opened } from './secret-store.ts';
 
 export type { StoredVariable } from '../store/variables.ts';
 
@@ -47,6 +46,8 @@ export interface Variables {
   secretValues(sql: Sql, accountId: string): Promise<readonly string[]>;
 }
 
+/** Every agent of the account is told all of them. */
+const ROOM = { resource: 'variables', limit: MAX_VARIABLES, name: 'variables' } as const;
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createVariables(parts: VariablesParts): Variables {
@@ -59,9 +60,7 @@ export function createVariables(parts: VariablesParts): Variables {
     return { accountId, key, value: null, sealedValue, locked, secret, atMs };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
-    sealedValue === null
-      ? (value ?? '')
-      : boxOf(secrets).open(sealedValue, placeOf(accountId, key));
+    sealedValue === null ? (value ?? '') : opened(secrets, sealedValue, placeOf(accountId, key));
 
   return {
     async create(accountId, input) {
@@ -69,13 +68,7 @@ export function createVariables(parts: VariablesParts): Variables {
       const columns = columnsOf(accountId, variable);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'variables');
-        await lockAccount(tx, accountId);
-        // Every agent of the account is told all of them.
-        if ((await countVariables(tx, accountId)) >= MAX_VARIABLES) {
-          throw conflict(`An account has ${MAX_VARIABLES} variables at most`, {
-            limit: MAX_VARIABLES,
-          });
-        }
+        await requireRoom(tx, accountId, ROOM);
         const created = await insertVariable(tx, columns);
         if (created !== null) return created;
         throw conflict(`There is a variable ${variable.key} already`, { key: variable.key });

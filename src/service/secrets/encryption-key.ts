@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
-import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/replace-file.ts';
 import { createSecretBox, KEY_BYTES, type SecretBox } from './secret-box.ts';
 
@@ -36,7 +36,8 @@ function parseKeys(text: string): Parsed<Keys> {
 
 /**
  * What encrypts the secrets of this service. Without a key of its own, the embedded database, which
- * no other replica shares, gets one in a file beside it that is made the first time.
+ * no other replica shares, gets one in a file beside it that is made the first time. Where it has
+ * one of its own later, the file goes on to decrypt what it encrypted before.
  *
  * @returns null where there is no key, and so no secret can be stored
  * @throws VedetteError where the file cannot be read, or does not hold a key
@@ -50,27 +51,30 @@ export async function openSecretBox({
   readonly dataDir: string | null;
   readonly isEmbedded: boolean;
 }): Promise<SecretBox | null> {
-  if (keys !== null) return createSecretBox(keys);
-  if (!isEmbedded) return null;
+  if (!isEmbedded) return keys === null ? null : createSecretBox(keys);
   // The data is gone with the process, and so may be its key.
-  if (dataDir === null) return createSecretBox([randomBytes(KEY_BYTES)]);
-  return createSecretBox([await ownKey(join(dataDir, FILE_NAME))]);
+  if (dataDir === null) return createSecretBox(keys ?? [randomBytes(KEY_BYTES)]);
+  const file = join(dataDir, FILE_NAME);
+  const own = await keysIn(file);
+  if (keys === null) return createSecretBox(own ?? [await makeKey(file)]);
+  return createSecretBox([...keys, ...(own ?? [])]);
 }
 
 /** Only for whoever has the folder's lock. */
-async function ownKey(file: string): Promise<Buffer> {
+async function makeKey(file: string): Promise<Buffer> {
+  const made = randomBytes(KEY_BYTES);
+  await replaceFile(file, `${made.toString('hex')}\n`, { durable: true });
+  return made;
+}
+
+/** null where there is no such file. */
+async function keysIn(file: string): Promise<Keys | null> {
   const text = await readIfThere(file);
-  if (text === null) {
-    const made = randomBytes(KEY_BYTES);
-    await replaceFile(file, `${made.toString('hex')}\n`, { durable: true });
-    return made;
-  }
+  if (text === null) return null;
   const parsed = parseKeys(text.trim());
-  if (parsed.ok) return parsed.value[0];
+  if (parsed.ok) return parsed.value;
   // A new key in its place would leave all that was encrypted unreadable for good.
-  throw new VedetteError(
-    'environment',
-    'ENCRYPTION_KEY_FILE',
+  throw unusable(
     `${file} must hold 64 hex digits and does not: put the file back as it was, or remove it to give up all stored secrets`,
   );
 }
@@ -80,6 +84,10 @@ async function readIfThere(file: string): Promise<string | null> {
     return await readFile(file, 'utf8');
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return null;
-    throw error;
+    throw unusable(`${file} cannot be read: ${messageOf(error)}`);
   }
+}
+
+function unusable(message: string): VedetteError {
+  return new VedetteError('environment', 'ENCRYPTION_KEY_FILE', message);
 }

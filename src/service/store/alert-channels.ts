@@ -1,15 +1,23 @@
-import type { AlertChannel, ChannelTarget, ChannelWishes } from '../../model/alert-channel.ts';
+import type { AlertChannel, ChannelWishes, OpenTarget } from '../../model/alert-channel.ts';
 import type { Sql } from './port.ts';
 import { StoreError } from './store-errors.ts';
 import { jsonText } from './values.ts';
 
 /** A channel without its subscriptions, which have a table of their own. */
-export type ChannelFields = ChannelTarget & ChannelWishes;
+export type ChannelFields = OpenTarget & ChannelWishes;
+
+/** A channel's target with its secrets, encrypted. */
+export interface SealedTarget {
+  readonly target: OpenTarget;
+  /** null where it has none. */
+  readonly sealedSecrets: Buffer | null;
+}
 
 export interface StoredChannel {
   readonly id: number;
-  /** With its secrets. */
   readonly fields: ChannelFields;
+  /** null where it has none. */
+  readonly sealedSecrets: Buffer | null;
   readonly createdAt: Date;
   /** null until it was first updated. */
   readonly updatedAt: Date | null;
@@ -23,7 +31,8 @@ export interface ChannelKey {
 type ChannelRow = {
   readonly id: number;
   readonly type: AlertChannel['type'];
-  readonly config: AlertChannel['config'];
+  readonly config: OpenTarget['config'];
+  readonly sealed_secrets: Buffer | null;
   readonly send_failure: boolean;
   readonly send_recovery: boolean;
   readonly send_degraded: boolean;
@@ -33,27 +42,30 @@ type ChannelRow = {
   readonly updated_at: Date | null;
 };
 
-const COLUMNS = `id, type, config, send_failure, send_recovery, send_degraded, ssl_expiry,
-  ssl_expiry_threshold, created_at, updated_at`;
+const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
+  ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
 
 function channelOf(row: ChannelRow): StoredChannel {
   return {
     id: row.id,
     fields: {
       // They were stored together, and the type never changes.
-      ...({ type: row.type, config: row.config } as ChannelTarget),
+      ...({ type: row.type, config: row.config } as OpenTarget),
       sendFailure: row.send_failure,
       sendRecovery: row.send_recovery,
       sendDegraded: row.send_degraded,
       sslExpiry: row.ssl_expiry,
       sslExpiryThreshold: row.ssl_expiry_threshold,
     },
+    sealedSecrets: row.sealed_secrets,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
-function valuesOf(fields: ChannelFields): readonly unknown[] {
+type ChannelContent = Pick<StoredChannel, 'fields' | 'sealedSecrets'>;
+
+function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[] {
   return [
     jsonText(fields.config),
     fields.sendFailure,
@@ -61,34 +73,44 @@ function valuesOf(fields: ChannelFields): readonly unknown[] {
     fields.sendDegraded,
     fields.sslExpiry,
     fields.sslExpiryThreshold,
+    sealedSecrets,
   ];
 }
 
+/** For a channel that is to be: its secrets are bound to it before it is stored. */
+export async function newChannelId(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ id: number }>(
+    `select nextval(pg_get_serial_sequence('alert_channels', 'id')) as id`,
+  );
+  if (row === undefined) throw noRow();
+  return row.id;
+}
+
+/** @param channel with an id of `newChannelId` */
 export async function insertChannel(
   sql: Sql,
   {
     accountId,
-    fields,
+    id,
     createdAtMs,
-  }: { readonly accountId: string; readonly fields: ChannelFields; readonly createdAtMs: number },
+    ...content
+  }: ChannelKey & ChannelContent & { readonly createdAtMs: number },
 ): Promise<StoredChannel> {
   const rows = await sql.query<ChannelRow>(
     `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
-       ssl_expiry_threshold, account_id, type, created_at, updated_at)
-     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7, $8,
-       $9::timestamptz, null)
+       ssl_expiry_threshold, sealed_secrets, account_id, id, type, created_at, updated_at)
+     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea, $8,
+       $9::bigint, $10, $11::timestamptz, null)
      returning ${COLUMNS}`,
-    [...valuesOf(fields), accountId, fields.type, new Date(createdAtMs)],
+    [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
   );
   const [row] = rows;
-  if (row === undefined) {
-    throw new StoreError(
-      'internal',
-      'STORE_STATEMENT',
-      'an insert into alert_channels gave no row',
-    );
-  }
+  if (row === undefined) throw noRow();
   return channelOf(row);
+}
+
+function noRow(): StoreError {
+  return new StoreError('internal', 'STORE_STATEMENT', 'a new row of alert_channels was not given');
 }
 
 /** Only for a channel that `lockChannel` holds. */
@@ -97,17 +119,17 @@ export async function updateChannel(
   {
     accountId,
     id,
-    fields,
     updatedAtMs,
-  }: ChannelKey & { readonly fields: ChannelFields; readonly updatedAtMs: number },
+    ...content
+  }: ChannelKey & ChannelContent & { readonly updatedAtMs: number },
 ): Promise<StoredChannel | null> {
   const rows = await sql.query<ChannelRow>(
     `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
        send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
-       ssl_expiry_threshold = $6::int, updated_at = $9::timestamptz
-     where account_id = $7 and id = $8::bigint
+       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = $10::timestamptz
+     where account_id = $8 and id = $9::bigint
      returning ${COLUMNS}`,
-    [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
+    [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
   );
   return rows[0] === undefined ? null : channelOf(rows[0]);
 }

@@ -1,4 +1,4 @@
-import type { ChannelTarget, ChannelWishes } from '../../model/alert-channel.ts';
+import type { ChannelWishes, OpenTarget } from '../../model/alert-channel.ts';
 import type { Sql } from './port.ts';
 
 /** That a channel hears of a check, or for the time being does not. */
@@ -98,16 +98,16 @@ export async function holdSubscribers(
 
 /** A subscription with where it leads. */
 export interface SubscribedChannel extends Subscription {
-  readonly target: ChannelTarget;
+  readonly target: OpenTarget;
 }
 
-/** By check, then by channel. With the secrets of the channels. */
+/** By check, then by channel. */
 export async function channelsOfChecks(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly SubscribedChannel[]> {
   if (checkIds.length === 0) return [];
-  const rows = await sql.query<SubscriptionRow & ChannelTarget>(
+  const rows = await sql.query<SubscriptionRow & OpenTarget>(
     `select s.check_id, s.channel_id, s.activated, c.type, c.config
      from alert_subscriptions s
      join alert_channels c on c.account_id = s.account_id and c.id = s.channel_id

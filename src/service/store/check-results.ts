@@ -1,5 +1,6 @@
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { Sql } from './port.ts';
+import { SHOWN_RESULT } from './shown-result.ts';
 import { jsonText } from './values.ts';
 
 /** One stored result, by its key. */
@@ -215,7 +216,7 @@ export async function listResults(
   const rows = await sql.query<{ body: string | null }>(
     `select case when sum(octet_length(body)) over () <= $8::bigint then body end as body
      from (
-       select body::text as body, created_at, slot, id from check_results
+       select ${SHOWN_RESULT} as body, created_at, slot, id from check_results
        where ${conditions.join(' and ')} ${order} limit $6::bigint offset $7::bigint
      ) as page
      ${order}`,
@@ -225,16 +226,32 @@ export async function listResults(
   return bodies.length === rows.length ? bodies : null;
 }
 
-/** The body as JSON text; null where there is none. */
-export async function findResult(
+interface ResultOf {
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly id: string;
+}
+
+/** The body as JSON text, as it came in; null where there is none. */
+export async function findResult(sql: Sql, key: ResultOf): Promise<string | null> {
+  return readResult(sql, key, 'body::text');
+}
+
+/** The same as the API shows it. */
+export async function findShownResult(sql: Sql, key: ResultOf): Promise<string | null> {
+  return readResult(sql, key, SHOWN_RESULT);
+}
+
+async function readResult(
   sql: Sql,
-  key: { readonly accountId: string; readonly checkId: string; readonly id: string },
+  { accountId, checkId, id }: ResultOf,
+  form: string,
 ): Promise<string | null> {
   const [row] = await sql.query<{ body: string }>(
-    `select body::text as body from check_results
+    `select ${form} as body from check_results
      where account_id = $1 and check_id = $2 and id = $3
      order by slot desc limit 1`,
-    [key.accountId, key.checkId, key.id],
+    [accountId, checkId, id],
   );
   return row?.body ?? null;
 }

@@ -142,12 +142,15 @@ export async function deleteCertificate(
   return rows.length > 0;
 }
 
-export async function countCertificates(sql: Sql, accountId: string): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    'select count(*)::int as count from client_certificates where account_id = $1',
+/** What all of them take as JSON, with their keys. */
+export async function certificateBytes(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ bytes: number }>(
+    `select coalesce(sum(octet_length(to_json(cert)::text) + octet_length(sealed_key)
+       + coalesce(octet_length(to_json(ca)::text), 0)), 0)::bigint as bytes
+     from client_certificates where account_id = $1`,
     [accountId],
   );
-  return row?.count ?? 0;
+  return row?.bytes ?? 0;
 }
 
 function one(rows: readonly CertificateRow[]): StoredCertificate {

@@ -126,7 +126,8 @@ export async function addSightings(
 
 /**
  * Removes what each scope has beyond a number of groups, those that were not seen for longest first.
- * What is archived for ever does not count and stays.
+ * What is archived for ever does not count and stays, and so does what somebody adds to right now:
+ * whoever that is may wait for a group that is held here.
  *
  * @returns how many went
  */
@@ -147,11 +148,13 @@ export async function removeBeyond(
   if (scopes.length === 0) return 0;
   const rows = await sql.query(
     `delete from error_groups where account_id = $1 and id = any (array(
-       select beyond.id from unnest($3::text[]) as grown (scope) cross join lateral (
-         select o.id from error_groups o
-         where o.account_id = $1 and o.kind = $2 and o.scope = grown.scope
-           and o.archive <> 'for-ever'
-         order by o.last_seen desc, o.id offset $4::bigint) as beyond))
+       select held.id from error_groups held where held.account_id = $1 and held.id = any (array(
+         select beyond.id from unnest($3::text[]) as grown (scope) cross join lateral (
+           select o.id from error_groups o
+           where o.account_id = $1 and o.kind = $2 and o.scope = grown.scope
+             and o.archive <> 'for-ever'
+           order by o.last_seen desc, o.id offset $4::bigint) as beyond))
+       for update skip locked))
      returning 1 as one`,
     [accountId, kind, scopes, maxGroups],
   );
@@ -248,16 +251,21 @@ export async function countArchivedForEver(
   return row?.count ?? 0;
 }
 
-/** Removes groups that were last seen before the instant, as many as the limit at most. */
+/**
+ * Removes groups that were last seen before the instant, as many as the limit at most. One that
+ * somebody changes right now stays: it may just be seen again.
+ */
 export async function deleteErrorGroupsBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {
   const rows = await sql.query(
-    `delete from error_groups where ctid = any (array(
-       select ctid from error_groups
+    `with old as (
+       select account_id, id from error_groups
        where last_seen < $1::timestamptz and archive <> 'for-ever'
-       order by last_seen limit $2::bigint))
+       order by last_seen limit $2::bigint for update skip locked
+     )
+     delete from error_groups g using old where g.account_id = old.account_id and g.id = old.id
      returning 1 as one`,
     [new Date(beforeMs), limit],
   );

@@ -1,5 +1,6 @@
 import type { AlertType } from '../../model/alert.ts';
-import type { ChannelTarget } from '../../model/alert-channel.ts';
+import type { OpenTarget } from '../../model/alert-channel.ts';
+import type { SealedTarget } from './alert-channels.ts';
 import type { Sql } from './port.ts';
 import { jsonText, storableText } from './values.ts';
 
@@ -53,11 +54,10 @@ export async function insertDeliveries(
 }
 
 /** A delivery that its owner may send. */
-export type ClaimedDelivery = {
+export type ClaimedDelivery = SealedTarget & {
   readonly id: string;
   readonly accountId: string;
   readonly channelId: number;
-  readonly target: ChannelTarget;
   /** As it was put. */
   readonly notice: unknown;
   /** Counts from 1; this one is among them. */
@@ -82,8 +82,9 @@ type ClaimedRow = {
   readonly id: string;
   readonly account_id: string;
   readonly channel_id: number;
-  readonly type: ChannelTarget['type'];
-  readonly config: ChannelTarget['config'];
+  readonly type: OpenTarget['type'];
+  readonly config: OpenTarget['config'];
+  readonly sealed_secrets: Buffer | null;
   readonly notice: unknown;
   readonly attempts: number;
   readonly due_at: Date;
@@ -133,7 +134,8 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
        last_attempt_at = $1::timestamptz
      from locked, alert_channels c
      where d.id = locked.id and c.account_id = d.account_id and c.id = d.channel_id
-     returning d.id, d.account_id, d.channel_id, c.type, c.config, d.notice, d.attempts, d.due_at`,
+     returning d.id, d.account_id, d.channel_id, c.type, c.config, c.sealed_secrets,
+       d.notice, d.attempts, d.due_at`,
     [
       new Date(claim.atMs),
       claim.owner,
@@ -149,7 +151,8 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
     id: row.id,
     accountId: row.account_id,
     channelId: row.channel_id,
-    target: { type: row.type, config: row.config } as ChannelTarget,
+    target: { type: row.type, config: row.config } as OpenTarget,
+    sealedSecrets: row.sealed_secrets,
     notice: row.notice,
     attempt: row.attempts,
     dueAtMs: row.due_at.getTime(),

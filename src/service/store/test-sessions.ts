@@ -2,6 +2,7 @@ import type { TestSessionFacts } from '../../model/test-session.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRecord } from '../../wire/v1/results.ts';
 import type { Sql } from './port.ts';
+import { SHOWN_RESULT } from './shown-result.ts';
 import { jsonText } from './values.ts';
 
 /** A run that was not made. */
@@ -257,7 +258,7 @@ export async function listSessionResults(
   const rows = await sql.query<{ body: string | null }>(
     `select case when sum(octet_length(body)) over () <= $7::bigint then body end as body
      from (
-       select body::text as body, started_at, id from test_session_results
+       select ${SHOWN_RESULT} as body, started_at, id from test_session_results
        where account_id = $1 and session_id = $2 and result_type = any($3::text[])
          and ($4::boolean is null or has_failures = $4::boolean)
        order by started_at, id limit $5::bigint offset $6::bigint

@@ -128,11 +128,3 @@ export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey):
   );
   return rows.length > 0;
 }
-
-export async function countVariables(sql: Sql, accountId: string): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(
-    'select count(*)::int as count from variables where account_id = $1',
-    [accountId],
-  );
-  return row?.count ?? 0;
-}

@@ -67,7 +67,10 @@ export function incidentTriggerSuite(kind: DatabaseKind): void {
       const { mine } = service();
       const { json: listed } = await mine.get(`${PATH}?limit=100`);
       return Promise.all(
-        listed.map(async ({ id }: { id: string }) => (await mine.get(`${PATH}/${id}`)).json),
+        listed.map(
+          async ({ id }: { id: string }) =>
+            (await mine.get(`${PATH}/${id}?includeAllIncidentUpdates=true`)).json,
+        ),
       );
     }
 
@@ -82,7 +85,7 @@ export function incidentTriggerSuite(kind: DatabaseKind): void {
         services: [serviceId],
         lastUpdateStatus: 'INVESTIGATING',
         created_at: before,
-        updated_at: null,
+        updated_at: before,
         incidentUpdates: [
           { status: 'INVESTIGATING', description: 'We look into it.', notifySubscribers: true },
         ],
@@ -241,7 +244,7 @@ export function incidentTriggerSuite(kind: DatabaseKind): void {
           resolved(checkId),
         ]);
         expect(told.status).toBe(201);
-        const { json: after } = await mine.get(`${PATH}/${open.id}`);
+        const { json: after } = await mine.get(`${PATH}/${open.id}?includeAllIncidentUpdates=true`);
         expect(after.incidentUpdates).toHaveLength(3);
         expect(after.lastUpdateStatus).toBe(after.incidentUpdates[2].status);
       }

@@ -27,7 +27,7 @@ export function incidentsSuite(kind: DatabaseKind): void {
         stoppedAt: null,
         incidentUpdates: [],
         created_at: now,
-        updated_at: null,
+        updated_at: now,
       });
       expect((await mine.get(`${PATH}/${created.json.id}`)).json).toEqual(created.json);
     });

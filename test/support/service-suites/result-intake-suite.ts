@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../src/model/result.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { HTTP_DETAIL } from '../http-results.ts';
+import { shownResult } from '../shown-result.ts';
 import {
   codesIn,
   DAY_MS,
@@ -40,8 +41,10 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       await deliver(berlin, { results: [result] });
       expect(await results()).toEqual([
         {
-          ...result,
-          apiCheckResult: { ...HTTP_DETAIL, requestError: text('\ufffd\ufffd') },
+          ...shownResult({
+            ...result,
+            apiCheckResult: { ...HTTP_DETAIL, requestError: text('\ufffd\ufffd') },
+          }),
           errorGroupIds: [expect.any(String)],
         },
       ]);
@@ -95,11 +98,11 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       const second = resultOfRun({ slot, attempts: 1, resultType: 'ATTEMPT' });
       await deliver(berlin, { results: [second] });
       await deliver(berlin, { results: [final, { ...second, resultType: 'FINAL' }] });
-      expect(await results('&hasFailures=false')).toContainEqual(final);
+      expect(await results('&hasFailures=false')).toContainEqual(shownResult(final));
       expect(await status()).toMatchObject({ hasFailures: false, shortestRun: 3 });
       await deliver(berlin, { results: [attempt] });
       const finals = (await results()).filter(({ resultType }) => resultType === 'FINAL');
-      expect(finals).toEqual([final]);
+      expect(finals).toEqual([shownResult(final)]);
     });
 
     it('that come late change what is older, and not the status', async () => {
@@ -143,7 +146,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         code: 'invalid',
         message: expect.stringContaining('responseTime'),
       });
-      expect(await results()).toEqual([good]);
+      expect(await results()).toEqual([shownResult(good)]);
     });
 
     it('of a check of another account are of an unknown check', async () => {

@@ -6,6 +6,7 @@ import { createTestSessions } from '../../../src/service/features/test-sessions/
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { HTTP_DETAIL } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
+import { shownResult } from '../shown-result.ts';
 import { DAY_MS, minutesAgo, RETENTION_DAYS, type Run, resultOfRun } from './results-harness.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
@@ -154,7 +155,10 @@ export function testSessionsSuite(kind: DatabaseKind): void {
       expect(await slots('?resultType=ATTEMPT')).toEqual([minutesAgo(3)]);
       expect(await slots('?resultType=ALL&limit=100')).toHaveLength(4);
       const [first] = (await mine.get(path)).json;
-      expect(first).toEqual({ ...failed(3, 'gone'), errorGroupIds: session.errorGroupIds });
+      expect(first).toEqual({
+        ...shownResult(failed(3, 'gone')),
+        errorGroupIds: session.errorGroupIds,
+      });
       expect((await theirs.get(path)).status).toBe(404);
     });
 

@@ -1,13 +1,14 @@
-import { type AlertChannel, alertChannelSchema } from '../../../model/alert-channel.ts';
+import type { AlertChannel } from '../../../model/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
 import {
-  type ChannelFields,
   deleteChannel,
   findChannel,
   insertChannel,
   listChannels,
   lockChannel,
+  newChannelId,
   type StoredChannel,
   updateChannel,
 } from '../../store/alert-channels.ts';
@@ -20,14 +21,14 @@ import {
 } from '../../store/alert-subscriptions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { type Allowance, unlimited } from '../entitlements/allowance.ts';
-import { givenFields } from '../given-fields.ts';
-import { bodyProblem, parseBody } from '../input-problems.ts';
+import { bodyProblem } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
-import { withStoredSecrets } from './channel-secrets.ts';
+import { type ChannelInput, changedChannel, wholeChannel } from './channel-input.ts';
+import { sealedTarget } from './channel-secrets.ts';
 import type { SendOutcome } from './delivery/outcome.ts';
 import { sampleNotice } from './delivery/sample-notice.ts';
+import { sendSealed } from './delivery/send-sealed.ts';
 import type { NoticeSender } from './delivery/sender.ts';
-import { templateProblemOf } from './delivery/template-check.ts';
 
 export interface AlertChannelsParts {
   readonly store: Store;
@@ -35,13 +36,13 @@ export interface AlertChannelsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly sender: Pick<NoticeSender, 'send'>;
+  /** null: no channel with secrets can be stored. */
+  readonly secrets: SecretBox | null;
   /** Left out, nothing is limited. */
   readonly allowance?: Allowance;
 }
 
-export type ChannelInput = Readonly<Record<string, unknown>>;
-
-/** A channel with its secrets, which are not to be shown, and with its subscriptions by check. */
+/** A channel with its subscriptions by check. */
 export interface ChannelView extends StoredChannel {
   readonly subscriptions: AlertChannel['subscriptions'];
 }
@@ -62,11 +63,8 @@ export interface AlertChannels {
   test(accountId: string, id: number, signal: AbortSignal): Promise<SendOutcome>;
 }
 
-/** What the service adds to a channel: sent back with an update, it is no change. */
-const RESPONSE_ONLY = ['created_at', 'updated_at'];
-
 export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
-  const { store, clock, ids, sender, allowance = unlimited } = parts;
+  const { store, clock, ids, sender, secrets, allowance = unlimited } = parts;
 
   async function viewsOf(
     sql: Sql,
@@ -93,13 +91,16 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
 
   return {
     async create(accountId, input) {
-      const { subscriptions, ...fields } = wholeChannel(input);
+      const { subscriptions, ...given } = wholeChannel(input);
       return store.transaction(async (tx) => {
         // First of all locks, as everywhere.
         await allowance.grow(tx, accountId, 'alertChannels');
         await holdNamedChecks(tx, accountId, subscriptions, []);
+        const key = { accountId, id: await newChannelId(tx) };
+        const { target, sealedSecrets } = sealedTarget(secrets, key, given);
+        const fields = { ...given, ...target };
         const createdAtMs = clock.wallMs();
-        const created = await insertChannel(tx, { accountId, fields, createdAtMs });
+        const created = await insertChannel(tx, { ...key, fields, sealedSecrets, createdAtMs });
         await insertSubscriptions(tx, {
           accountId,
           subscriptions: subscriptions.map((one) => ({ ...one, channelId: created.id })),
@@ -127,11 +128,12 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
           ? await subscriptionsOfChannels(tx, { accountId, channelIds: [id] })
           : [];
         // The checks come first, as where a check changes.
-        const { subscriptions: named } = changedChannel(known, input);
+        const key = { accountId, id };
+        const { subscriptions: named } = changedChannel(secrets, key, known, input);
         if (isSubscribing) await holdNamedChecks(tx, accountId, named, before);
         const stored = await lockChannel(tx, { accountId, id });
         if (stored === null) throw notFound('alert channel');
-        const { subscriptions, ...fields } = changedChannel(stored, input);
+        const { subscriptions, content } = changedChannel(secrets, key, stored, input);
         if (isSubscribing) {
           await deleteSubscriptionsOfChannel(tx, { accountId, channelId: id });
           await insertSubscriptions(tx, {
@@ -140,7 +142,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
           });
         }
         const updatedAtMs = clock.wallMs();
-        const updated = await updateChannel(tx, { accountId, id, fields, updatedAtMs });
+        const updated = await updateChannel(tx, { ...key, ...content, updatedAtMs });
         if (updated === null) throw notFound('alert channel');
         return viewOf(tx, accountId, updated);
       });
@@ -154,32 +156,11 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       const found = await findChannel(store, { accountId, id });
       if (found === null) throw notFound('alert channel');
       const notice = sampleNotice({ alertId: ids(), atMs: clock.wallMs() });
-      const { fields: target } = found;
-      return sender.send({ deliveryId: ids(), target, notice }, signal);
+      const { fields: target, sealedSecrets } = found;
+      const letter = { deliveryId: ids(), accountId, channelId: id, target, sealedSecrets, notice };
+      return sendSealed({ sender, secrets }, letter, signal);
     },
   };
-}
-
-/** The stored fields with those that are given over them. */
-function changedChannel({ id, fields }: StoredChannel, input: ChannelInput): AlertChannel {
-  const fixed = { id, type: fields.type };
-  const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
-  return wholeChannel({ ...fields, ...given, ...configOf(given.config, fields) });
-}
-
-function configOf(given: unknown, fields: ChannelFields): { readonly config?: unknown } {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-  if (!isObject || fields.type !== 'WEBHOOK') return given === undefined ? {} : { config: given };
-  return { config: withStoredSecrets(given as ChannelInput, fields.config) };
-}
-
-function wholeChannel(fields: ChannelInput): AlertChannel {
-  const parsed = parseBody(alertChannelSchema, fields);
-  if (!parsed.ok) throw invalid(parsed.problems);
-  const channel = parsed.value;
-  const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
-  if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
-  return channel;
 }
 
 /**

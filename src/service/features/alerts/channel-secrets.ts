@@ -1,66 +1,99 @@
-import type { ChannelPair, WebhookConfig } from '../../../model/alert-channel.ts';
-import { withoutLocked } from './check-subscriptions.ts';
+import type {
+  ChannelPair,
+  ChannelTarget,
+  OpenWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alert-channel.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { ChannelKey, SealedTarget } from '../../store/alert-channels.ts';
+import { boxOf } from '../secret-store.ts';
 
-/** A configuration as it may be shown: locked values are empty, and of the secret only that there is one. */
-export type ShownWebhookConfig = Omit<WebhookConfig, 'webhookSecret'> & {
-  readonly hasWebhookSecret: boolean;
-};
-
-export function shownWebhookConfig(config: WebhookConfig): ShownWebhookConfig {
-  const { webhookSecret, headers, queryParameters, ...shown } = config;
-  return {
-    ...shown,
-    headers: withoutLocked(headers),
-    queryParameters: withoutLocked(queryParameters),
-    hasWebhookSecret: (webhookSecret ?? null) !== null,
-  };
+/** What is encrypted, as JSON: the locked values in the order in which they stand. */
+interface WebhookSecrets {
+  readonly webhookSecret: string | null;
+  readonly headers: readonly string[];
+  readonly queryParameters: readonly string[];
 }
-
-type Given = Readonly<Record<string, unknown>>;
 
 /**
- * What somebody sends with an update, with the secrets that were not shown to them: a locked value
- * that is empty is the stored one of the same key, and a secret that is left out stays.
+ * A target as it is stored.
+ *
+ * @throws ServiceError 409 where it has secrets and there is no key
  */
-export function withStoredSecrets(given: Given, stored: WebhookConfig): Given {
-  const { hasWebhookSecret: _, ...config } = given;
+export function sealedTarget(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  target: ChannelTarget,
+): SealedTarget {
+  if (target.type !== 'WEBHOOK') return { target, sealedSecrets: null };
+  const { webhookSecret = null, headers, queryParameters, ...rest } = target.config;
+  const open: OpenWebhookConfig = {
+    ...rest,
+    headers: withoutLocked(headers),
+    queryParameters: withoutLocked(queryParameters),
+    hasWebhookSecret: webhookSecret !== null,
+  };
+  const hidden: WebhookSecrets = {
+    webhookSecret,
+    headers: lockedValues(headers),
+    queryParameters: lockedValues(queryParameters),
+  };
+  const hasAny =
+    webhookSecret !== null ||
+    [...hidden.headers, ...hidden.queryParameters].some((value) => value !== '');
   return {
-    ...(stored.webhookSecret === undefined ? {} : { webhookSecret: stored.webhookSecret }),
-    ...config,
-    ...(Array.isArray(config.headers)
-      ? { headers: filled(config.headers, stored.headers, sameHeader) }
-      : {}),
-    ...(Array.isArray(config.queryParameters)
-      ? { queryParameters: filled(config.queryParameters, stored.queryParameters, sameText) }
-      : {}),
+    target: { type: 'WEBHOOK', config: open },
+    sealedSecrets: hasAny ? boxOf(secrets).seal(JSON.stringify(hidden), placeOf(key)) : null,
   };
 }
 
-function sameText(one: string, other: string): boolean {
-  return one === other;
+/**
+ * A stored target, with its secrets.
+ *
+ * @throws ServiceError 409 where it has secrets and there is no key; VedetteError
+ *   SECRET_UNREADABLE where it is not the one that encrypted them
+ */
+export function openedTarget(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  { target, sealedSecrets }: SealedTarget,
+): ChannelTarget {
+  if (target.type !== 'WEBHOOK') return target;
+  const { hasWebhookSecret: _, ...config } = target.config;
+  if (sealedSecrets === null) return { type: 'WEBHOOK', config };
+  const text = boxOf(secrets).open(sealedSecrets, placeOf(key));
+  const { webhookSecret, headers, queryParameters }: WebhookSecrets = JSON.parse(text);
+  return {
+    type: 'WEBHOOK',
+    config: {
+      ...config,
+      webhookSecret,
+      headers: withValues(config.headers, headers),
+      queryParameters: withValues(config.queryParameters, queryParameters),
+    },
+  };
 }
 
-function sameHeader(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase();
+/** All that nobody is to see of it. */
+export function secretsIn(config: WebhookConfig): readonly string[] {
+  const { webhookSecret = null, headers, queryParameters } = config;
+  const locked = [...lockedValues(headers), ...lockedValues(queryParameters)];
+  return webhookSecret === null ? locked : [webhookSecret, ...locked];
 }
 
-/** Of several with the same key, the first takes the first. */
-function filled(
-  given: readonly unknown[],
-  stored: readonly ChannelPair[],
-  isSame: (one: string, other: string) => boolean,
-): readonly unknown[] {
-  const locked = stored.filter((pair) => pair.locked);
-  return given.map((pair: unknown) => {
-    if (!isHidden(pair)) return pair;
-    const at = locked.findIndex(({ key }) => isSame(key, pair.key));
-    const [known] = at === -1 ? [] : locked.splice(at, 1);
-    return known === undefined ? pair : { ...pair, value: known.value };
-  });
+function placeOf({ accountId, id }: ChannelKey): readonly string[] {
+  return ['alert_channels', accountId, String(id)];
 }
 
-function isHidden(pair: unknown): pair is { readonly key: string; readonly locked: true } {
-  if (typeof pair !== 'object' || pair === null) return false;
-  const { key, value, locked } = pair as Given;
-  return typeof key === 'string' && locked === true && (value === undefined || value === '');
+function lockedValues(pairs: readonly ChannelPair[]): readonly string[] {
+  return pairs.filter(({ locked }) => locked).map(({ value }) => value);
+}
+
+function withoutLocked(pairs: readonly ChannelPair[]): ChannelPair[] {
+  return pairs.map((pair) => (pair.locked ? { ...pair, value: '' } : pair));
+}
+
+function withValues(pairs: readonly ChannelPair[], values: readonly string[]): ChannelPair[] {
+  const left = [...values];
+  return pairs.map((pair) => (pair.locked ? { ...pair, value: left.shift() ?? '' } : pair));
 }

@@ -1,4 +1,4 @@
-import type { ChannelPair, ChannelTarget } from '../../../model/alert-channel.ts';
+import type { ChannelPair, OpenTarget } from '../../../model/alert-channel.ts';
 import type { RequestProblem } from '../../errors.ts';
 import { holdChannels } from '../../store/alert-channels.ts';
 import {
@@ -69,7 +69,7 @@ export async function subscriptionsOfChecks(
   );
 }
 
-function channelsOf(ones: readonly { readonly target: ChannelTarget }[]): CheckChannels {
+function channelsOf(ones: readonly { readonly target: OpenTarget }[]): CheckChannels {
   const email: { address: string }[] = [];
   const webhook: CheckChannels['webhook'][number][] = [];
   const slack: { url: string }[] = [];
@@ -81,13 +81,7 @@ function channelsOf(ones: readonly { readonly target: ChannelTarget }[]): CheckC
         break;
       case 'WEBHOOK': {
         const { url, name, method, headers, queryParameters } = target.config;
-        webhook.push({
-          url,
-          name,
-          method,
-          headers: withoutLocked(headers),
-          queryParameters: withoutLocked(queryParameters),
-        });
+        webhook.push({ url, name, method, headers, queryParameters });
         break;
       }
       case 'SLACK':
@@ -98,11 +92,6 @@ function channelsOf(ones: readonly { readonly target: ChannelTarget }[]): CheckC
     }
   }
   return { email, webhook, slack, sms };
-}
-
-/** As they may be shown. */
-export function withoutLocked(pairs: readonly ChannelPair[]): ChannelPair[] {
-  return pairs.map((pair) => (pair.locked ? { ...pair, value: '' } : pair));
 }
 
 /**
@@ -119,12 +108,15 @@ export async function holdNamedChannels(
   // A fraction or a number past 2^53 is no id, and not a number that the database takes.
   const possible = [...new Set(ids.filter(Number.isSafeInteger))];
   const held = new Set(await holdChannels(tx, { accountId, ids: possible }));
+  const seen = new Set<number>();
   return ids.flatMap((id, index) => {
     const path = ['alertChannelSubscriptions', index, 'alertChannelId'];
     if (!held.has(id)) {
       return [bodyProblem(path, `must be the id of an alert channel: there is no ${id}`)];
     }
-    return ids.indexOf(id) < index ? [bodyProblem(path, `must not name ${id} twice`)] : [];
+    if (seen.has(id)) return [bodyProblem(path, `must not name ${id} twice`)];
+    seen.add(id);
+    return [];
   });
 }
 

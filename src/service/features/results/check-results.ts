@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { invalid, notFound } from '../../errors.ts';
-import { findResult, listResults } from '../../store/check-results.ts';
+import { findShownResult, listResults } from '../../store/check-results.ts';
 import { findCheck } from '../../store/checks.ts';
 import type { Store } from '../../store/port.ts';
 import { textsNotKept } from '../input-problems.ts';
@@ -67,7 +67,7 @@ export function createCheckResults({
 
     async get(accountId, checkId, id) {
       await mustExist(accountId, checkId);
-      const found = await findResult(store, { accountId, checkId, id });
+      const found = await findShownResult(store, { accountId, checkId, id });
       if (found === null) throw notFound('check result');
       return found;
     },

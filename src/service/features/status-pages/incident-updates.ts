@@ -16,8 +16,8 @@ import {
   type UpdateFields,
 } from '../../store/incident-updates.ts';
 import type { Sql, Store } from '../../store/port.ts';
-import { parseBody } from '../input-problems.ts';
 import { givenFields, type Input } from '../given-fields.ts';
+import { parseBody } from '../input-problems.ts';
 
 export type { StoredUpdate } from '../../store/incident-updates.ts';
 

@@ -23,9 +23,9 @@ import {
   settlePageIncident,
   updatePageIncident,
 } from '../../store/status-page-incidents.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
-import { givenFields, type Input } from '../given-fields.ts';
 import { createIncidentUpdates, fieldsOfUpdate, type IncidentUpdates } from './incident-updates.ts';
 import { holdNamedServices } from './named-services.ts';
 

@@ -12,9 +12,9 @@ import {
   type StoredService,
   updateService,
 } from '../../store/status-page-services.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
-import { givenFields, type Input } from '../given-fields.ts';
 
 export type { StoredService } from '../../store/status-page-services.ts';
 

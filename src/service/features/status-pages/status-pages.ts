@@ -16,10 +16,10 @@ import {
 } from '../../store/status-pages.ts';
 import { StoreError } from '../../store/store-errors.ts';
 import { type Allowance, unlimited } from '../entitlements/allowance.ts';
+import { givenFields, type Input } from '../given-fields.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import { type GivenCard, planCards } from './cards.ts';
-import { givenFields, type Input } from '../given-fields.ts';
 import { holdNamedServices } from './named-services.ts';
 
 export type { StoredCard, StoredPage } from '../../store/status-pages.ts';

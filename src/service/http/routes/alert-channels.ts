@@ -7,7 +7,6 @@ import {
   alertChannelSchema,
 } from '../../../model/alert-channel.ts';
 import type { AlertChannels, ChannelView } from '../../features/alerts/alert-channels.ts';
-import { shownWebhookConfig } from '../../features/alerts/channel-secrets.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { whileWanted } from '../while-wanted.ts';
 import { NO_CONTENT, numberParam, pageQuery } from './parameters.ts';
@@ -188,13 +187,11 @@ function presentChannel({
   createdAt,
   updatedAt,
 }: ChannelView): z.output<typeof response> {
-  const rest = {
+  return {
+    ...fields,
     subscriptions,
     id,
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
   };
-  return fields.type === 'WEBHOOK'
-    ? { ...fields, config: shownWebhookConfig(fields.config), ...rest }
-    : { ...fields, ...rest };
 }

@@ -2,12 +2,12 @@ import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CHECK_TYPES } from '../../../model/vocabulary.ts';
-import { checkResultSchema } from '../../../wire/v1/check-result.ts';
 import { id } from '../../../wire/v1/fields.ts';
 import type { CheckResults } from '../../features/results/check-results.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { checkId } from './check-parameters.ts';
 import { booleanQuery } from './parameters.ts';
+import { shownResult } from './result-schemas.ts';
 import { askedWindow, windowQuery } from './window-parameters.ts';
 
 const TAGS = ['Check results'];
@@ -50,7 +50,7 @@ export function checkResultsRoutes({
           summary: 'List the results of a check, newest first',
           params,
           querystring: query,
-          response: { 200: z.array(checkResultSchema) },
+          response: { 200: z.array(shownResult) },
         },
       },
       async (request, reply) => {
@@ -78,7 +78,7 @@ export function checkResultsRoutes({
           tags: TAGS,
           summary: 'Read one result of a check',
           params: oneParams,
-          response: { 200: checkResultSchema },
+          response: { 200: shownResult },
         },
       },
       async (request, reply) => {

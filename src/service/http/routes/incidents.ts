@@ -1,7 +1,11 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { incidentChangesSchema, incidentSchema, incidentUpdateSchema } from '../../../model/incident.ts';
+import {
+  incidentChangesSchema,
+  incidentSchema,
+  incidentUpdateSchema,
+} from '../../../model/incident.ts';
 import { spacedTime } from '../../../model/instant.ts';
 import type { Incidents, StoredIncident } from '../../features/incidents.ts';
 import type { StoredUpdate } from '../../features/status-pages/incident-updates.ts';
@@ -234,7 +238,7 @@ function presentIncident(incident: StoredIncident): z.output<typeof response> {
     stoppedAt: stoppedAtMs === null ? null : spacedTime(stoppedAtMs),
     incidentUpdates: incident.updates.map(presentUpdate),
     created_at: incident.createdAt.toISOString(),
-    updated_at: incident.updatedAt?.toISOString() ?? null,
+    updated_at: (incident.updatedAt ?? incident.createdAt).toISOString(),
   };
 }
 

@@ -35,7 +35,7 @@ const updateChanges = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 const query = z.strictObject({
-  includeAllIncidentUpdates: booleanQuery(true).describe(
+  includeAllIncidentUpdates: booleanQuery(false).describe(
     'Whether all updates are in the answer, or the first alone.',
   ),
 });
@@ -229,7 +229,7 @@ export function presentIncident(incident: StoredPageIncident): z.output<typeof i
     incidentUpdates: incident.updates.map(presentUpdate),
     lastUpdateStatus: incident.lastUpdateStatus,
     created_at: incident.createdAt.toISOString(),
-    updated_at: incident.updatedAt?.toISOString() ?? null,
+    updated_at: (incident.updatedAt ?? incident.createdAt).toISOString(),
   };
 }
 

@@ -8,11 +8,11 @@ import {
   projectIdSchema,
   testSessionFactsSchema,
 } from '../../../model/test-session.ts';
-import { checkResultSchema } from '../../../wire/v1/check-result.ts';
 import { id as checkIdField, instant, openCode } from '../../../wire/v1/fields.ts';
 import type { StoredSession, TestSessions } from '../../features/test-sessions/test-sessions.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
+import { shownResult } from './result-schemas.ts';
 
 const TAGS = ['Test sessions'];
 const READ = { role: 'read' } as const;
@@ -160,7 +160,7 @@ export function testSessionsRoutes({
               .optional()
               .describe('true: only results of failed runs; false: only of others.'),
           }),
-          response: { 200: z.array(checkResultSchema) },
+          response: { 200: z.array(shownResult) },
         },
       },
       async (request, reply) => {

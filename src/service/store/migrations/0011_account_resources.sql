@@ -9,10 +9,10 @@ create table client_certificates (
   -- The private key and its passphrase as JSON, encrypted.
   sealed_key bytea not null,
   created_at timestamptz not null default now(),
-  updated_at timestamptz,
-  -- So that which certificate a host is shown is never open.
-  unique (account_id, host)
+  updated_at timestamptz
 );
+-- So that which certificate a host is shown is never open. Host names have no case.
+create unique index client_certificates_host on client_certificates (account_id, lower(host));
 
 -- Agents are told them with their location.
 create function client_certificates_changed() returns trigger

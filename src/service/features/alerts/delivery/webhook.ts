@@ -1,5 +1,7 @@
 import type { ChannelTarget } from '../../../../model/alert-channel.ts';
 import type { Clock } from '../../../../runtime/clock.ts';
+import { createScrubber } from '../../root-cause/scrub/scrubber.ts';
+import { secretsIn } from '../channel-secrets.ts';
 import { escapeFor } from './escape.ts';
 import type { Send } from './outcome.ts';
 import type { OutgoingHttp } from './outgoing-http.ts';
@@ -23,7 +25,7 @@ export function createWebhookSender(http: OutgoingHttp, clock: Clock): Send<Webh
     const { text, remark } = hasBody
       ? bodyOf(config.template, variables, contentType)
       : { text: '', remark: null };
-    const outcome = await http.send(
+    const sent = await http.send(
       {
         method: config.method,
         url,
@@ -42,11 +44,18 @@ export function createWebhookSender(http: OutgoingHttp, clock: Clock): Send<Webh
       },
       signal,
     );
+    const outcome = { ...sent, answer: withoutSecrets(sent.answer, config) };
     if (remark === null) return outcome;
     return outcome.ok
       ? { ...outcome, remark }
       : { ...outcome, error: `${outcome.error}; ${remark}` };
   };
+}
+
+/** Some receivers answer with what they were sent, and the log is for people who see no secrets. */
+function withoutSecrets(answer: string | null, config: Webhook['config']): string | null {
+  const secrets = secretsIn(config);
+  return answer === null || secrets.length === 0 ? answer : createScrubber(secrets).text(answer);
 }
 
 /** An alert that looks other than it was to is worth more than none: so there is always a body. */

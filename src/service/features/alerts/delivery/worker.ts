@@ -16,16 +16,16 @@ import { Bell } from '../../assignment/bell.ts';
 import type { AlertNotice } from '../notice.ts';
 import { notSent, type SendOutcome } from './outcome.ts';
 import { outcomeOfAttempt } from './retry-rule.ts';
-import { type NoticeSender, SEND_LIMIT_MS } from './sender.ts';
+import { type SealedSending, sendSealed } from './send-sealed.ts';
+import { SEND_LIMIT_MS } from './sender.ts';
 import { Tally } from './tally.ts';
 
-export interface DeliveryWorkerParts {
+export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  readonly sender: Pick<NoticeSender, 'send'>;
 }
 
 /** At once: of this process, to one channel, and for one account, so that none keeps others waiting. */
@@ -145,13 +145,15 @@ class DeliveryWorker {
     return Math.min(LOOK_EVERY_MS, Math.max(0, nextAtMs - clock.wallMs()));
   }
 
-  async #send({ id, target, notice, attempt }: ClaimedDelivery): Promise<SendOutcome> {
+  async #send({ id: deliveryId, attempt, ...claimed }: ClaimedDelivery): Promise<SendOutcome> {
     if (attempt > MAX_TAKEN) {
       return notSent('the service ended each time while it was being sent', { isFinal: true });
     }
     // As the notice book put it.
-    const parcel = { deliveryId: id, target, notice: notice as AlertNotice };
-    return this.#parts.sender.send(parcel, this.#cut.signal);
+    const notice = claimed.notice as AlertNotice;
+    const { accountId, channelId, target, sealedSecrets } = claimed;
+    const parcel = { deliveryId, accountId, channelId, target, sealedSecrets, notice };
+    return sendSealed(this.#parts, parcel, this.#cut.signal);
   }
 
   async #deliver(delivery: ClaimedDelivery): Promise<void> {

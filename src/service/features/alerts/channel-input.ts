@@ -1,0 +1,80 @@
+import {
+  type AlertChannel,
+  alertChannelSchema,
+  type WebhookConfig,
+} from '../../../model/alert-channel.ts';
+import { invalid } from '../../errors.ts';
+import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
+import { givenFields } from '../given-fields.ts';
+import { bodyProblem, parseBody } from '../input-problems.ts';
+import { openedTarget, sealedTarget } from './channel-secrets.ts';
+import { templateProblemOf } from './delivery/template-check.ts';
+import { withKeptSecrets } from './kept-secrets.ts';
+
+/** A body as it came. */
+export type ChannelInput = Readonly<Record<string, unknown>>;
+
+/** What the service adds to a channel: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+/** @throws ServiceError 400 where it is no channel */
+export function wholeChannel(fields: ChannelInput): AlertChannel {
+  const parsed = parseBody(alertChannelSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const channel = parsed.value;
+  const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
+  if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
+  return channel;
+}
+
+export interface ChangedChannel {
+  readonly subscriptions: AlertChannel['subscriptions'];
+  readonly content: Pick<StoredChannel, 'fields' | 'sealedSecrets'>;
+}
+
+/**
+ * The stored fields with those that are given over them. Secrets are not touched, and need no key,
+ * unless the configuration is given.
+ *
+ * @throws ServiceError 400 where they make no channel; 409 where secrets are to be read or stored
+ *   and there is no key
+ */
+export function changedChannel(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  stored: StoredChannel,
+  input: ChannelInput,
+): ChangedChannel {
+  const { fields: target, sealedSecrets } = stored;
+  const fixed = { id: key.id, type: target.type };
+  const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
+  const opened = (): WebhookConfig =>
+    openedTarget(secrets, key, { target, sealedSecrets }).config as WebhookConfig;
+  const config =
+    given.config === undefined ? bareConfigOf(target) : configOf(given.config, target, opened);
+  const channel = wholeChannel({ ...target, ...given, config });
+  const { subscriptions, ...fields } = channel;
+  const sealed =
+    given.config === undefined ? { target, sealedSecrets } : sealedTarget(secrets, key, channel);
+  return {
+    subscriptions,
+    content: {
+      // The type of both is the same.
+      fields: { ...fields, config: sealed.target.config } as ChannelFields,
+      sealedSecrets: sealed.sealedSecrets,
+    },
+  };
+}
+
+function bareConfigOf(fields: ChannelFields): unknown {
+  if (fields.type !== 'WEBHOOK') return fields.config;
+  const { hasWebhookSecret: _, ...config } = fields.config;
+  return config;
+}
+
+function configOf(given: unknown, fields: ChannelFields, opened: () => WebhookConfig): unknown {
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  if (!isObject || fields.type !== 'WEBHOOK') return given;
+  return withKeptSecrets(given as ChannelInput, fields.config, opened);
+}

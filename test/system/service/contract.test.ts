@@ -1,0 +1,3 @@
+import { contractSuite } from '../../support/service-suites/contract-suite.ts';
+
+contractSuite('postgres');
