@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type IncidentStatus, incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './incident.ts';
+import { incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './incident.ts';
 import { instantSchema } from './instant.ts';
 import { serviceIdSchema } from './status-page.ts';
 
@@ -69,9 +69,4 @@ export function stateUnder(severities: readonly IncidentSeverity[]): ServiceStat
 export function worstOf(states: readonly ServiceState[]): ServiceState {
   const worst = Math.max(0, ...states.map((state) => SERVICE_STATES.indexOf(state)));
   return SERVICE_STATES[worst] ?? 'OPERATIONAL';
-}
-
-/** Whether an incident whose last update has this status still goes on. */
-export function isOpen(status: IncidentStatus): boolean {
-  return status !== 'RESOLVED';
 }

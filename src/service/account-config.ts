@@ -2,14 +2,25 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { parse } from 'yaml';
 import { type Plans, plansSchema, UNLIMITED } from '../model/plan.ts';
-import { filePath, listOf, network, type Parsed } from '../runtime/config/parsers.ts';
+import { baseUrl, filePath, listOf, network, type Parsed } from '../runtime/config/parsers.ts';
 import type { Variable } from '../runtime/config/variable.ts';
 import { messageOf, VedetteError } from '../runtime/errors.ts';
 
 const MAX_ADDRESSES = 10_000;
 
-/** What accounts may have, and what they are told of the service's own network. */
+/** What accounts may have, and what they are told of the service's own place in the network. */
 export const ACCOUNT_VARIABLES = {
+  publicUrl: {
+    name: 'PUBLIC_URL',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'Where jobs reach the service, as the `pingUrl` of heartbeats tells it; unset, where whoever reads it has reached it.',
+    allowed:
+      'a URL of http or https without user, query and fragment, for example https://status.example.org',
+    secret: false,
+    parse: baseUrl,
+  } satisfies Variable<string | null>,
   plansFile: {
     name: 'PLANS_FILE',
     default: null,

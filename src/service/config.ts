@@ -57,6 +57,8 @@ export interface ServiceConfig {
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
   /** A file of plans; null for none, which limits nothing. */
   readonly plansFile: string | null;
+  /** Where jobs reach the service, without a slash at its end; null for where the caller has. */
+  readonly publicUrl: string | null;
   /** Where checks of public locations come from. */
   readonly staticIpv6s: readonly string[];
   readonly rootCause: RootCauseConfig;
@@ -240,6 +242,7 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     retentionDays: readVariable(env, variables.retentionDays),
     firstApiKey: readVariable(env, variables.firstApiKey),
     encryptionKeys: readVariable(env, variables.encryptionKeys),
+    publicUrl: readVariable(env, variables.publicUrl),
     plansFile: readVariable(env, variables.plansFile),
     staticIpv6s: readVariable(env, variables.staticIpv6s),
     rootCause: readRootCauseConfig(env),

@@ -67,6 +67,8 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly missedSlots: MissedSlots;
   readonly plans: Plans;
   readonly privateLocations: PrivateLocations;
+  /** Where jobs reach the service; null for where the caller has. */
+  readonly publicUrl: string | null;
   readonly resultIntake: ResultIntake;
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly snippets: Snippets;
@@ -90,6 +92,7 @@ export interface FeatureParts {
   /** What encrypts secrets that are stored; null where there is no key. */
   readonly secrets: SecretBox | null;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
+    readonly publicUrl?: string | null;
     /** Left out, only webhooks and Slack channels are served. */
     readonly delivery?: DeliveryConfig;
     /** Left out, the rules alone make root cause analyses. */
@@ -174,6 +177,7 @@ export function createFeatures(given: FeatureParts): Features {
     missedSlots,
     plans: parts.plans,
     privateLocations: createPrivateLocations(parts),
+    publicUrl: parts.config.publicUrl ?? null,
     resultIntake: createResultIntake({
       ...parts,
       partitions,

@@ -15,6 +15,7 @@ import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
+import { createDatabaseClock } from './store/database-clock.ts';
 import { migrate } from './store/migrate.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
@@ -43,11 +44,12 @@ export interface ServiceParts {
  */
 export async function runService(parts: ServiceParts): Promise<void> {
   const { config, log } = parts;
-  const clock = systemClock;
   const plans = await loadPlans(config.plansFile);
   await withStore(config, log, async (store) => {
     await migrate(store, log);
     await openFirstAccount(store, config, log);
+    const clock = createDatabaseClock({ store, clock: systemClock, log });
+    await clock.set();
     const contents = await openArtifactStore(
       { ...config.artifacts, dataDir: config.dataDir },
       { clock, log },
@@ -61,7 +63,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
     const shared = { store, clock, log, ids: randomUUID, wake, contents, plans, secrets };
     const features = createFeatures({ ...shared, config });
     const ended = new AbortController();
-    const work = features.work(ended.signal);
+    const work = Promise.all([features.work(ended.signal), clock.keep(ended.signal)]);
     try {
       await serve(parts, store, features);
     } finally {

@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { UNLIMITED } from '../../src/model/plan.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { openArtifactStore } from '../../src/service/artifacts/artifacts-config.ts';
 import { createLocationWake } from '../../src/service/features/assignment/location-wake.ts';
 import { createFeatures, type FeatureParts, type Features } from '../../src/service/features.ts';
+import { createSecretBox, KEY_BYTES } from '../../src/service/secrets/secret-box.ts';
 import type { Store } from '../../src/service/store/port.ts';
 import { silentLog } from './databases.ts';
 
@@ -11,6 +13,9 @@ export interface TestFeatures {
   /** To be called before the store is closed. */
   close(): Promise<void>;
 }
+
+/** One for all in a test process, as replicas have it. */
+export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 
 /** All that the service does, on this store; nothing works by itself until `features.work`. */
 export async function testFeatures(
@@ -21,7 +26,11 @@ export async function testFeatures(
   const log = silentLog();
   const contents = await openArtifactStore({ s3: null, dataDir: null }, { clock, log });
   const wake = await createLocationWake(store, clock);
-  const config = { leaseMs: 15_000, retentionDays: 30 };
+  const config = {
+    leaseMs: 15_000,
+    retentionDays: 30,
+    staticIpv6s: ['2001:db8:1::/48', '2001:db8::7'],
+  };
   return {
     features: createFeatures({
       store,
@@ -30,6 +39,8 @@ export async function testFeatures(
       ids: randomUUID,
       wake,
       contents,
+      plans: UNLIMITED,
+      secrets: TEST_SECRETS,
       config,
       ...own,
     }),

@@ -79,3 +79,19 @@ export function ipAddress(text: string): Parsed<string> {
     ? { ok: false, culprit: text }
     : { ok: true, value: text };
 }
+
+/**
+ * A URL of http or https to which paths are added, without a slash at its end. Credentials in it
+ * would be logged; what is refused may have them, so it is not shown whole.
+ */
+export function baseUrl(text: string): Parsed<string> {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  const isPlain =
+    parsed !== null &&
+    (parsed.protocol === 'http:' || parsed.protocol === 'https:') &&
+    parsed.username === '' &&
+    parsed.password === '' &&
+    !/[?#]/.test(text);
+  if (isPlain) return { ok: true, value: parsed.href.replace(/\/+$/, '') };
+  return { ok: false, culprit: text.replace(/\/\/.*@/s, '//********@').replace(/[?#].*$/s, '?…') };
+}

@@ -20,8 +20,6 @@ import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 
-export type { StoredCheck } from '../store/checks.ts';
-
 export type { CheckView } from './alerts/check-views.ts';
 
 export interface ChecksParts {

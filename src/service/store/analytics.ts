@@ -4,7 +4,7 @@ import {
   FIRST_MONDAY_MS,
   type Metric,
 } from '../../model/analytics.ts';
-import type { Store } from './port.ts';
+import type { Sql, Store } from './port.ts';
 import { MEASURE_COLUMNS } from './result-metrics.ts';
 
 /** Of what each point is told: every run, a span of so many minutes, or the whole window. */
@@ -127,6 +127,27 @@ export async function readSeries(
     time: row.time,
     values: metrics.map((_, index) => row[`m${index}`] ?? null),
   }));
+}
+
+/** Whether a report would read more runs than that. In a fraction of the time of the report. */
+export async function hasMoreRuns(
+  sql: Sql,
+  {
+    accountId,
+    checkId,
+    fromMs,
+    toMs,
+  }: Pick<SeriesQuery, 'accountId' | 'checkId' | 'fromMs' | 'toMs'>,
+  runs: number,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `select from result_metrics
+     where account_id = $1 and check_id = $2
+       and slot >= $3::timestamptz and slot < $4::timestamptz
+     offset $5::bigint limit 1`,
+    [accountId, checkId, new Date(fromMs), new Date(toMs), runs],
+  );
+  return rows.length > 0;
 }
 
 /** What makes points of the rows. */

@@ -91,12 +91,18 @@ export async function lockPinged(sql: Sql, token: string): Promise<LockedHeartbe
 /** Those of any account whose time has come, which nobody else holds; the longest due first. */
 export async function lockDue(
   sql: Sql,
-  { atMs, limit }: { readonly atMs: number; readonly limit: number },
+  {
+    atMs,
+    limit,
+    except,
+  }: { readonly atMs: number; readonly limit: number; readonly except: readonly CheckKey[] },
 ): Promise<readonly LockedHeartbeat[]> {
   const rows = await sql.query<HeartbeatRow>(
     `${LOCKED} where h.due_at <= $1::timestamptz
+       and not exists (select from unnest($3::text[], $4::text[]) as left_out (account_id, id)
+         where left_out.account_id = h.account_id and left_out.id = h.check_id)
      order by h.due_at limit $2::bigint for no key update of c, h skip locked`,
-    [new Date(atMs), limit],
+    [new Date(atMs), limit, except.map(({ accountId }) => accountId), except.map(({ id }) => id)],
   );
   return rows.map(heartbeatOf);
 }

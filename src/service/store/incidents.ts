@@ -41,10 +41,11 @@ type IncidentRow = {
   readonly updated_at: Date | null;
 };
 
-function incidentWith(read: UpdatesRead): string {
+/** @param from the table, or a query of the rows that are wanted */
+function incidentWith(read: UpdatesRead, from = 'incidents'): string {
   return `select i.id, i.name, i.impact, i.dashboard_id, i.started_at, i.stopped_at, i.created_at,
       i.updated_at, ${updatesOf('dashboard', read)} as updates
-    from incidents i`;
+    from ${from} i`;
 }
 
 function incidentOf(row: IncidentRow): StoredIncident {
@@ -145,6 +146,10 @@ export async function lockIncident(sql: Sql, { accountId, id }: IncidentKey): Pr
   return rows.length > 0;
 }
 
+/** Rows of a page alone: else the updates of all that come before it are read, too. */
+const PAGE = `(select * from incidents where account_id = $1
+  order by n limit $2::bigint offset $3::bigint)`;
+
 /** Oldest first, each with its first update. */
 export async function listIncidents(
   sql: Sql,
@@ -154,11 +159,11 @@ export async function listIncidents(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredIncident[]> {
-  const rows = await sql.query<IncidentRow>(
-    `${incidentWith('first')} where i.account_id = $1
-     order by i.n limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const rows = await sql.query<IncidentRow>(`${incidentWith('first', PAGE)} order by i.n`, [
+    accountId,
+    limit,
+    offset,
+  ]);
   return rows.map(incidentOf);
 }
 

@@ -53,6 +53,30 @@ export async function insertDeliveries(
   );
 }
 
+/** Which of the checks have a notice to which of the channels that is not done. */
+export async function unfinishedLanes(
+  sql: Sql,
+  {
+    accountId,
+    channelIds,
+    checkIds,
+  }: {
+    readonly accountId: string;
+    readonly channelIds: readonly number[];
+    readonly checkIds: readonly string[];
+  },
+): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
+  const rows = await sql.query<{ channel_id: number; check_id: string }>(
+    `select channel.id as channel_id, given.id as check_id
+     from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
+     where exists (select from alert_deliveries d
+       where d.account_id = $1 and d.channel_id = channel.id and d.check_id = given.id
+         and d.finished_at is null)`,
+    [accountId, channelIds, checkIds],
+  );
+  return rows.map((row) => ({ channelId: row.channel_id, checkId: row.check_id }));
+}
+
 /** A delivery that its owner may send. */
 export type ClaimedDelivery = SealedTarget & {
   readonly id: string;

@@ -32,14 +32,18 @@ type IncidentRow = {
   readonly updated_at: Date | null;
 };
 
-/** With all that is its own in one statement, so that it is of one moment. */
-function incidentWith(read: UpdatesRead): string {
+/**
+ * With all that is its own in one statement, so that it is of one moment.
+ *
+ * @param from the table, or a query of the rows that are wanted
+ */
+function incidentWith(read: UpdatesRead, from = 'status_page_incidents'): string {
   return `select i.id, i.name, i.severity, i.last_update_status, i.created_at, i.updated_at,
       array(
         select s.service_id from status_page_incident_services s
         where s.account_id = i.account_id and s.incident_id = i.id order by s.position
       ) as services, ${updatesOf('status page', read)} as updates
-    from status_page_incidents i`;
+    from ${from} i`;
 }
 
 function incidentOf(row: IncidentRow): StoredPageIncident {
@@ -156,6 +160,10 @@ export async function lockPageIncident(sql: Sql, { accountId, id }: IncidentKey)
   return rows.length > 0;
 }
 
+/** Rows of a page alone: else the updates and services of all that come before it are read, too. */
+const PAGE = `(select * from status_page_incidents where account_id = $1
+  order by n limit $2::bigint offset $3::bigint)`;
+
 /** Oldest first, each with its first update. */
 export async function listPageIncidents(
   sql: Sql,
@@ -165,11 +173,11 @@ export async function listPageIncidents(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredPageIncident[]> {
-  const rows = await sql.query<IncidentRow>(
-    `${incidentWith('first')} where i.account_id = $1
-     order by i.n limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const rows = await sql.query<IncidentRow>(`${incidentWith('first', PAGE)} order by i.n`, [
+    accountId,
+    limit,
+    offset,
+  ]);
   return rows.map(incidentOf);
 }
 

@@ -57,8 +57,13 @@ type PageRow = {
   readonly cards: readonly CardJson[];
 };
 
-/** With its cards in one statement, so that they are of one moment. */
-const PAGE = `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
+/**
+ * With its cards in one statement, so that they are of one moment.
+ *
+ * @param from the table, or a query of the rows that are wanted
+ */
+function pageFrom(from: string): string {
+  return `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
     p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private,
     coalesce((
       select jsonb_agg(
@@ -71,7 +76,8 @@ const PAGE = `select p.id, p.name, p.url, p.custom_domain, p.description, p.them
         order by c.position)
       from status_page_cards c
       where c.account_id = p.account_id and c.status_page_id = p.id), '[]') as cards
-  from status_pages p`;
+  from ${from} p`;
+}
 
 function dateOrNull(text: string | null): Date | null {
   return text === null ? null : new Date(text);
@@ -168,10 +174,10 @@ export async function updatePage(
 }
 
 export async function findPage(sql: Sql, { accountId, id }: PageKey): Promise<StoredPage | null> {
-  const rows = await sql.query<PageRow>(`${PAGE} where p.account_id = $1 and p.id = $2`, [
-    accountId,
-    id,
-  ]);
+  const rows = await sql.query<PageRow>(
+    `${pageFrom('status_pages')} where p.account_id = $1 and p.id = $2`,
+    [accountId, id],
+  );
   return rows[0] === undefined ? null : pageOf(rows[0]);
 }
 
@@ -189,6 +195,10 @@ export async function lockPage(sql: Sql, { accountId, id }: PageKey): Promise<bo
   return rows.length > 0;
 }
 
+/** These rows alone: else the cards of all pages that come before them are read, too. */
+const LISTED = `(select * from status_pages where account_id = $1
+  order by n limit $2::bigint offset $3::bigint)`;
+
 /** Oldest first. */
 export async function listPages(
   sql: Sql,
@@ -198,10 +208,11 @@ export async function listPages(
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
 ): Promise<readonly StoredPage[]> {
-  const rows = await sql.query<PageRow>(
-    `${PAGE} where p.account_id = $1 order by p.n limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
-  );
+  const rows = await sql.query<PageRow>(`${pageFrom(LISTED)} order by p.n`, [
+    accountId,
+    limit,
+    offset,
+  ]);
   return rows.map(pageOf);
 }
 

@@ -65,9 +65,10 @@ type SessionRow = {
   readonly updated_at: Date | null;
 };
 
-const COLUMNS = `id, name, project_id, environment, provider, repository, branch, commit_id,
-  started_at, stopped_at, passed, degraded, failed, errors, cancelled, results, missed,
-  error_group_ids, created_at, updated_at`;
+const ALL_BUT_MISSED = `id, name, project_id, environment, provider, repository, branch, commit_id,
+  started_at, stopped_at, passed, degraded, failed, errors, cancelled, results, error_group_ids,
+  created_at, updated_at`;
+const COLUMNS = `${ALL_BUT_MISSED}, missed`;
 
 function sessionOf(row: SessionRow): StoredSession {
   return {
@@ -151,7 +152,14 @@ async function readSession(
   return rows[0] === undefined ? null : sessionOf(rows[0]);
 }
 
-/** Newest first. */
+type Fitting = { readonly fitting: readonly MissedRun[] | null };
+
+/**
+ * Newest first.
+ *
+ * @param maxBytes of the missed runs of them all
+ * @returns null where they have more
+ */
 export async function listSessions(
   sql: Sql,
   {
@@ -166,14 +174,21 @@ export async function listSessions(
     readonly limit: number;
     readonly offset: number;
   },
-): Promise<readonly StoredSession[]> {
-  const rows = await sql.query<SessionRow>(
-    `select ${COLUMNS} from test_sessions
-     where account_id = $1 ${projectId === null ? '' : 'and project_id = $4'}
-     order by created_at desc, id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset, ...(projectId === null ? [] : [projectId])],
+  maxBytes: number,
+): Promise<readonly StoredSession[] | null> {
+  const rows = await sql.query<Omit<SessionRow, 'missed'> & Fitting>(
+    `select ${ALL_BUT_MISSED}, case
+       when sum(octet_length(missed::text)) over () <= $4::bigint then missed end as fitting
+     from (
+       select ${COLUMNS} from test_sessions
+       where account_id = $1 ${projectId === null ? '' : 'and project_id = $5'}
+       order by created_at desc, id limit $2::bigint offset $3::bigint
+     ) as page
+     order by created_at desc, id`,
+    [accountId, limit, offset, maxBytes, ...(projectId === null ? [] : [projectId])],
   );
-  return rows.map(sessionOf);
+  if (rows.some(({ fitting }) => fitting === null)) return null;
+  return rows.map(({ fitting, ...row }) => sessionOf({ ...row, missed: fitting ?? [] }));
 }
 
 /** Only for a session that `lockSession` holds. @returns the ids of those that were not there */

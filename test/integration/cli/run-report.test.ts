@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/cli.ts';
 import { memoryTerminal } from '../../support/memory-terminal.ts';
 import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
+import { shownResult } from '../../support/shown-result.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 /** A web server on a free port; closed with the test. */
@@ -80,9 +81,11 @@ describe('vedette run --report', () => {
       .split('\n')
       .map((line) => JSON.parse(line, (key, value) => (key === '__proto__' ? undefined : value)));
     const errorGroupIds = (id: string) => (id === 'bad' ? session.errorGroupIds : []);
-    const wanted = printed.map((one) => ({ ...one, errorGroupIds: errorGroupIds(one.checkId) }));
-    const byCheck = (one: { checkId: string }, other: { checkId: string }) =>
-      one.checkId < other.checkId ? -1 : 1;
+    const wanted = printed.map((one) =>
+      shownResult({ ...one, errorGroupIds: errorGroupIds(one.checkId) }),
+    );
+    const byCheck = (one: object, other: object) =>
+      JSON.stringify(one, ['checkId']) < JSON.stringify(other, ['checkId']) ? -1 : 1;
     expect(stored.toSorted(byCheck)).toEqual(wanted.toSorted(byCheck));
     const groups = (await mine.get('/v1/test-session-error-groups/projects/shop')).json;
     expect(groups).toMatchObject([

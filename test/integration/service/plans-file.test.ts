@@ -32,6 +32,7 @@ it.each([
     'default: a\nplans: { a: { displayName: A, limits: { check: 1 } } }',
     /plans\.a\.limits: .*check/,
   ],
+  ['', /^PLANS_FILE \S+ cannot be used: the file: Invalid input/],
   ['default: b\nplans: { a: { displayName: A } }', /default: must be one of the plans: a/],
 ])('that cannot be used stops the start with one line: %j', async (text, message) => {
   const loading = loadPlans(plansFile(text));

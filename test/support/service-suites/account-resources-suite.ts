@@ -1,9 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { plansSchema } from '../../../src/model/plan.ts';
+import { createCheckGroups } from '../../../src/service/features/check-groups.ts';
+import { createChecks } from '../../../src/service/features/checks.ts';
 import { createAllowance } from '../../../src/service/features/entitlements/allowance.ts';
 import { createSnippets } from '../../../src/service/features/snippets.ts';
 import { createVariables } from '../../../src/service/features/variables.ts';
+import { lockAccount } from '../../../src/service/store/accounts.ts';
 import type { DatabaseKind } from '../databases.ts';
+import { testFeatures } from '../service-features.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
 /** Snippets, variables, plans and the list of addresses through the API. */
@@ -130,6 +136,58 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
       expect((await theirs.post('/v1/snippets', { name: 'x', script: '' })).status).toBe(201);
     });
 
+    it('snippets are as many as an account has room for', async () => {
+      const { mine, store } = service();
+      const fill = `insert into snippets (account_id, name, script)
+        select $1, 'n' || n, '' from generate_series(1, 999) n`;
+      await store.query(fill, [mine.accountId]);
+      expect((await mine.post('/v1/snippets', { name: 'a', script: '' })).status).toBe(201);
+      const refused = await mine.post('/v1/snippets', { name: 'b', script: '' });
+      expect([refused.status, refused.json.attributes]).toEqual([409, { limit: 1000 }]);
+    });
+
+    it('a check and a group from a larger plan can be changed, and get no more', async () => {
+      const { store, clock, mine } = service();
+      const locations = ['us-east-1', 'us-west-1'];
+      const request = { url: 'https://shop.example/' };
+      const check = { checkType: 'URL', name: 'Shop', frequency: 1, locations, request };
+      await mine.put('/v1/checks/shop', check);
+      const { json: group } = await mine.post('/v1/check-groups', { name: 'Web', locations });
+      const parts = { store, clock, ids: randomUUID, allowance: createAllowance(LIMITED) };
+      const [checks, groups] = [createChecks(parts), createCheckGroups(parts)];
+      const { accountId } = mine;
+      const more = ['us-east-1', 'us-west-1', 'us-east-2'];
+      const change = (fields: object) => checks.update(accountId, 'shop', { ...fields });
+      expect((await change({ name: 'Other' })).check.name).toBe('Other');
+      await expect(change({ locations: more })).rejects.toMatchObject({ status: 402 });
+      const regroup = (fields: object) => groups.update(accountId, group.id, { ...fields });
+      expect((await regroup({ name: 'Other' })).fields.name).toBe('Other');
+      await expect(regroup({ locations: more })).rejects.toMatchObject({ status: 402 });
+      const made = { name: 'New', locations };
+      await expect(groups.create(accountId, made)).rejects.toMatchObject({ status: 402 });
+    });
+
+    // The embedded database has one connection, on which nothing comes meanwhile.
+    if (kind === 'postgres')
+      it('a locked account keeps nobody waiting who refers to it', async () => {
+        const { store, mine } = service();
+        const [locked, inserted] = [new AbortController(), new AbortController()];
+        const holding = store.transaction(async (tx) => {
+          await lockAccount(tx, mine.accountId);
+          locked.abort();
+          await aborted(inserted.signal);
+        });
+        await aborted(locked.signal);
+        const inserting = store.transaction(async (tx) => {
+          await tx.query(`set local lock_timeout = '2s'`);
+          const insert = `insert into snippets (account_id, name, script) values ($1, 'n', '')`;
+          await tx.query(insert, [mine.accountId]);
+        });
+        await inserting.finally(() => inserted.abort());
+        await holding;
+        expect((await mine.get('/v1/snippets')).json).toHaveLength(1);
+      });
+
     it('every limit of a plan can be counted', async () => {
       const { store, mine } = service();
       const none = Object.keys(LIMITED.plans.none?.limits ?? {});
@@ -138,6 +196,21 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
       for (const resource of none) {
         const growing = store.transaction((tx) => grow(tx, mine.accountId, resource as 'checks'));
         await expect(growing).rejects.toMatchObject({ status: 402 });
+      }
+    });
+
+    it('a plan without analyses on request has none', async () => {
+      const { store, clock, mine } = service();
+      const none = await testFeatures(store, clock, { plans: { ...LIMITED, default: 'none' } });
+      try {
+        const { rootCauseAnalyses } = none.features;
+        const asking = rootCauseAnalyses.create(mine.accountId, { checkId: 'shop' });
+        await expect(asking).rejects.toMatchObject({
+          status: 402,
+          attributes: { plan: 'none', feature: 'rootCauseAnalysis' },
+        });
+      } finally {
+        await none.close();
       }
     });
 
@@ -157,6 +230,10 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
   });
 }
 
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
+}
+
 const NOTHING = Object.fromEntries(
   [
     'checks',
@@ -173,8 +250,8 @@ const NOTHING = Object.fromEntries(
 );
 const LIMITED = plansSchema.parse({
   plans: {
-    small: { displayName: 'Small', limits: { snippets: 2 } },
-    none: { displayName: 'None', limits: NOTHING },
+    small: { displayName: 'Small', limits: { snippets: 2 }, locations: ['eu-west-1'] },
+    none: { displayName: 'None', limits: NOTHING, features: { rootCauseAnalysis: false } },
   },
   default: 'small',
 });

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openedTarget } from '../../../src/service/features/alerts/channel-secrets.ts';
 import { createChecks } from '../../../src/service/features/checks.ts';
+import { findChannel } from '../../../src/service/store/alert-channels.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import type { DatabaseKind } from '../databases.ts';
+import { hookServer } from '../hook-server.ts';
+import { TEST_SECRETS, testFeatures } from '../service-features.ts';
 import { CHANNELS, makeChannel, makeCheck, noticeOf, put } from './alert-world.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
@@ -37,13 +41,21 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
     const running = useRunningService(kind);
     const service = useAccounts(running);
 
-    /** As the database has it. */
-    const configOf = async (id: number): Promise<Record<string, unknown>> => {
-      const [row] = await service().store.query<{ config: Record<string, unknown> }>(
-        'select config from alert_channels where id = $1::bigint',
+    /** With its secrets. Nothing of them is in the database as it is. */
+    const configOf = async (id: number): Promise<unknown> => {
+      const { store, mine } = service();
+      const key = { accountId: mine.accountId, id };
+      const [row] = await store.query<{ row: object; sealed: Buffer | null }>(
+        `select to_jsonb(c) as row, sealed_secrets as sealed from alert_channels c
+         where id = $1::bigint`,
         [id],
       );
-      return row?.config ?? {};
+      const text = JSON.stringify(row?.row) + Buffer.from(row?.sealed ?? []).toString('latin1');
+      expect(text).not.toContain(SECRET);
+      const found = await findChannel(store, key);
+      if (found === null) throw new Error('no such channel');
+      const { fields: target, sealedSecrets } = found;
+      return openedTarget(TEST_SECRETS, key, { target, sealedSecrets }).config;
     };
 
     it.each([
@@ -207,6 +219,64 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
       const bare = await mine.patch(path, { config: { ...WEBHOOK.config, webhookSecret: null } });
       expect(bare.json.config.hasWebhookSecret).toBe(false);
       expect(JSON.stringify(await configOf(created.json.id))).not.toContain(SECRET);
+    });
+
+    it('lend their secrets to no other host, and open them for no other channel', async () => {
+      const { mine, store } = service();
+      const { json: made } = await mine.post(CHANNELS, LOCKED);
+      const path = `${CHANNELS}/${made.id}`;
+      const elsewhere = { ...made.config, url: 'https://example.com:444/hook' };
+      const refused = await mine.patch(path, { config: elsewhere });
+      expect(refused.status).toBe(400);
+      expect(problemsIn(refused)).toEqual([
+        'body.config.headers[0].value must be given anew where the URL leads to another host',
+        'body.config.queryParameters[0].value must be given anew where the URL leads to another host',
+      ]);
+      const anew = { headers: [], queryParameters: [{ key: 'token', value: 'n', locked: true }] };
+      expect((await mine.patch(path, { config: { ...elsewhere, ...anew } })).status).toBe(200);
+      expect(await configOf(made.id)).toMatchObject({ webhookSecret: SECRET });
+      // To the same host they go along whatever else is in the URL.
+      const moved = { ...elsewhere, ...anew, url: 'https://example.com:444/other' };
+      moved.queryParameters = [{ key: 'token', value: '', locked: true }];
+      expect((await mine.patch(path, { config: moved })).status).toBe(200);
+      expect(await configOf(made.id)).toMatchObject({ queryParameters: [{ value: 'n' }] });
+      const { json: other } = await mine.post(CHANNELS, LOCKED);
+      await store.query(
+        `update alert_channels c set sealed_secrets = o.sealed_secrets from alert_channels o
+         where c.id = $1::bigint and o.id = $2::bigint`,
+        [other.id, made.id],
+      );
+      await expect(configOf(other.id)).rejects.toMatchObject({ status: 409 });
+    });
+
+    it('are refused where there is no key to keep their secrets, and work without any', async () => {
+      const { mine, store, clock } = service();
+      const server = await hookServer();
+      const withKey = { ...LOCKED, config: { ...LOCKED.config, url: server.url } };
+      const { json: kept } = await mine.post(CHANNELS, withKey);
+      const { features, close } = await testFeatures(store, clock, { secrets: null });
+      onTestFinished(close);
+      const { alertChannels } = features;
+      const { accountId } = mine;
+      const noKey = { status: 409, attributes: { needed: 'ENCRYPTION_KEY' } };
+      await expect(alertChannels.create(accountId, LOCKED)).rejects.toMatchObject(noKey);
+      for (const one of [WEBHOOK, EMAIL, SLACK, SMS]) await alertChannels.create(accountId, one);
+      // One that has secrets is read, changed but for them, and given none.
+      expect((await alertChannels.read(accountId, kept.id)).fields.config).toEqual(kept.config);
+      await alertChannels.update(accountId, kept.id, { sendFailure: false });
+      const { signal } = new AbortController();
+      expect(await alertChannels.test(accountId, kept.id, signal)).toMatchObject({
+        ok: false,
+        error: expect.stringContaining('ENCRYPTION_KEY'),
+      });
+      expect(server.requests).toEqual([]);
+      const config = { ...kept.config };
+      await expect(alertChannels.update(accountId, kept.id, { config })).rejects.toMatchObject(
+        noKey,
+      );
+      const bare = { config: { ...WEBHOOK.config, webhookSecret: null } };
+      await alertChannels.update(accountId, kept.id, bare);
+      expect(await configOf(kept.id)).toMatchObject({ headers: [] });
     });
 
     it('are shown by their checks, those that are activated', async () => {

@@ -105,6 +105,43 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
       });
     });
 
+    it('shows nobody the secrets that a receiver answers with', async () => {
+      const server = await hookServer(({ path, headers }, answer) => {
+        answer.end(`${path} ${headers['x-team']} ${headers['x-open']}`);
+      });
+      await makeCheck(service(), 'home');
+      const id = await makeWebhook(service(), {
+        url: server.url,
+        headers: [
+          { key: 'X-Team', value: 'locked-value', locked: true },
+          { key: 'X-Open', value: 'open-value' },
+        ],
+        queryParameters: [{ key: 'b', value: 'x y&zz', locked: true }],
+      });
+      startWorker(service());
+      await put(service(), noticeOf(service()));
+      const [row] = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(server.requests[0]?.headers['x-team']).toBe('locked-value');
+      expect(row.lastAnswer).toBe('/hook?b=******** ******** open-value');
+    });
+
+    it('is tried again where the secrets of the channel cannot be read', async () => {
+      const server = await hookServer();
+      await makeCheck(service(), 'home');
+      const id = await makeWebhook(service(), { url: server.url, webhookSecret: 'secret' });
+      const { clock } = service();
+      const worker = startWorker(service(), {}, null);
+      await put(service(), noticeOf(service()));
+      const [row] = await deliveriesWhen(service(), id, ([{ lastError }]) => lastError !== null);
+      expect(row).toMatchObject({ state: 'waiting', attempts: 1 });
+      expect(row.lastError).toContain('ENCRYPTION_KEY');
+      expect(server.requests).toEqual([]);
+      await worker.stop();
+      startWorker(service());
+      await clock.advance(20_000);
+      await deliveriesWhen(service(), id, whenAll('sent'));
+    });
+
     it('makes the body by the template, JSON whatever the check is called', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
@@ -351,7 +388,8 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
       ]);
       // Its process ends now.
       await service().store.query('update alert_deliveries set lease_until = now()');
-      await service().clock.advance(5_000);
+      // The worker may still be on its way to waiting: time goes on until it looks again.
+      while (server.requests.length < 3) await service().clock.advance(5_000);
       await deliveriesWhen(service(), id, whenAll('sent'));
       expect(server.requests.map(({ body }) => JSON.parse(body).ALERT_TYPE)).toEqual([
         'ALERT_FAILURE',
@@ -454,6 +492,29 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
       expect(await put1(silent)).toEqual([]);
       expect(await put1(elsewhere)).toEqual([]);
       expect(await put1(degraded)).toEqual(['ALERT_DEGRADED']);
+    });
+
+    it('reminds of nothing that is still to be sent', async () => {
+      const server = await hookServer();
+      await makeCheck(service(), 'home');
+      await makeCheck(service(), 'shop');
+      const id = await makeWebhook(service(), { url: server.url }, ['home', 'shop']);
+      const notice = noticeOf(service());
+      const remind = (reminder: number, of = notice) => put(service(), { ...of, reminder });
+      await put(service(), notice);
+      for (const reminder of [1, 2, 3]) await remind(reminder);
+      // Another check has nothing to do with it, and news are no reminders.
+      await remind(1, noticeOf(service(), { check: { id: 'shop' } }));
+      await put(service(), noticeOf(service(), { alertType: 'ALERT_FAILURE_DEGRADED' }));
+      startWorker(service());
+      await deliveriesWhen(service(), id, whenAll('sent'));
+      await remind(4);
+      const isDone = (rows: readonly { state: string }[]) =>
+        rows.length === 4 && whenAll('sent')(rows);
+      const rows = await deliveriesWhen(service(), id, isDone);
+      expect(
+        rows.map((row: Record<string, unknown>) => `${row.checkId} ${row.reminder}`).toReversed(),
+      ).toEqual(['home 0', 'shop 1', 'home 0', 'home 4']);
     });
 
     it('tells each channel once of each certificate, by its own threshold', async () => {

@@ -8,8 +8,10 @@ import { createNoticeSender } from '../../../src/service/features/alerts/deliver
 import { keepSending } from '../../../src/service/features/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/features/alerts/notice.ts';
 import { createNoticeBook } from '../../../src/service/features/alerts/notice-book.ts';
+import type { SecretBox } from '../../../src/service/secrets/secret-box.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from '../service-app.ts';
+import { TEST_SECRETS } from '../service-features.ts';
 import type { TestService } from './service-harness.ts';
 
 export const CHANNELS = '/v1/alert-channels';
@@ -99,12 +101,13 @@ export interface RunningWorker {
 export function startWorker(
   { store, clock }: TestService,
   config: Partial<DeliveryConfig> = {},
+  secrets: SecretBox | null = TEST_SECRETS,
 ): RunningWorker {
   const logs = captureLog();
   const stopping = new AbortController();
   const sender = createNoticeSender({ ...NO_DELIVERY, ...config }, clock);
   const ended = keepSending(
-    { store, clock, log: logs.log, ids: randomUUID, sender },
+    { store, clock, log: logs.log, ids: randomUUID, sender, secrets },
     stopping.signal,
   ).finally(sender.close);
   const stop = async (): Promise<void> => {

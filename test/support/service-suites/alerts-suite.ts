@@ -129,7 +129,8 @@ export function alertsSuite(kind: DatabaseKind): void {
       const { run, alerts, result } = alertsWorldOf(world());
       await run(5, PASSED);
       await run(4, FAILED);
-      await run(3, FAILED, oslo);
+      // Of another location: so much longer than its run can have taken.
+      await run(-25, FAILED, oslo);
       expect(await alerts()).toEqual([]);
       // One batch can have both.
       await deliver(berlin, { results: [result(2, FAILED), result(6, FAILED)] });
@@ -343,6 +344,25 @@ export function alertsSuite(kind: DatabaseKind): void {
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
       await run(4, PASSED);
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+    });
+
+    it('come of a location that retries, where it takes turns with one that is ahead by then', async () => {
+      const { oslo } = world();
+      const { run, alerts } = alertsWorldOf(world());
+      await change({ runParallel: false, frequency: 1 });
+      await run(2, PASSED, oslo);
+      await run(1, { ...FAILED, attempts: 2 });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(4, PASSED, oslo);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+      await run(3, { ...FAILED, attempts: 2 });
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
+      // A slow run that passed is no recovery: the newer one failed.
+      await run(7, FAILED, oslo);
+      await run(6, { ...PASSED, attempts: 2 });
+      expect(await alerts()).toHaveLength(3);
+      await run(8, PASSED);
+      expect(await alerts()).toHaveLength(4);
     });
 
     it('take a retry that was handed over for the run of where it began', async () => {

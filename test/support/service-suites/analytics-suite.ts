@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { METRICS } from '../../../src/model/analytics.ts';
 import type { HttpTimingPhases } from '../../../src/model/result.ts';
+import { createAnalytics } from '../../../src/service/features/analytics/analytics.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
@@ -382,6 +384,31 @@ export function analyticsSuite(kind: DatabaseKind): void {
       ]);
       expect(await dataOf(query)).toHaveLength(2);
     });
+
+    if (kind === 'pglite')
+      it('are of no more runs than the embedded database can read in a moment', async () => {
+        const { mine, store } = world();
+        await bring(...[1, 2, 3, 4].map((ago) => ({ slot: minutesAgo(ago) })));
+        const { clock } = world();
+        const analytics = createAnalytics({ store, clock, maxRunsEmbedded: 3 });
+        const report = (fromMs: number) =>
+          analytics.report(mine.accountId, 'shop', 'URL', {
+            quickRange: 'last24Hours',
+            fromMs,
+            toMs: null,
+            aggregationMinutes: null,
+            statuses: [],
+            groupBy: null,
+            metrics: [...METRICS.URL.values()].slice(0, 1),
+            limit: 10,
+            page: 1,
+          });
+        expect((await report(minutesAgo(3))).series[0]?.data).toHaveLength(3);
+        await expect(report(minutesAgo(4))).rejects.toMatchObject({
+          status: 400,
+          message: 'query.from must be later, or to earlier: the window has more than 3 runs',
+        });
+      });
 
     it('are of checks of every type', async () => {
       const { check, deliver, berlin } = world();

@@ -91,11 +91,63 @@ export function clientCertificatesSuite(kind: DatabaseKind): void {
       expect((await mine.get(PATH)).json).toEqual([]);
     });
 
+    it('hold no private key where it would be given back', async () => {
+      const { mine } = service();
+      const refused = await mine.post(PATH, {
+        host: 'a.example',
+        ...own,
+        cert: own.cert + own.key,
+        ca: `${ca}\n${other.key}`,
+      });
+      expect(problemsIn(refused)).toEqual([
+        'body.cert must not hold a private key',
+        'body.ca must not hold a private key',
+      ]);
+    });
+
+    it('whose private key nobody can open any more take a new one, and harm no other', async () => {
+      const { mine, store } = service();
+      const { json: lost } = await mine.post(PATH, { host: 'a.example', ...own });
+      await mine.post(PATH, { host: 'b.example', ...other });
+      await store.query(
+        `update client_certificates set sealed_key = set_byte(sealed_key, 1, 255 - get_byte(sealed_key, 1))
+         where id = $1`,
+        [lost.id],
+      );
+      expect(await forAgents()).toMatchObject([{ host: 'b.example' }]);
+      const at = `${PATH}/${lost.id}`;
+      expect((await mine.get(at)).json).toEqual(lost);
+      const moved = await mine.patch(at, { host: 'c.example' });
+      expect(moved.status).toBe(409);
+      expect(moved.json.message).toContain('its key is missing: put it behind the others in ENC');
+      expect((await mine.patch(at, { key: own.key })).status).toBe(200);
+      const hosts = new Set((await forAgents()).map(({ host }) => host));
+      expect(hosts).toEqual(new Set(['a.example', 'b.example']));
+    });
+
+    it('take no more than an answer to a poll has room for', async () => {
+      const { mine } = service();
+      // Beside the certificates anything may stand, and each of these is six characters in JSON.
+      const note = '\u0001'.repeat(60_000);
+      const fields = { ...own, cert: `${note}\n${own.cert}` };
+      const statuses = [];
+      for (const n of [1, 2, 3, 4, 5, 6]) {
+        statuses.push((await mine.post(PATH, { ...fields, host: `h${n}.example` })).status);
+      }
+      expect(statuses).toEqual([201, 201, 201, 201, 201, 409]);
+      expect(Buffer.byteLength(JSON.stringify(await forAgents()))).toBeLessThan(2 * 1024 * 1024);
+      const [first] = (await mine.get(PATH)).json;
+      const larger = await mine.patch(`${PATH}/${first.id}`, { ca: `${note}\n${ca}` });
+      expect(larger.json.attributes).toEqual({ limitBytes: 2 * 1024 * 1024 });
+      expect((await mine.get(`${PATH}/${first.id}`)).json).toEqual(first);
+    });
+
     it('are one for each host', async () => {
       const { mine, theirs } = service();
       const first = await mine.post(PATH, { host: 'a.example', ...own });
       const second = await mine.post(PATH, { host: 'a.example', ...other });
       expect([first.status, second.status]).toEqual([201, 409]);
+      expect((await mine.post(PATH, { host: 'A.Example', ...other })).status).toBe(409);
       expect((await theirs.post(PATH, { host: 'a.example', ...other })).status).toBe(201);
       const { json } = await mine.post(PATH, { host: 'b.example', ...own });
       expect((await mine.patch(`${PATH}/${json.id}`, { host: 'a.example' })).status).toBe(409);

@@ -1,7 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { createErrorGroups } from '../../../src/service/features/error-groups/error-groups.ts';
+import { deleteErrorGroupsBefore, removeBeyond } from '../../../src/service/store/error-groups.ts';
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { HTTP_DETAIL } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
@@ -231,6 +233,42 @@ export function errorGroupsSuite(kind: DatabaseKind): void {
         bounded.update(mine.accountId, 'check', d.id, { archiveForEver: true }),
       ).rejects.toMatchObject({ status: 409 });
     });
+
+    // The embedded database has one connection, on which nothing else runs meanwhile.
+    if (kind === 'postgres')
+      it('stay where they are seen again while old ones go', async () => {
+        const { store, clock, mine } = world();
+        await bring(failedRun(30, 'old'));
+        const { id } = await only();
+        const key = { accountId: mine.accountId, id };
+        await store.query(
+          'update error_groups set last_seen = $3::timestamptz where account_id = $1 and id = $2',
+          [key.accountId, key.id, new Date(clock.wallMs() - 100 * DAY_MS)],
+        );
+        const seen = new EventEmitter();
+        const adding = store.transaction(async (tx) => {
+          await world().features.errorGroups.follow(tx, {
+            accountId: mine.accountId,
+            location: 'berlin',
+            finals: [failedRun(1, 'old')],
+            atMs: NOW,
+          });
+          const goOn = once(seen, 'go on');
+          seen.emit('added');
+          await goOn;
+        });
+        await once(seen, 'added');
+        // It waits for nobody, so that whoever adds need not wait for it in turn.
+        const beforeMs = clock.wallMs() - DAY_MS;
+        expect(await deleteErrorGroupsBefore(store, { beforeMs, limit: 10 })).toBe(0);
+        const scopes = ['shop'];
+        const beyond = { accountId: mine.accountId, kind: 'check', scopes, maxGroups: 0 } as const;
+        expect(await removeBeyond(store, beyond)).toBe(0);
+        seen.emit('go on');
+        await adding;
+        expect(await only()).toMatchObject({ id, lastSeen: begun(1) });
+        expect(await removeBeyond(store, beyond)).toBe(1);
+      });
 
     it('go when their retention is over, but those that are archived for ever', async () => {
       const { store, clock, mine, features } = world();

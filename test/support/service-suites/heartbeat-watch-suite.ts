@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { settle } from '../fake-clock.ts';
+import { captureLog } from '../log-capture.ts';
 import { DAY, HOUR, MINUTE, RETENTION_DAYS, SECOND, useHeartbeats } from './heartbeat-world.ts';
 import { HOURLY, PATH } from './heartbeats-suite.ts';
 import { useAccounts, useRunningService } from './service-harness.ts';
@@ -295,6 +296,41 @@ export function heartbeatWatchSuite(kind: DatabaseKind): void {
           Array.from({ length: round }, () => ['ALERT_FAILURE', 'ALERT_RECOVERY']).flat(),
         );
       }
+    });
+
+    it('are told of where one of the others cannot be judged, which is logged once', async () => {
+      const { clock } = service();
+      const others: Awaited<ReturnType<typeof heartbeat>>[] = [];
+      for (let count = 0; count < 5; count += 1) others.push(await heartbeat());
+      const [bad] = others;
+      for (const { ping } of others) await ping();
+      clock.spend(2 * HOUR);
+      const { log, records } = captureLog();
+      const { heartbeatWatch } = createHeartbeatFeatures({
+        ...parts(),
+        log,
+        alerts: {
+          async observe(_tx, _accountId, observations) {
+            if (observations.some(({ checkId }) => checkId === bad?.id)) throw new Error('broken');
+          },
+        },
+      });
+      await heartbeatWatch.look();
+      await heartbeatWatch.look();
+      for (const { id, story } of others) {
+        const told = id === bad?.id ? ['0 RECEIVED'] : ['0 RECEIVED', '65 FAILING'];
+        expect(await story()).toEqual(told);
+      }
+      expect(records()).toEqual([
+        expect.objectContaining({
+          level: 'error',
+          id: bad?.id,
+          accountId: service().mine.accountId,
+        }),
+      ]);
+      // Whoever can judge it does so.
+      await pass(0);
+      expect(await bad?.story()).toEqual(['0 RECEIVED', '65 FAILING']);
     });
 
     it('are forgotten when their time is up', async () => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
 import { createResultIntake } from '../../../src/service/features/results/intake.ts';
+import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
 import { type DatabaseKind, silentLog, useEmptyStore, useMigrated } from '../databases.ts';
 import { eventually } from '../eventually.ts';
+import { startServiceApp } from '../service-app.ts';
 import { useAgentLab } from './agent-lab.ts';
 import { resultOfRun } from './results-harness.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
@@ -49,6 +51,43 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
       expect((await mine.get(`${PATH}/${id}`)).json).toEqual(created.json);
       expect((await mine.get(`/v1/checks/${id}`)).json).toEqual(created.json);
       expect((await mine.get(`/v1/check-statuses/${id}`)).json).toBeNull();
+    });
+
+    it('are pinged where the configuration says, whatever host a caller names', async () => {
+      const { mine } = service();
+      const { store, clock, features } = running();
+      const publicUrl = 'https://vedette.example.org/in';
+      const app = await startServiceApp(
+        apiRoutes({ ...features, publicUrl }, new AbortController().signal),
+        { store, clock, authenticator: features.apiKeys, locationKeys: features.locationKeys },
+      );
+      const { key } = await features.apiKeys.create(mine.accountId, { name: 'k', role: 'write' });
+      const headers = { host: 'evil.example.net' };
+      const made = await app.ask(PATH, { key, method: 'POST', body: BACKUP, headers });
+      expect(made.status, made.text).toBe(201);
+      const { id, heartbeat } = made.json;
+      expect(heartbeat.pingUrl).toBe(`${publicUrl}/heartbeat/${heartbeat.pingToken}`);
+      for (const path of [`${PATH}/${id}`, `/v1/checks/${id}`]) {
+        const read = await app.ask(path, { key, headers });
+        expect(read.json.heartbeat).toEqual(heartbeat);
+      }
+      await app.close();
+    });
+
+    it.each([
+      ['HTTP/1.0', ''],
+      ['HTTP/1.1\r\nHost:', ''],
+      ['HTTP/1.1\r\nHost: evil.example.net/?a=', ''],
+      ['HTTP/1.1\r\nHost: here.test:81\r\nX-Forwarded-Host: evil.test', 'http://here.test:81'],
+    ])('are pinged where %j has reached the service', async (head, origin) => {
+      const { mine } = service();
+      const { features, app } = running();
+      const { id, heartbeat } = (await mine.post(PATH, BACKUP)).json;
+      const { key } = await features.apiKeys.create(mine.accountId, { name: 'k', role: 'read' });
+      const reply = await app.raw(
+        `GET ${PATH}/${id} ${head}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(reply).toContain(`"pingUrl":"${origin}/heartbeat/${heartbeat.pingToken}"`);
     });
 
     it('give back every field as it came', async () => {

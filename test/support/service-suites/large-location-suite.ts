@@ -51,6 +51,8 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
         expect(answer.full).toBe(true);
         expect(answer.upsert.length).toBeLessThanOrEqual(MAX_ASSIGNMENTS);
         expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES);
+        // With the last page, once.
+        expect(answer.location.settings !== null).toBe(answer.nextPage === null);
         for (const one of answer.upsert) {
           // None is told twice.
           expect(told.has(one.checkId)).toBe(false);

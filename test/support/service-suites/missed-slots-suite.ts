@@ -124,6 +124,35 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
       ]);
     });
 
+    it('are not those of a maintenance window, also where the agent did not know of it', async () => {
+      const { berlin, deliver, check, mine } = world();
+      const window = (from: number, to: number, fields: object) =>
+        mine.post('/v1/maintenance-windows', {
+          name: 'Works',
+          startsAt: new Date(minutesAgo(from)).toISOString(),
+          endsAt: new Date(minutesAgo(to)).toISOString(),
+          repeatUnit: 'DAY',
+          ...fields,
+        });
+      const { json: group } = await mine.post('/v1/check-groups', { name: 'Web', tags: ['web'] });
+      await check('shop', { tags: ['db'], groupId: group.id });
+      expect((await window(18, 16, { tags: ['db'] })).status).toBe(201);
+      await window(14, 13, { tags: ['web'] });
+      await window(12, 11, { tags: ['other'], silenceAllAlerts: true });
+      // Every day; the end is not in it.
+      await window(24 * 60 + 9, 24 * 60 + 5, { pauseAllChecks: true, repeatInterval: 1 });
+      await deliver(berlin, { missed: [range(20, 4, { reason: 'agent_stopped' })] });
+      expect(await shown()).toEqual([
+        'berlin 5-4 agent_stopped',
+        'berlin 13-10 agent_stopped',
+        'berlin 16-15 agent_stopped',
+        'berlin 20-19 agent_stopped',
+      ]);
+      // All of it may be in one: it is taken, and is not to be sent again.
+      await deliver(berlin, { missed: [range(9, 6), range(8, 8)] });
+      expect(await shown()).toHaveLength(4);
+    });
+
     it('of another frequency are those that are in neither', async () => {
       const { berlin, deliver } = world();
       await deliver(berlin, { missed: [range(10, 6, { count: 3 })] });

@@ -203,9 +203,8 @@ export function pollSuite(labOf: () => AgentLab): void {
       await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: null });
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
       // What it knows it is not told again.
-      const idle = a.poll();
-      await eventually(() => lab.clock.pendingTimers > 0);
-      await lab.clock.advance(15_000);
+      const { answer: idle } = await heldPoll(lab, a);
+      await lab.clock.advance(HOLD_MS);
       expect(await idle).toMatchObject({ location: { settings: null } });
     });
 

@@ -89,7 +89,7 @@ export function privateLocationsSuite(kind: DatabaseKind): void {
       ).toEqual([{ revision: 2 }]);
       const moved = await mine[method](path, { slug: 'attic' });
       expect(moved.status).toBe(400);
-      expect(problemsIn(moved)).toEqual(['body.slug must stay cellar']);
+      expect(problemsIn(moved)).toEqual(['body.slug must be cellar here']);
       expect((await mine[method](path, { name: null })).status).toBe(400);
       expect((await mine.get(path)).json).toEqual(changed.json);
     });

@@ -229,6 +229,20 @@ async function newAccount({ store, clock, features }: RunningService) {
          from error_groups where account_id = $1 order by scope, error_hash`,
         [accountId],
       );
+      const metrics = await store.query<{ run: string }>(
+        `select check_id || ' ' || run_location || ' ' || slot || ' ' || passed || ' ' || retries
+           || ' ' || response_time as run
+         from result_metrics where account_id = $1 order by 1`,
+        [accountId],
+      );
+      const measured = await store.query<{ run: string }>(
+        `select check_id || ' ' || run_location || ' ' || slot || ' ' || (not has_failures) || ' '
+           || attempts || ' ' || response_time as run
+         from check_results where account_id = $1 and result_type = 'FINAL' order by 1`,
+        [accountId],
+      );
+      // Each run once, whichever of its FINALs was the first.
+      expect(metrics).toEqual(measured);
       const rows = await store.query<Missed & { location: (typeof PLACES)[number] }>(
         `select check_id as "checkId", location, count,
            (extract(epoch from slot) * 1000)::bigint as slot,

@@ -306,6 +306,30 @@ export function testSessionsSuite(kind: DatabaseKind): void {
       expect((await mine.get(`${PATH}/${id}`)).json.results).toBe(2);
     });
 
+    it('are listed in pages of a bounded size', async () => {
+      const { store, mine } = service();
+      for (let n = 0; n < 7; n += 1) await bring({ results: [passed(1)] });
+      // As long, and as many, as a session can have them.
+      await store.query(
+        `update test_sessions set missed = (
+           select jsonb_agg(jsonb_build_object('checkId', repeat('c', 128), 'slot', n::bigint,
+             'lastSlot', 2000000000000 + n::bigint, 'count', 1, 'reason', repeat('R', 64)))
+           from generate_series(1, 10000) n)
+         where account_id = $1`,
+        [mine.accountId],
+      );
+      const all = await mine.get(`${PATH}?limit=100`);
+      expect(all.status).toBe(400);
+      expect(problemsIn(all)).toEqual([
+        'query.limit must be smaller: what these sessions missed has more than 16777216 bytes',
+      ]);
+      const few = await mine.get(`${PATH}?limit=2`);
+      expect(few.json.map(({ counts }: { counts: object }) => counts)).toEqual([
+        expect.objectContaining({ passed: 1, missed: 10_000 }),
+        expect.objectContaining({ passed: 1, missed: 10_000 }),
+      ]);
+    });
+
     it('go when their retention is over', async () => {
       const { features, mine, clock, store } = service();
       const { json: old } = await bring({ results: [passed(1)] });

@@ -25,7 +25,13 @@ class Sentries {
 
   run(place: string, minute: number, condition: Condition): string {
     const slotMs = minute * MINUTE_MS;
-    const scene = { rules: this.#rules, parallel: this.#parallel, isSilent: false, atMs: slotMs };
+    const scene = {
+      rules: this.#rules,
+      parallel: this.#parallel,
+      turnLateMs: 0,
+      isSilent: false,
+      atMs: slotMs,
+    };
     const step = afterRun(this.state, { place, slotMs, condition }, scene);
     this.state = step?.state ?? this.state;
     return step?.alert ?? 'late';
@@ -97,5 +103,78 @@ describe('places that run every slot', () => {
     expect(sentries.run('a', 2, 'failing')).toBe(QUIET);
     expect(sentries.run('c', 2, 'passing')).toBe(QUIET);
     expect(sentries.run('b', 2, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+});
+
+describe('places that take turns', () => {
+  const turns = (runs = 1) => {
+    let state: AlertState = NEVER_RUN;
+    const rules: AlertRules = {
+      escalation: { by: 'runs', runs },
+      reminders: { amount: 0, everyMs: MINUTE_MS },
+      parallelPercent: null,
+    };
+    return {
+      stateNow: () => state,
+      run(place: string, minute: number, condition: Condition, own = rules): string {
+        const slotMs = minute * MINUTE_MS;
+        const turnLateMs = freshFor(MINUTE_MS);
+        const scene = { rules: own, parallel: null, turnLateMs, isSilent: false, atMs: slotMs };
+        const step = afterRun(state, { place, slotMs, condition }, scene);
+        state = step?.state ?? state;
+        return step?.alert ?? 'late';
+      },
+    };
+  };
+
+  it('are all heard, also one that retries while the others go on', () => {
+    const { run } = turns();
+    expect(run('a', 2, 'passing')).toBe(QUIET);
+    expect(run('b', 1, 'failing')).toBe('ALERT_FAILURE');
+    expect(run('a', 4, 'passing')).toBe('ALERT_RECOVERY');
+    expect(run('b', 3, 'failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('end no trouble by a run that is older than what tells of it', () => {
+    const { run, stateNow } = turns();
+    expect(run('a', 4, 'failing')).toBe('ALERT_FAILURE');
+    expect(run('b', 3, 'passing')).toBe(QUIET);
+    expect(run('c', 2, 'degraded')).toBe(QUIET);
+    expect(stateNow().condition).toBe('failing');
+    expect(run('b', 6, 'passing')).toBe('ALERT_RECOVERY');
+  });
+
+  it('take nothing from a run that is older than its own last, or than any may be', () => {
+    const { run } = turns();
+    run('b', 3, 'passing');
+    expect(run('b', 1, 'failing')).toBe('late');
+    run('a', 22, 'passing');
+    expect(run('b', 10, 'failing')).toBe('late');
+    expect(run('b', 11, 'failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('begin no minutes and no row of runs that a newer one ended already', () => {
+    const byTime: AlertRules = {
+      escalation: { by: 'time', forMs: 5 * MINUTE_MS },
+      reminders: { amount: 0, everyMs: MINUTE_MS },
+      parallelPercent: null,
+    };
+    const timed = turns();
+    timed.run('a', 10, 'passing', byTime);
+    expect(timed.run('b', 1, 'failing', byTime)).toBe(QUIET);
+    expect(timed.run('a', 12, 'failing', byTime)).toBe(QUIET);
+    expect(timed.stateNow().sinceMs).toBe(12 * MINUTE_MS);
+
+    const { run } = turns(2);
+    expect(run('a', 2, 'passing')).toBe(QUIET);
+    expect(run('b', 1, 'failing')).toBe(QUIET);
+    expect(run('a', 4, 'failing')).toBe(QUIET);
+    expect(run('b', 5, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+
+  it('keep no more than what still counts', () => {
+    const { run, stateNow } = turns();
+    for (let minute = 1; minute <= 100; minute += 1) run(`place ${minute}`, minute, 'failing');
+    expect(stateNow().places).toHaveLength(12);
   });
 });

@@ -95,7 +95,7 @@ it('one place: every history gives what the table says', () => {
     fc.property(slots, rules, (history, own) => {
       let state = NEVER_RUN;
       const alerts = history.map(({ condition, slotMs, isSilent }) => {
-        const scene = { rules: own, parallel: null, isSilent, atMs: slotMs };
+        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent, atMs: slotMs };
         const step = afterRun(state, { place: 'a', slotMs, condition }, scene);
         state = step?.state ?? state;
         return step?.alert;
@@ -119,7 +119,13 @@ it('one place: in whatever order runs come, none that is late changes a thing', 
       const follow = (runs: readonly Slot[]) => {
         let state = NEVER_RUN;
         for (const { condition, slotMs } of runs) {
-          const scene = { rules: own, parallel: null, isSilent: false, atMs: slotMs };
+          const scene = {
+            rules: own,
+            parallel: null,
+            turnLateMs: 0,
+            isSilent: false,
+            atMs: slotMs,
+          };
           state = afterRun(state, { place: 'a', slotMs, condition }, scene)?.state ?? state;
         }
         return state;
@@ -149,7 +155,7 @@ it('several places: as one check whose slots are as bad as enough of its places'
       for (const [number, conditions] of history.entries()) {
         const slotMs = number * MINUTE_MS;
         for (const [at, condition] of conditions.entries()) {
-          const scene = { rules: own, parallel, isSilent: false, atMs: slotMs };
+          const scene = { rules: own, parallel, turnLateMs: 0, isSilent: false, atMs: slotMs };
           const verdict = { place: PLACES[at] ?? '', slotMs, condition };
           state = afterRun(state, verdict, scene)?.state ?? state;
         }
@@ -177,7 +183,7 @@ it('time: a notice, then reminders at their interval and no more than were asked
           reminders: { amount, everyMs: interval * MINUTE_MS },
           parallelPercent: null,
         };
-        const scene = { rules: own, parallel: null, isSilent: false, atMs: 0 };
+        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent: false, atMs: 0 };
         const first = afterRun(NEVER_RUN, { place: 'a', slotMs: 0, condition: 'failing' }, scene);
         let state = first?.state ?? NEVER_RUN;
         let minute = 0;

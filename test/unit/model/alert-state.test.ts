@@ -41,7 +41,7 @@ class Sentry {
 
   scene(isSilent: boolean, minute: number): AlertScene {
     const rules = alertRulesOf({ escalationType: 'RUN_BASED', ...this.#settings } as AlertSettings);
-    return { rules, parallel: null, isSilent, atMs: START_MS + minute * MINUTE_MS };
+    return { rules, parallel: null, turnLateMs: 0, isSilent, atMs: START_MS + minute * MINUTE_MS };
   }
 
   /** The alert of a run, or `late`. */

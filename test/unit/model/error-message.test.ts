@@ -59,7 +59,66 @@ const CLEANED: readonly (readonly [raw: string, cleaned: string])[] = [
   ['mail ada.l+x@example.com', 'mail <email>'],
   ['\u001b[31mred\u001b[0m\r\n\tand  more \0', 'red and more'],
   ['The name server answered NXDOMAIN', 'The name server answered NXDOMAIN'],
+  [
+    'expected $[\'user-id\'].a["b c"] of the body to equal "7", but it was "8"',
+    'expected $[\'user-id\'].a["b c"] of the body to equal "<value>", but it was "<value>"',
+  ],
+  [
+    'expected the body to contain "a, but it was [1", but it was "2"',
+    'expected the body to contain "<value>", but it was "<value>"',
+  ],
+  ['found ["a", 1] there', 'found ["<value>", <number>] there'],
   ['', ''],
+];
+
+/** Two occurrences of the same error. */
+const SAME: readonly (readonly [string, string])[] = [
+  [
+    'expected $.errors of the body to be empty, but it was ["a"]',
+    'expected $.errors of the body to be empty, but it was [{"code":5},{"code":7,"at":null}]',
+  ],
+  [
+    'expected $.data of the body to have the key "total", but it was {"x":1}',
+    'expected $.data of the body to have the key "total", but it was {"rows":[[1],[2,"q\u2026',
+  ],
+  [
+    'the body is not JSON: Unexpected token \'x\', "{"a":x}" is not valid JSON',
+    'the body is not JSON: Unexpected token \'"\', ..."id": "q "b" \'c"... is not valid JSON',
+  ],
+  ['192.0.2.53:53 answered SERVFAIL after 2 s', '[2001:db8::53]:53 answered SERVFAIL after 31 ms'],
+  ['20 % of the echo requests were lost', '33.3 % of the echo requests were lost'],
+];
+
+/** Two errors of the same check. */
+const OTHERS: readonly (readonly [string, string])[] = [
+  [
+    'expected $["user-id"] of the body to be null, but it was "a"',
+    'expected $["order-id"] of the body to be null, but it was "a"',
+  ],
+  [
+    "expected $..['a b'].c of the body to be null, but it was 7",
+    "expected $..['a c'].c of the body to be null, but it was 7",
+  ],
+  [
+    'expected the match of "v(\\d+)" in the body to be greater than 5, but it was "3"',
+    'expected the match of "id: \\"(\\d+)" in the body to be greater than 5, but it was "3"',
+  ],
+  [
+    'expected the response code to equal "NOERROR", but it was "NXDOMAIN"',
+    'expected the response code to equal "NOERROR", but it was "SERVFAIL"',
+  ],
+  [
+    'expected $ of the body to have the key "a", but it was {}',
+    'expected $ of the body to have the key "b", but it was {}',
+  ],
+  [
+    'expected the status code to be greater than 500, but it was 404',
+    'expected the status code to be greater than 500, but it was 301',
+  ],
+  [
+    'the body is not JSON: Unexpected end of JSON input',
+    'the body is not JSON: Unexpected token \'<\', "<html>" is not valid JSON',
+  ],
 ];
 
 describe('the cleaned message', () => {
@@ -72,6 +131,14 @@ describe('the cleaned message', () => {
       `order ${n} of user ${n}a${n}f failed after ${n}.5 ms at ${new Date(n * 1e9).toISOString()} on 10.0.0.${n}:${n}`;
     expect(cleanErrorMessage(at(17))).toBe(cleanErrorMessage(at(113)));
     expect(cleanErrorMessage('a refused')).not.toBe(cleanErrorMessage('a reset'));
+  });
+
+  it.each(SAME)('of %j is that of %j', (one, other) => {
+    expect(cleanErrorMessage(one)).toBe(cleanErrorMessage(other));
+  });
+
+  it.each(OTHERS)('of %j is not that of %j', (one, other) => {
+    expect(cleanErrorMessage(one)).not.toBe(cleanErrorMessage(other));
   });
 
   it('is cleaned no further', () => {
@@ -127,6 +194,8 @@ describe('the cleaned message', () => {
         'localhost:',
         '\u201ca',
       ],
+      ...["$['a", '$["a"', ', but it was ', ', but it was [', 'the match of "\\'],
+      ...['Unexpected token ', 'the response code "', 'the response code "a" '],
     ];
     const before = performance.now();
     for (const unit of units) {
@@ -135,7 +204,7 @@ describe('the cleaned message', () => {
         cleanErrorMessage(text.slice(0, MAX_ERROR_MESSAGE_CHARS - 2) + end);
       }
     }
-    // In proportion to its length each of the 200 takes about a millisecond; with its square, a second.
+    // In proportion to its length each of the 240 takes about a millisecond; with its square, a second.
     expect(performance.now() - before).toBeLessThan(10_000);
   });
 

@@ -6,7 +6,7 @@ import type {
 } from '../../../model/alert-channel.ts';
 import type { SecretBox } from '../../secrets/secret-box.ts';
 import type { ChannelKey, SealedTarget } from '../../store/alert-channels.ts';
-import { boxOf } from '../secret-store.ts';
+import { boxOf, opened } from '../secret-store.ts';
 
 /** What is encrypted, as JSON: the locked values in the order in which they stand. */
 interface WebhookSecrets {
@@ -50,8 +50,7 @@ export function sealedTarget(
 /**
  * A stored target, with its secrets.
  *
- * @throws ServiceError 409 where it has secrets and there is no key; VedetteError
- *   SECRET_UNREADABLE where it is not the one that encrypted them
+ * @throws ServiceError 409 where it has secrets and there is no key that opens them
  */
 export function openedTarget(
   secrets: SecretBox | null,
@@ -61,7 +60,7 @@ export function openedTarget(
   if (target.type !== 'WEBHOOK') return target;
   const { hasWebhookSecret: _, ...config } = target.config;
   if (sealedSecrets === null) return { type: 'WEBHOOK', config };
-  const text = boxOf(secrets).open(sealedSecrets, placeOf(key));
+  const text = opened(secrets, sealedSecrets, placeOf(key));
   const { webhookSecret, headers, queryParameters }: WebhookSecrets = JSON.parse(text);
   return {
     type: 'WEBHOOK',

@@ -11,9 +11,12 @@ import {
   listSslTold,
   type SslTold,
 } from '../../store/alert-subscriptions.ts';
-import { insertDeliveries, type NewDelivery } from '../../store/notices.ts';
+import { insertDeliveries, type NewDelivery, unfinishedLanes } from '../../store/notices.ts';
 import type { Sql } from '../../store/port.ts';
 import type { AlertNotice, NoticeBook } from './notice.ts';
+
+/** Where much fails at once and many listen, so that no statement's text is too large to hold. */
+const ROWS_AT_ONCE = 1_000;
 
 interface Letter {
   readonly notice: AlertNotice;
@@ -22,7 +25,8 @@ interface Letter {
 
 /**
  * The transactional outbox. What is put twice (the same alert, reminder and channel) is there once.
- * Of a certificate near its end each channel is told once, whatever number of days it is told of.
+ * Of a certificate near its end each channel is told once, whatever number of days it is told of. A
+ * reminder is left out where what it reminds of, or another one, is still to be sent.
  */
 export function createNoticeBook(): NoticeBook {
   return {
@@ -36,10 +40,14 @@ export function createNoticeBook(): NoticeBook {
           .filter((listener) => wantsNotice(listener, notice))
           .map((listener): Letter => ({ notice, listener })),
       );
-      const letters = await withoutToldCertificates(tx, accountId, wanted);
+      const news = await withoutToldCertificates(tx, accountId, wanted);
+      const letters = await withoutIdleReminders(tx, accountId, news);
       for (const [atMs, ones] of byInstant(letters)) {
-        const deliveries = ones.map((one) => deliveryOf(accountId, one));
-        await insertDeliveries(tx, { accountId, deliveries, atMs });
+        for (let from = 0; from < ones.length; from += ROWS_AT_ONCE) {
+          const some = ones.slice(from, from + ROWS_AT_ONCE);
+          const deliveries = some.map((one) => deliveryOf(accountId, one));
+          await insertDeliveries(tx, { accountId, deliveries, atMs });
+        }
       }
     },
   };
@@ -67,6 +75,25 @@ async function withoutToldCertificates(
   });
   await keepSslTold(tx, { accountId, told: [...news.values()] });
   return kept;
+}
+
+/** A receiver that is away for a day is not to get one for each minute of it, nor is the outbox. */
+async function withoutIdleReminders(
+  tx: Sql,
+  accountId: string,
+  letters: readonly Letter[],
+): Promise<readonly Letter[]> {
+  const reminders = letters.filter(({ notice }) => notice.reminder > 0);
+  if (reminders.length === 0) return letters;
+  const lanes = await unfinishedLanes(tx, {
+    accountId,
+    channelIds: [...new Set(reminders.map(({ listener }) => listener.channelId))],
+    checkIds: [...new Set(reminders.map(({ listener }) => listener.checkId))],
+  });
+  const busy = new Set(lanes.map(keyOf));
+  return letters.filter(({ notice, listener }) => {
+    return notice.reminder === 0 || !busy.has(keyOf(listener));
+  });
 }
 
 function keyOf({ channelId, checkId }: { readonly channelId: number; readonly checkId: string }) {

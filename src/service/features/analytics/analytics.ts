@@ -8,12 +8,11 @@ import {
 } from '../../../model/analytics.ts';
 import type { Check } from '../../../model/check.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
-import type { Clock } from '../../../runtime/clock.ts';
 import { invalid, ServiceError } from '../../errors.ts';
-import { type PointSpan, readSeries, type SeriesPoint } from '../../store/analytics.ts';
+import type { PointSpan, SeriesPoint } from '../../store/analytics.ts';
 import { findCheck } from '../../store/checks.ts';
-import type { Store } from '../../store/port.ts';
 import { type Page, rangeOf } from '../paging.ts';
+import { type BoundedReadParts, createBoundedRead } from './read-bounded.ts';
 
 /** The page is one of series. */
 export interface AnalyticsQuery extends Page {
@@ -50,7 +49,8 @@ export interface AnalyticsReport {
 export interface Analytics {
   /**
    * @throws ServiceError 404 where the account has no such check of that type, 400 for a window that
-   *   ends before it begins, or where the points would have more than 100,000 values
+   *   ends before it begins or has too many runs to be reported on, or where the points would have
+   *   more than 100,000 values, 503 where too many reports are asked for at once
    */
   report(
     accountId: string,
@@ -63,13 +63,10 @@ export interface Analytics {
 /** What takes some tenths of a second to be read and sent. */
 const MAX_VALUES = 100_000;
 
-export function createAnalytics({
-  store,
-  clock,
-}: {
-  readonly store: Store;
-  readonly clock: Clock;
-}): Analytics {
+export function createAnalytics(parts: BoundedReadParts): Analytics {
+  const { store, clock } = parts;
+  const read = createBoundedRead(parts);
+
   async function mustBe(accountId: string, id: string, type: RunnableCheckType): Promise<Check> {
     const found = await findCheck(store, { accountId, id });
     if (found?.check.checkType === type) return found.check;
@@ -101,7 +98,7 @@ export function createAnalytics({
       }
       const { metrics, groupBy, page } = query;
       if (groupBy === null && page > 1) return { check, fromMs, toMs, series: [] };
-      const points = await readSeries(store, {
+      const points = await read({
         accountId,
         checkId,
         fromMs,

@@ -6,6 +6,7 @@ import { notFound } from '../../errors.ts';
 import { type LockedHeartbeat, lockPinged } from '../../store/heartbeats.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { storableText } from '../../store/values.ts';
+import { createHold } from './hold.ts';
 import { type JudgingParts, type Ping, pinged, record, settle } from './judging.ts';
 import type { PingThrottle } from './ping-throttle.ts';
 import type { Presence } from './presence.ts';
@@ -26,16 +27,20 @@ export interface PingSender {
 /** What jobs ask. */
 export interface HeartbeatPings {
   /**
-   * Takes a ping, and says what it was.
+   * Takes a ping, and says what it was. While the database is away it is held for some seconds: what
+   * pings once a day would fail for a restart of the database that is hardly noticed otherwise.
    *
    * @throws ServiceError 404 for a token that no heartbeat has
    */
   ping(token: string, sender: PingSender): Promise<HeartbeatState>;
+  /** Whether a ping with the token was taken lately, by this replica. */
+  isKnown(token: string): boolean;
 }
 
 const TOKEN = /^[0-9a-f]{40}$/;
 const TOKEN_BYTES = 20;
 const MAX_TEXT_BYTES = 512;
+const MAX_KNOWN = 50_000;
 
 /** 160 random bits as 40 hex digits. */
 export function newPingToken(): string {
@@ -44,6 +49,7 @@ export function newPingToken(): string {
 
 export function createPings(parts: PingsParts): HeartbeatPings {
   const { store, clock, presence, throttle } = parts;
+  const hold = createHold(clock);
 
   async function take(token: string, ping: Ping): Promise<HeartbeatState | null> {
     const usual = await store.transaction((tx) => takeUsual(tx, token, ping));
@@ -86,14 +92,33 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     return step.state;
   }
 
+  /** The one that was pinged longest ago first. */
+  const known = new Set<string>();
+
+  function remember(token: string): void {
+    known.delete(token);
+    known.add(token);
+    const [oldest] = known;
+    if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
+  }
+
   return {
     async ping(token, { source, userAgent }) {
       if (!TOKEN.test(token)) throw notFound('heartbeat');
       const sender = { source: bounded(source), userAgent: bounded(userAgent) };
-      const state = await throttle.take(token, (pings) => take(token, { ...sender, pings }));
-      if (state === null) throw notFound('heartbeat');
+      // Taken twice where the answer to a commit was lost: it is then early the second time.
+      const state = await throttle.take(token, (pings) =>
+        hold(() => take(token, { ...sender, pings })),
+      );
+      if (state === null) {
+        known.delete(token);
+        throw notFound('heartbeat');
+      }
+      remember(token);
       return state;
     },
+
+    isKnown: (token) => known.has(token),
   };
 }
 

@@ -1,4 +1,4 @@
-import { type Parsed, wholeNumber } from '../../../runtime/config/parsers.ts';
+import { baseUrl, type Parsed, wholeNumber } from '../../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../../runtime/config/variable.ts';
 import { VedetteError } from '../../../runtime/errors.ts';
@@ -108,17 +108,4 @@ function invalid(message: string): VedetteError {
 
 function matching(form: RegExp): (text: string) => Parsed<string> {
   return (text) => (form.test(text) ? { ok: true, value: text } : { ok: false, culprit: text });
-}
-
-/** Credentials in it would be logged. What is refused may have them, so it is not shown whole. */
-function baseUrl(text: string): Parsed<string> {
-  const parsed = URL.canParse(text) ? new URL(text) : null;
-  const isPlain =
-    parsed !== null &&
-    (parsed.protocol === 'http:' || parsed.protocol === 'https:') &&
-    parsed.username === '' &&
-    parsed.password === '' &&
-    !/[?#]/.test(text);
-  if (isPlain) return { ok: true, value: parsed.href.replace(/\/+$/, '') };
-  return { ok: false, culprit: text.replace(/\/\/.*@/s, '//********@').replace(/[?#].*$/s, '?…') };
 }

@@ -22,7 +22,7 @@ import { type Page, rangeOf } from '../paging.ts';
 import { type GivenCard, planCards } from './cards.ts';
 import { holdNamedServices } from './named-services.ts';
 
-export type { StoredCard, StoredPage } from '../../store/status-pages.ts';
+export type { StoredPage } from '../../store/status-pages.ts';
 
 export interface StatusPagesParts {
   readonly store: Store;

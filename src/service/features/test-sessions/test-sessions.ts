@@ -77,7 +77,7 @@ export interface TestSessions {
   ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
   /** @throws ServiceError 404 */
   get(accountId: string, id: string): Promise<StoredSession>;
-  /** Newest first. */
+  /** Newest first. @throws ServiceError 400 where the page is too large, as of `results` */
   list(
     accountId: string,
     query: Page & { readonly projectId: string | null },
@@ -153,8 +153,11 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       return found;
     },
 
-    list(accountId, { projectId, ...page }) {
-      return listSessions(store, { accountId, projectId, ...rangeOf(page) });
+    async list(accountId, { projectId, ...page }) {
+      const asked = { accountId, projectId, ...rangeOf(page) };
+      const found = await listSessions(store, asked, MAX_PAGE_BYTES);
+      if (found === null) throw pageTooLarge('what these sessions missed has');
+      return found;
     },
 
     async results(accountId, id, { resultType, hasFailures, ...page }) {
@@ -162,9 +165,8 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       const resultTypes = ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType);
       const asked = { accountId, id, resultTypes, hasFailures, ...rangeOf(page) };
       const found = await listSessionResults(store, asked, MAX_PAGE_BYTES);
-      if (found !== null) return found;
-      const message = `must be smaller: these results have more than ${MAX_PAGE_BYTES} bytes`;
-      throw invalid([{ path: 'query.limit', message }]);
+      if (found === null) throw pageTooLarge('these results have');
+      return found;
     },
 
     async remove(accountId, id) {
@@ -201,6 +203,11 @@ function firstOfEach(results: readonly ReceivedResult[]): readonly ReceivedResul
   const first = new Map<string, ReceivedResult>();
   for (const result of results) if (!first.has(result.id)) first.set(result.id, result);
   return [...first.values()];
+}
+
+function pageTooLarge(what: string): Error {
+  const message = `must be smaller: ${what} more than ${MAX_PAGE_BYTES} bytes`;
+  return invalid([{ path: 'query.limit', message }]);
 }
 
 function tooMany(what: string, limit: number): Error {

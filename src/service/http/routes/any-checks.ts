@@ -16,7 +16,7 @@ import {
 import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
 import { NO_CONTENT, repeatable } from './parameters.ts';
 import { presentCheck } from './present-check.ts';
-import { presentHeartbeat } from './present-heartbeat.ts';
+import { originOf, presentHeartbeat } from './present-heartbeat.ts';
 
 const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
 
@@ -29,7 +29,11 @@ const anyChange = z
   .describe('The fields to change, as the route of the type of the check has them.');
 
 /** The routes of checks whatever their type is. */
-export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
+export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
+  const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+    stored.check.checkType === 'HEARTBEAT'
+      ? presentHeartbeat(stored, publicUrl ?? originOf(request))
+      : presentCheck(stored);
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
@@ -153,10 +157,4 @@ export function anyCheckRoutes(checks: Checks): FastifyPluginAsync {
       },
     );
   };
-}
-
-function presentAny(stored: CheckView, request: FastifyRequest): Record<string, unknown> {
-  return stored.check.checkType === 'HEARTBEAT'
-    ? presentHeartbeat(stored, request)
-    : presentCheck(stored);
 }

@@ -12,6 +12,8 @@ import { uuidParam } from './parameters.ts';
 const TAGS = ['Artifacts'];
 const READ = { role: 'read' } as const;
 const PATH = '/v1/artifacts';
+/** Of whatever type the agent said. */
+const FILE = { '*/*': { schema: z.unknown() } };
 
 const response = z.strictObject({
   id: z.string(),
@@ -74,6 +76,11 @@ export function artifactsRoutes(features: {
           description:
             'The file as it was uploaded. Takes a Range header with one range, with If-Range, and If-None-Match.',
           params,
+          response: {
+            200: { description: 'All of the file.', content: FILE },
+            206: { description: 'The range of it that was asked for.', content: FILE },
+            304: z.undefined().describe('The caller has it already; no body.'),
+          },
         },
       },
       async (request, reply) => {

@@ -5,9 +5,15 @@ import { anyCheckRoutes } from './any-checks.ts';
 import { typedCheckRoutes } from './typed-checks.ts';
 
 /** The checks of an account: spec 2.2 and 4.1, SEMANTICS 1. */
-export function checksRoutes({ checks }: { readonly checks: Checks }): FastifyPluginAsync {
+export function checksRoutes({
+  checks,
+  publicUrl,
+}: {
+  readonly checks: Checks;
+  readonly publicUrl: string | null;
+}): FastifyPluginAsync {
   return async (app) => {
-    await app.register(anyCheckRoutes(checks));
+    await app.register(anyCheckRoutes(checks, publicUrl));
     for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
   };
 }

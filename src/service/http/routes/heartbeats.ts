@@ -1,14 +1,14 @@
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { heartbeatFields, rhythmFields } from '../../../model/heartbeat.ts';
-import type { Checks } from '../../features/checks.ts';
+import type { Checks, CheckView } from '../../features/checks.ts';
 import type { Heartbeats } from '../../features/heartbeats/heartbeats.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { checkId, listFields, putQuery, READ, WRITE } from './check-parameters.ts';
 import { heartbeatResponse } from './check-schemas.ts';
 import { NO_CONTENT } from './parameters.ts';
-import { presentHeartbeat } from './present-heartbeat.ts';
+import { originOf, presentHeartbeat } from './present-heartbeat.ts';
 import { ignored, optionalFieldsOf } from './resource-schemas.ts';
 
 const TAGS = ['Heartbeats'];
@@ -34,10 +34,15 @@ const changes = z.strictObject({
 export function heartbeatsRoutes({
   heartbeats,
   checks,
+  publicUrl,
 }: {
   readonly heartbeats: Heartbeats;
   readonly checks: Checks;
+  readonly publicUrl: string | null;
 }): FastifyPluginAsync {
+  const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+    presentHeartbeat(stored, publicUrl ?? originOf(request));
+
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
 
@@ -58,7 +63,7 @@ export function heartbeatsRoutes({
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const made = await heartbeats.create(accountId, request.body, request.query);
-        return reply.code(201).send(presentHeartbeat(made, request));
+        return reply.code(201).send(present(made, request));
       },
     );
 
@@ -82,7 +87,7 @@ export function heartbeatsRoutes({
           limit,
           page,
         });
-        return found.map((each) => presentHeartbeat(each, request));
+        return found.map((each) => present(each, request));
       },
     );
 
@@ -99,7 +104,7 @@ export function heartbeatsRoutes({
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return presentHeartbeat(await checks.read(accountId, request.params.id, TYPE), request);
+        return present(await checks.read(accountId, request.params.id, TYPE), request);
       },
     );
 
@@ -121,7 +126,7 @@ export function heartbeatsRoutes({
       async (request) => {
         const { accountId } = callerOf(request);
         const { params, body, query } = request;
-        return presentHeartbeat(await heartbeats.put(accountId, params.id, body, query), request);
+        return present(await heartbeats.put(accountId, params.id, body, query), request);
       },
     );
 
@@ -142,7 +147,7 @@ export function heartbeatsRoutes({
       async (request) => {
         const { accountId } = callerOf(request);
         const updated = await heartbeats.update(accountId, request.params.id, request.body);
-        return presentHeartbeat(updated, request);
+        return present(updated, request);
       },
     );
 
@@ -177,7 +182,7 @@ export function heartbeatsRoutes({
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return presentHeartbeat(await heartbeats.renewToken(accountId, request.params.id), request);
+        return present(await heartbeats.renewToken(accountId, request.params.id), request);
       },
     );
   };

@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { instantMsOf, instantSchema } from '../../../model/instant.ts';
 import { fieldsOfWindow, maintenanceWindowSchema } from '../../../model/maintenance-window.ts';
@@ -9,14 +8,9 @@ import type {
   MaintenanceWindows,
   StoredWindow,
 } from '../../features/maintenance-windows.ts';
-import { callerOf } from '../plugins/authentication.ts';
-import { NO_CONTENT, numberParam, pageQuery } from './parameters.ts';
+import { crudRoutes } from './crud.ts';
+import { numberParam, pageQuery } from './parameters.ts';
 import { ignored, optionalFieldsOf } from './resource-schemas.ts';
-
-const TAGS = ['Maintenance windows'];
-const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
-const PATH = '/v1/maintenance-windows';
 
 const COMPARISONS = {
   gt: 'after',
@@ -55,7 +49,6 @@ const query = z
     }
   });
 
-const params = z.object({ id: numberParam.describe('The id of the window.') });
 const changes = z.strictObject({
   ...optionalFieldsOf(maintenanceWindowSchema.shape),
   ...ignored(['created_at', 'updated_at']),
@@ -77,103 +70,40 @@ export function maintenanceWindowsRoutes({
 }: {
   readonly maintenanceWindows: MaintenanceWindows;
 }): FastifyPluginAsync {
-  return async (untyped) => {
-    const app = untyped.withTypeProvider<ZodTypeProvider>();
-
-    app.post(
-      PATH,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Create a maintenance window',
-          body: maintenanceWindowSchema,
-          response: { 201: response },
-        },
-      },
-      async (request, reply) => {
-        const created = await maintenanceWindows.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(presentWindow(created));
-      },
-    );
-
-    app.get(
-      PATH,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'List maintenance windows, oldest first',
-          querystring: query,
-          response: { 200: z.array(response) },
-        },
-      },
-      async (request) => {
-        const { limit, page } = request.query;
-        const windows = await maintenanceWindows.list(callerOf(request).accountId, {
-          limit,
-          page,
-          startsAt: filterOn(request.query, 'startsAt'),
-          endsAt: filterOn(request.query, 'endsAt'),
-        });
-        return windows.map(presentWindow);
-      },
-    );
-
-    app.get(
-      `${PATH}/:id`,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'Read a maintenance window',
-          params,
-          response: { 200: response },
-        },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        return presentWindow(await maintenanceWindows.read(accountId, request.params.id));
-      },
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${PATH}/:id`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
+  return crudRoutes({
+    path: '/v1/maintenance-windows',
+    tag: 'Maintenance windows',
+    changing: { role: 'write' },
+    id: { name: 'id', schema: numberParam.describe('The id of the window.') },
+    query,
+    body: maintenanceWindowSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a maintenance window' },
+      list: { summary: 'List maintenance windows, oldest first' },
+      read: { summary: 'Read a maintenance window' },
+      update: {
         summary: 'Update a maintenance window',
         description:
           'Fields that are left out stay as they are; each that is given replaces the stored one whole. Agents go by it from the next slot on.',
-        params,
-        body: changes,
-        response: { 200: response },
       },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const { id } = request.params;
-        return presentWindow(await maintenanceWindows.update(accountId, id, request.body));
+      remove: {
+        summary: 'Delete a maintenance window; what it paused runs from the next slot on',
       },
-    });
-
-    app.delete(
-      `${PATH}/:id`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete a maintenance window; what it paused runs from the next slot on',
-          params,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        await maintenanceWindows.remove(callerOf(request).accountId, request.params.id);
-        return reply.code(204).send(null);
-      },
-    );
-  };
+    },
+    feature: {
+      ...maintenanceWindows,
+      list: (accountId, given) =>
+        maintenanceWindows.list(accountId, {
+          limit: given.limit,
+          page: given.page,
+          startsAt: filterOn(given, 'startsAt'),
+          endsAt: filterOn(given, 'endsAt'),
+        }),
+    },
+    present: presentWindow,
+  });
 }
 
 function namesGiven(given: Readonly<Record<string, unknown>>, field: Filtered): readonly string[] {

@@ -5,12 +5,12 @@ import { privateLocationSchema } from '../../../model/private-location.ts';
 import type { LocationKey, LocationKeys } from '../../features/location-keys.ts';
 import type { PrivateLocation, PrivateLocations } from '../../features/private-locations.ts';
 import { callerOf } from '../plugins/authentication.ts';
+import { crudRoutes } from './crud.ts';
 import { NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
 import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from './resource-schemas.ts';
 
-const TAGS = ['Private locations'];
+const TAG = 'Private locations';
 const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
 /** Whoever has a location's key is told all its checks, with what is secret in them. */
 const ADMIN = { role: 'admin' } as const;
 const PATH = '/v1/private-locations';
@@ -42,94 +42,31 @@ export function privateLocationsRoutes(features: {
   };
 }
 
-function locationRoutes(locations: PrivateLocations): FastifyPluginAsync {
-  return async (untyped) => {
-    const app = untyped.withTypeProvider<ZodTypeProvider>();
-
-    app.post(
-      PATH,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Create a private location',
-          body: privateLocationSchema,
-          response: { 201: response },
-        },
-      },
-      async (request, reply) => {
-        const created = await locations.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(presentLocation(created));
-      },
-    );
-
-    app.get(
-      PATH,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'List private locations, oldest first',
-          querystring: z.strictObject(pageQuery),
-          response: { 200: z.array(response) },
-        },
-      },
-      async (request) => {
-        const found = await locations.list(callerOf(request).accountId, request.query);
-        return found.map(presentLocation);
-      },
-    );
-
-    app.get(
-      `${PATH}/:id`,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'Read a private location',
-          params,
-          response: { 200: response },
-        },
-      },
-      async (request) =>
-        presentLocation(await locations.read(callerOf(request).accountId, request.params.id)),
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${PATH}/:id`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
+function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync {
+  return crudRoutes({
+    path: PATH,
+    tag: TAG,
+    changing: { role: 'write' },
+    id: { name: 'id', schema: uuidParam },
+    query: z.strictObject(pageQuery),
+    body: privateLocationSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a private location' },
+      list: { summary: 'List private locations, oldest first' },
+      read: { summary: 'Read a private location' },
+      update: {
         summary: 'Update a private location',
         description: 'Fields that are left out stay as they are. The slug never changes.',
-        params,
-        body: changes,
-        response: { 200: response },
       },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        return presentLocation(await locations.update(accountId, request.params.id, request.body));
+      remove: {
+        summary: 'Delete a private location that no check and no group names, with its keys',
       },
-    });
-
-    app.delete(
-      `${PATH}/:id`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete a private location that no check and no group names, with its keys',
-          params,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        await locations.remove(callerOf(request).accountId, request.params.id);
-        return reply.code(204).send(null);
-      },
-    );
-  };
+    },
+    feature: privateLocations,
+    present: presentLocation,
+  });
 }
 
 function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
@@ -141,7 +78,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
       {
         config: ADMIN,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'Make a key for the agents of a location; two at most are active',
           params,
           response: { 201: newKeyResponse },
@@ -159,7 +96,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
       {
         config: READ,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'List the keys of a location, oldest first, revoked ones too',
           params,
           querystring: z.strictObject(pageQuery),
@@ -178,7 +115,7 @@ function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
       {
         config: ADMIN,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'Revoke a key of a location, for good',
           params: params.extend({ keyId: uuidParam }),
           response: { 204: NO_CONTENT },

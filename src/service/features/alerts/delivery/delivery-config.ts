@@ -48,6 +48,10 @@ export interface DeliveryConfig {
 export const NO_DELIVERY: DeliveryConfig = { smtp: null, sms: null, deny: [] };
 
 const MAX_NETWORKS = 1000;
+/** Where clouds give a machine its credentials; no receiver of alerts is there. */
+const OWN_MACHINE_DATA = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'];
+/** 0.0.0.0 and :: lead there too. */
+const LOOPBACK = ['127.0.0.0/8', '::1', '0.0.0.0/8', '::'];
 const ADDRESS = /^(?:([^<>"\r\n]*)<([^\s<>@"]+@[^\s<>@"]+)>|([^\s<>@"]+@[^\s<>@"]+))$/;
 const CONTENT_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w-]+)*$/;
 const STANDARD_SMS_BODY = '{"to": {{json NUMBER}}, "message": {{json MESSAGE}} }';
@@ -123,12 +127,11 @@ export const DELIVERY_VARIABLES = {
         ? { ok: true, value: text }
         : { ok: false, culprit: text },
   }),
-  deny: variable<readonly ParsedNetwork[]>({
+  deny: variable<readonly ParsedNetwork[] | null>({
     name: 'DELIVERY_DENY',
     default: null,
-    whenUnset: [],
-    meaning:
-      'Networks that webhooks and Slack channels may not reach, judged by the address that is connected to. Unset, they reach whatever the service does: set it where accounts are not to reach its network.',
+    whenUnset: null,
+    meaning: `Networks that webhooks and Slack channels may not reach, judged by the address that is connected to. Unset, ${OWN_MACHINE_DATA.join(', ')}, and with DATABASE_URL ${LOOPBACK.join(', ')} too; what is set takes their place. Set it where accounts are not to reach the service's network.`,
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
     parse: listOf(network, MAX_NETWORKS),
@@ -169,8 +172,20 @@ export function readDeliveryConfig(env: Environment): DeliveryConfig {
   return {
     smtp: server === null || from === null ? null : { ...server, from },
     sms: url === null ? null : { ...sms, url },
-    deny: readVariable(env, rows.deny),
+    deny: readVariable(env, rows.deny) ?? standardDeny(env),
   };
+}
+
+/**
+ * A service with a database of its own server is mostly one of several accounts, to whom what
+ * listens on its loopback is not open; beside the embedded one, receivers may well be there.
+ */
+function standardDeny(env: Environment): readonly DeniedNetwork[] {
+  const isShared = textOf(env, 'DATABASE_URL') !== null;
+  return [...OWN_MACHINE_DATA, ...(isShared ? LOOPBACK : [])].flatMap((text) => {
+    const parsed = network(text);
+    return parsed.ok ? [parsed.value] : [];
+  });
 }
 
 function invalid(message: string): VedetteError {

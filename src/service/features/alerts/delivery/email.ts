@@ -13,6 +13,8 @@ type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 10_000;
 const MAX_SUBJECT_BYTES = 300;
+/** RFC 5321 4.2.3, for a server whose answer has no code that could be read. */
+const ACCEPTED = 250;
 
 /** Each mail goes over a connection of its own, which ends with it. */
 export function createEmailSender({
@@ -52,7 +54,8 @@ export function createEmailSender({
         signal,
         ...mailOf(notice),
       });
-      const status = Number(sent.response.slice(0, 3));
+      const code = /^\d{3}/.exec(sent.response)?.[0];
+      const status = code === undefined ? ACCEPTED : Number(code);
       return { ok: true, status, remark: null, answer: sent.response };
     } catch (thrown) {
       return failureOf(thrown, signal);

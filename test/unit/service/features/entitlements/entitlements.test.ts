@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plansSchema, UNLIMITED } from '../../../../../src/model/plan.ts';
+import { planOf, plansSchema, UNLIMITED } from '../../../../../src/model/plan.ts';
 import { LOCATIONS } from '../../../../../src/model/vocabulary.ts';
 import { createAllowance } from '../../../../../src/service/features/entitlements/allowance.ts';
 import { entitlementsOf } from '../../../../../src/service/features/entitlements/entitlements.ts';
@@ -67,7 +67,7 @@ describe('a check', () => {
     privateLocations: ['cellar'],
   };
   const admit = (accountId: string, fields: Partial<typeof check>) => () =>
-    createAllowance(PLANS).admitCheck(accountId, { ...check, ...fields });
+    createAllowance(PLANS).admitCheck(accountId, { ...check, ...fields }, null);
 
   it('passes where its plan has all that it asks for', () => {
     expect(admit('small', {})).not.toThrow();
@@ -83,7 +83,48 @@ describe('a check', () => {
   });
 });
 
+describe('a check from a larger plan', () => {
+  const before = {
+    frequency: 0,
+    runParallel: true,
+    locations: ['us-east-1', 'us-west-1'],
+    privateLocations: ['cellar'],
+  };
+  const change = (fields: Partial<typeof before>) => () =>
+    createAllowance(PLANS).admitCheck('small', { ...before, ...fields }, before);
+
+  it.each([
+    [{}],
+    [{ frequency: 5 }],
+    [{ locations: ['us-west-1'] }],
+    [{ locations: ['eu-west-1', 'us-west-1'] }],
+    [{ locations: [], privateLocations: ['a', 'b', 'c'] }],
+  ])('can be changed by %j', (fields) => {
+    expect(change(fields)).not.toThrow();
+  });
+
+  it.each([
+    [{ locations: ['us-east-1', 'us-west-1', 'eu-west-1'] }, /2 at most/],
+    [{ locations: ['us-east-1', 'us-east-2'] }, /the location us-east-2 is not in it/],
+  ])('gets no more by %j', (fields, message) => {
+    expect(change(fields)).toThrow(message);
+  });
+
+  it('that gave up what it had does not get it back', () => {
+    const slow = { ...before, frequency: 1, locations: [] };
+    const { admitCheck } = createAllowance(PLANS);
+    expect(() => admitCheck('small', { ...slow, frequency: 0 }, slow)).toThrow(/10, 20 or 30/);
+    expect(() => admitCheck('small', before, slow)).toThrow(/10, 20 or 30/);
+  });
+});
+
 describe('a file of plans', () => {
+  it('does not take what every object has for an account or a plan', () => {
+    expect(planOf(PLANS, 'constructor').name).toBe('hobby');
+    const plans = { small: { displayName: 'Small' } };
+    expect(plansSchema.safeParse({ plans, default: 'toString' }).success).toBe(false);
+  });
+
   it('names only plans that are in it', () => {
     const plans = { small: { displayName: 'Small' } };
     const { error } = plansSchema.safeParse({ plans, default: 'smal', accounts: { a: 'big' } });

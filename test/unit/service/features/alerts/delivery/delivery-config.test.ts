@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { addressRules } from '../../../../../../src/service/features/alerts/delivery/address-rules.ts';
 import { readDeliveryConfig } from '../../../../../../src/service/features/alerts/delivery/delivery-config.ts';
 
 const FROM = { SMTP_FROM: 'Vedette <alerts@example.com>' };
@@ -10,7 +11,28 @@ function smtp(url: string) {
 
 describe('the configuration of delivery', () => {
   it('needs nothing', () => {
-    expect(readDeliveryConfig({})).toEqual({ smtp: null, sms: null, deny: [] });
+    expect(readDeliveryConfig({})).toMatchObject({ smtp: null, sms: null });
+  });
+
+  it('shuts out where machines get their credentials, and for several accounts the loopback', () => {
+    const deniedBy = (env: Record<string, string>, address: string) =>
+      addressRules(readDeliveryConfig(env).deny).deniedBy(address);
+    const shared = { DATABASE_URL: 'postgres://db/vedette' };
+    for (const env of [{}, shared]) {
+      for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254']) {
+        expect(deniedBy(env, address)).not.toBeNull();
+      }
+      for (const address of ['10.0.0.1', '192.168.1.1', '203.0.113.1', '2001:db8::1', 'fd00::1']) {
+        expect(deniedBy(env, address)).toBeNull();
+      }
+    }
+    for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1']) {
+      expect(deniedBy({}, address)).toBeNull();
+      expect(deniedBy(shared, address)).not.toBeNull();
+    }
+    const own = { ...shared, DELIVERY_DENY: '10.0.0.0/8' };
+    expect(deniedBy(own, '127.0.0.1')).toBeNull();
+    expect(deniedBy(own, '169.254.169.254')).toBeNull();
   });
 
   it.each([

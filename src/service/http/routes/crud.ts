@@ -1,0 +1,117 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { callerOf } from '../plugins/authentication.ts';
+import { NO_CONTENT } from './parameters.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** What a route is called in the document. */
+interface Text {
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** What a feature does with resources of one kind. */
+interface CrudFeature<Id, Stored, Query> {
+  create(accountId: string, input: Input): Promise<Stored>;
+  list(accountId: string, query: Query): Promise<readonly Stored[]>;
+  read(accountId: string, id: Id): Promise<Stored>;
+  update(accountId: string, id: Id, input: Input): Promise<Stored>;
+  remove(accountId: string, id: Id): Promise<void>;
+}
+
+export interface Crud<Id, Stored, Query, Shown> {
+  /** Of the list; each resource is one part below it. */
+  readonly path: string;
+  readonly tag: string;
+  readonly changing: { readonly role: 'write' | 'admin' };
+  /** What names a resource, in the path. */
+  readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
+  readonly query: z.ZodType<Query>;
+  readonly body: z.ZodType<Input>;
+  /** The body of an update. */
+  readonly changes: z.ZodType<Input>;
+  readonly response: z.ZodType<Shown>;
+  readonly texts: Readonly<Record<'create' | 'list' | 'read' | 'update' | 'remove', Text>>;
+  readonly feature: CrudFeature<Id, Stored, Query>;
+  readonly present: (stored: Stored) => Shown;
+}
+
+const READ = { role: 'read' } as const;
+
+/** The five routes of a resource that has nothing of its own in any of them (SEMANTICS 6). */
+export function crudRoutes<Id, Stored, Query, Shown>({
+  path,
+  tag,
+  changing,
+  id: { name, schema: id },
+  query,
+  body,
+  changes,
+  response,
+  texts,
+  feature,
+  present,
+}: Crud<Id, Stored, Query, Shown>): FastifyPluginAsync {
+  const tags = [tag];
+  const one = `${path}/:${name}`;
+  const params = z.object({ [name]: id });
+  interface OfOne {
+    readonly Params: Readonly<Record<string, Id>>;
+    readonly Body: Input;
+  }
+  // The schema requires it.
+  const idIn = ({ params: given }: { readonly params: OfOne['Params'] }) => given[name] as Id;
+
+  return async (app) => {
+    app.post<{ readonly Body: Input }>(
+      path,
+      { config: changing, schema: { tags, ...texts.create, body, response: { 201: response } } },
+      async (request, reply) => {
+        const created = await feature.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send(present(created));
+      },
+    );
+
+    app.get(
+      path,
+      {
+        config: READ,
+        schema: { tags, ...texts.list, querystring: query, response: { 200: z.array(response) } },
+      },
+      async (request) => {
+        const found = await feature.list(callerOf(request).accountId, request.query as Query);
+        return found.map(present);
+      },
+    );
+
+    app.get<OfOne>(
+      one,
+      { config: READ, schema: { tags, ...texts.read, params, response: { 200: response } } },
+      async (request) => present(await feature.read(callerOf(request).accountId, idIn(request))),
+    );
+
+    app.route<OfOne>({
+      method: ['PUT', 'PATCH'],
+      url: one,
+      config: changing,
+      schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        return present(await feature.update(accountId, idIn(request), request.body));
+      },
+    });
+
+    app.delete<OfOne>(
+      one,
+      {
+        config: changing,
+        schema: { tags, ...texts.remove, params, response: { 204: NO_CONTENT } },
+      },
+      async (request, reply) => {
+        await feature.remove(callerOf(request).accountId, idIn(request));
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

@@ -1,0 +1,3 @@
+import { alertPathSuite } from '../../support/service-suites/alert-path-suite.ts';
+
+alertPathSuite('pglite');

@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { createAuthority, type Identity } from '../../support/certificates.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import type { Reply } from '../../support/service-app.ts';
+
+/** Answers whoever shows a certificate of the authority, and nobody else. */
+async function listenForMembers(server: Identity, ca: string): Promise<string> {
+  const target = createServer(
+    { ...server, ca, requestCert: true, rejectUnauthorized: true },
+    (_, response) => response.end('ok'),
+  );
+  target.listen(0, '127.0.0.1');
+  await once(target, 'listening');
+  onTestFinished(() => {
+    target.closeAllConnections();
+    target.close();
+  });
+  return `https://localhost:${(target.address() as AddressInfo).port}/`;
+}
+
+/** Has the check run once, and gives what came of it. */
+async function runOf({ ask }: RunningService, checkId: string): Promise<Reply['json']> {
+  const { json: asked } = await ask(`/v1/checks/${checkId}/run`, { method: 'POST' });
+  const run = await until(
+    async () => (await ask(`/v1/check-runs/${asked.id}`)).json,
+    ({ state }) => state === 'done',
+  );
+  return (await ask(`/v1/check-results/${checkId}/${run.resultId}`)).json;
+}
+
+it('a client certificate from the API is shown to its host by an agent that runs on', async () => {
+  const authority = await createAuthority();
+  const url = await listenForMembers(await authority.issue(), authority.cert);
+  const member = await authority.issue({ commonName: 'member' });
+  const [serviceFolder, agentFolder] = [testFolder(), testFolder()];
+  const service = await startService({ dataDir: serviceFolder });
+  const place = await service.addLocation('office');
+  const agent = await startAgent({
+    serviceUrl: service.url,
+    key: place.key,
+    dataDir: agentFolder,
+    env: { LOG_LEVEL: 'debug' },
+  });
+  const checkId = await service.addCheck('url', {
+    name: 'Members only',
+    privateLocations: [place.slug],
+    retryStrategy: null,
+    // Without the certificate's CA the server is nobody to be trusted: that is not what is asked here.
+    request: { url, skipSSL: true },
+  });
+
+  const before = await runOf(service, checkId);
+  expect(before).toMatchObject({
+    hasFailures: true,
+    apiCheckResult: { requestErrorCode: 'TLS_CLIENT_CERT_REJECTED' },
+  });
+
+  const path = '/v1/client-certificates';
+  const made = await service.ask(path, {
+    method: 'POST',
+    body: { host: 'localhost', ca: authority.cert, ...member },
+  });
+  expect(made.status).toBe(201);
+  const after = await until(
+    () => runOf(service, checkId),
+    ({ hasFailures }) => !hasFailures,
+  );
+  expect(after.apiCheckResult.response.status).toBe(200);
+  // With the CA that came with it, the server is known as well.
+  await service.ask(`/v1/checks/${checkId}`, {
+    method: 'PATCH',
+    body: { request: { url, skipSSL: false } },
+  });
+  await until(
+    () => runOf(service, checkId),
+    ({ apiCheckResult, hasFailures }) => !hasFailures && apiCheckResult.response.tls.authorized,
+  );
+
+  // It is the same process all along.
+  expect(agent.child.exitCode).toBeNull();
+  const results = `/v1/check-results/${checkId}?resultType=ALL&limit=100`;
+  const answers = await Promise.all(
+    [path, `${path}/${made.json.id}`, results, `/v1/checks/${checkId}`].map((at) =>
+      service.ask(at),
+    ),
+  );
+  const told = [made, ...answers].map(({ text }) => text).join('\n');
+  expect(told).toContain('BEGIN CERTIFICATE');
+  const logs = `${service.log()}\n${agent.log()}`;
+  for (const line of keyLinesOf(member)) {
+    expect(told).not.toContain(line);
+    expect(logs).not.toContain(line);
+  }
+
+  await service.ask(`${path}/${made.json.id}`, { method: 'DELETE' });
+  await until(
+    () => runOf(service, checkId),
+    ({ hasFailures }) => hasFailures,
+  );
+  await service.kill('SIGTERM');
+  // Of the service: what is written there is encrypted.
+  const files = readdirSync(serviceFolder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'latin1'));
+  expect(files.length).toBeGreaterThan(10);
+  for (const line of keyLinesOf(member)) {
+    expect(files.filter((text) => text.includes(line))).toEqual([]);
+  }
+});
+
+/** Any of them would give a part of the private key away. */
+function keyLinesOf({ key }: Identity): readonly string[] {
+  const lines = key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
+  expect(lines.length).toBeGreaterThan(1);
+  return lines;
+}

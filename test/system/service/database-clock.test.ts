@@ -1,0 +1,3 @@
+import { databaseClockSuite } from '../../support/service-suites/database-clock-suite.ts';
+
+databaseClockSuite('postgres');

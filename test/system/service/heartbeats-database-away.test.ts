@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
+import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { migrate } from '../../../src/service/store/migrate.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import {
+  openTestStore,
+  removeSharedPostgres,
+  sharedPostgres,
+  silentLog,
+} from '../../support/databases.ts';
+import { settle } from '../../support/fake-clock.ts';
+
+const ACCOUNT = 'mine';
+const SENDER = { source: 'test', userAgent: '' };
+
+describe('heartbeats while the database is restarted', () => {
+  let opened: Store | null = null;
+  const store = (): Store => {
+    if (opened === null) throw new Error('the store is for tests: it opens before the first');
+    return opened;
+  };
+  const replica = () =>
+    createHeartbeatFeatures({
+      store: store(),
+      clock: systemClock,
+      log: silentLog(),
+      ids: randomUUID,
+      retentionDays: 30,
+    });
+  beforeAll(async () => {
+    opened = await openTestStore('postgres');
+    await migrate(opened, silentLog());
+    await insertAccount(opened, { id: ACCOUNT, name: 'mine', createdAtMs: systemClock.wallMs() });
+  });
+  afterAll(async () => {
+    await opened?.close();
+    await removeSharedPostgres();
+  });
+
+  it('are pinged all the same', async () => {
+    const { heartbeats, heartbeatEvents, heartbeatPings } = replica();
+    const rhythm = { period: 1, periodUnit: 'DAYS', grace: 0, graceUnit: 'SECONDS' };
+    const { check, pingToken } = await heartbeats.create(
+      ACCOUNT,
+      { name: 'Backup', heartbeat: rhythm },
+      { autoAssignAlerts: true },
+    );
+    const server = await sharedPostgres();
+    await server.stop('immediate');
+    let isAnswered = false;
+    const pinged = heartbeatPings.ping(pingToken ?? '', SENDER).finally(() => {
+      isAnswered = true;
+    });
+    await expect(store().query('select 1')).rejects.toMatchObject({ kind: 'unavailable' });
+    for (let turn = 0; turn < 10; turn += 1) await settle();
+    expect(isAnswered).toBe(false);
+    await server.start();
+    expect(await pinged).toBe('RECEIVED');
+    const page = { limit: 10, page: 1, fromMs: null, toMs: null };
+    expect(await heartbeatEvents.list(ACCOUNT, check.id, page)).toHaveLength(1);
+  });
+});
