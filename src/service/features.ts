@@ -4,6 +4,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
+import { type Accounts, createAccounts } from './features/accounts.ts';
 import { type AgentErrors, createAgentErrors } from './features/agent-errors.ts';
 import { type Agents, createAgents } from './features/agents.ts';
 import { type AlertFeatures, createAlertFeatures } from './features/alerts/create.ts';
@@ -50,6 +51,7 @@ import { keepVacuumed } from './store/vacuum.ts';
 
 /** What the service does, without HTTP. */
 export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
+  readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
   readonly agents: Agents;
   readonly analytics: Analytics;
@@ -152,6 +154,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...alertFeatures,
     ...heartbeatFeatures,
     ...statusPageFeatures,
+    accounts: createAccounts({ store }),
     agentErrors: createAgentErrors({ store }),
     agents: createAgents({
       ...parts,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENVIRONMENT } from '../../src/agent/config.ts';
 import { METRICS } from '../../src/agent/health/metrics-table.ts';
+import { alertSettingsSchema } from '../../src/model/alert-settings.ts';
 import { ASSERTION_SOURCES } from '../../src/model/assertion.ts';
 import { CHECK_SHAPES, commonFields } from '../../src/model/check.ts';
 import { ERROR_CODES } from '../../src/model/error-codes.ts';
@@ -32,6 +33,7 @@ const MAX_LISTED = 16;
 export function readmeTables(): Readonly<Record<string, string>> {
   return {
     'common-fields': fieldTable(z.strictObject(commonFields), () => true),
+    'alert-settings': fieldTable(alertSettingsSchema, () => true),
     thresholds: thresholdTable(),
     'url-request': requestTable('URL'),
     'api-request': requestTable('API'),

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { Features } from '../features.ts';
+import { accountsRoutes } from './routes/accounts.ts';
 import { agentArtifactsRoutes } from './routes/agent/artifacts.ts';
 import { agentErrorsRoutes } from './routes/agent/errors.ts';
 import { handoversRoutes } from './routes/agent/handovers.ts';
@@ -74,6 +75,7 @@ export function apiRoutes(
     variablesRoutes(features),
     clientCertificatesRoutes(features),
     snippetsRoutes(features),
+    accountsRoutes(features),
     entitlementsRoutes(features),
     statusPagesRoutes(features),
     statusPageServicesRoutes(features),

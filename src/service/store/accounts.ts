@@ -1,5 +1,19 @@
 import type { Sql } from './port.ts';
 
+export interface StoredAccount {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: Date;
+}
+
+export async function findAccount(sql: Sql, id: string): Promise<StoredAccount | null> {
+  const [row] = await sql.query<{ id: string; name: string; created_at: Date }>(
+    'select id, name, created_at from accounts where id = $1',
+    [id],
+  );
+  return row === undefined ? null : { id: row.id, name: row.name, createdAt: row.created_at };
+}
+
 /** @returns false where an account has that id already */
 export async function insertAccount(
   sql: Sql,

@@ -197,7 +197,10 @@ export interface Neighbour {
   readonly slotMs: number;
 }
 
-/** Other checks of the host that the check is about which last ran in the span; failing ones first. */
+/**
+ * Other activated checks of the host that the check is about which last ran in the span; failing
+ * ones first.
+ */
 export async function neighboursOf(
   sql: Sql,
   { accountId, checkId }: OfCheck,
@@ -216,7 +219,9 @@ export async function neighboursOf(
   }>(
     `select c.id, c.name, c.check_type, s.has_failures, s.last_slot
      from checks c join check_statuses s on s.account_id = c.account_id and s.check_id = c.id
+     left join check_groups g on g.id = c.group_id
      where c.account_id = $1 and c.id <> $2 and not s.has_errors
+       and c.activated and coalesce(g.activated, true)
        and s.last_slot between $3::timestamptz and $5::timestamptz
        and monitored_host(c.body) = (
          select monitored_host(o.body) from checks o where o.account_id = $1 and o.id = $2)

@@ -214,6 +214,15 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
       }
     });
 
+    it('a key tells which account it is of, and no other', async () => {
+      const { mine, clock } = service();
+      const created_at = new Date(clock.wallMs()).toISOString();
+      const reader = await service().clientWith('read');
+      expect((await reader.get('/v1/accounts')).json).toEqual([
+        { id: mine.accountId, name: 'mine', created_at },
+      ]);
+    });
+
     it('entitlements are those of the own account', async () => {
       const { mine, theirs } = service();
       const { status, json } = await mine.get(`/v1/accounts/${mine.accountId}/entitlements`);

@@ -209,7 +209,10 @@ export function alertMessagesSuite(kind: DatabaseKind): void {
         status: 404,
         error: 'the answer was the status 404',
       });
-      expect(server.requests.map(({ body }) => body)).toEqual(['Test notice', 'Test notice']);
+      expect(server.requests.map(({ body }) => body)).toEqual([
+        'Test (no real failure)',
+        'Test (no real failure)',
+      ]);
       expect(await deliveriesWhen(service(), id, () => true)).toEqual([]);
       const email = await emailChannel();
       const unserved = await mine.post(`/v1/alert-channels/${email}/test`);

@@ -86,7 +86,11 @@ describe('the configuration of the service', () => {
     ['TRUSTED_PROXIES', '10.0.0.0/8 10.0.0.0/33', 'TRUSTED_PROXIES holds "10.0.0.0/33"'],
     ['LOG_LEVEL', 'loud\nline', 'LOG_LEVEL is "loud\\nline"'],
     ['PUBLIC_URL', 'vedette.example.org', 'it must be a URL of http or https without user'],
-    ['PUBLIC_URL', 'https://u:hunter2@x.test/?a=1', 'PUBLIC_URL holds "https://********@x.test/?…"'],
+    [
+      'PUBLIC_URL',
+      'https://u:hunter2@x.test/?a=1',
+      'PUBLIC_URL holds "https://********@x.test/?…"',
+    ],
     ['LEASE_SECONDS', '2', 'it must be a whole number of seconds from 3 to 3600'],
     ['FIRST_API_KEY', 'hunter2', 'FIRST_API_KEY is malformed; it must be vk_ and 32 hex digits'],
     ['DATABSE_URL', 'postgres://u:hunter2@db/v', 'did you mean DATABASE_URL?'],

@@ -36,7 +36,8 @@ export function createPresence({ store, log }: PresenceParts): Presence {
       return { fromMs, heartbeats: await excuseAbsence(tx, { fromMs, toMs: atMs }) };
     });
     if (found === null) return;
-    log.warn(
+    // Where none was waiting nothing came of it, as at every quiet restart.
+    log[found.heartbeats > 0 ? 'warn' : 'debug'](
       { heartbeats: found.heartbeats, awayMs: atMs - found.fromMs },
       'no pings could be taken for a while: the heartbeats that may have been pinged meanwhile get a whole period more',
     );

@@ -14,7 +14,7 @@ export function sampleNotice({
     atMs,
     check: {
       id: 'test-notice',
-      name: 'Test notice',
+      name: 'Test (no real failure)',
       checkType: 'URL',
       tags: ['test'],
       groupName: null,

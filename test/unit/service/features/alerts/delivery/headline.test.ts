@@ -11,8 +11,8 @@ describe('the headline of a notice', () => {
       headlineOf({ ...NOTICE, alertType, sslDaysRemaining: 7 }),
     );
     expect(new Set(lines).size).toBe(ALERT_TYPES.length);
-    expect(lines).toContain('Test notice has failed');
-    expect(lines).toContain('The certificate of Test notice ends in 7 days');
+    expect(lines).toContain('Test (no real failure) has failed');
+    expect(lines).toContain('The certificate of Test (no real failure) ends in 7 days');
   });
 
   it.each([
@@ -22,11 +22,11 @@ describe('the headline of a notice', () => {
     [null, 'soon'],
   ])('of a certificate with %s days says %s', (sslDaysRemaining, words) => {
     const line = headlineOf({ ...NOTICE, alertType: 'ALERT_SSL', sslDaysRemaining });
-    expect(line).toBe(`The certificate of Test notice ends ${words}`);
+    expect(line).toBe(`The certificate of Test (no real failure) ends ${words}`);
   });
 
   it('says which reminder it is', () => {
-    expect(headlineOf({ ...NOTICE, reminder: 2 })).toBe('Test notice has failed (reminder 2)');
+    expect(headlineOf({ ...NOTICE, reminder: 2 })).toBe('Test (no real failure) has failed (reminder 2)');
   });
 
   it('is one line whatever the check is called', () => {
