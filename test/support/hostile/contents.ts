@@ -4,7 +4,7 @@ import type { Store } from '../../../src/service/store/port.ts';
 export type Contents = Readonly<Record<string, string>>;
 
 /** Tables that hold nothing of an account. */
-const OF_NOBODY = ['schema_migrations'];
+const OF_NOBODY = ['schema_migrations', 'service_alive'];
 const USE = "(to_jsonb(t) - 'last_used_at')::text";
 
 /**
@@ -58,7 +58,7 @@ export async function idsOf(
   return [...groups.values()];
 }
 
-const ID_COLUMN = /^(id|slug|.*_id|sha256)$/;
+const ID_COLUMN = /^(id|slug|key|url|.*_id|.*_token|sha256)$/;
 
 /**
  * Rows of one account that name what is another's, in words: by a reference of the database, or by

@@ -1,4 +1,6 @@
-import { AGENT_HEADERS, bodyFor, type Party } from './parties.ts';
+import { bodyFor } from './bodies.ts';
+import { ownIds } from './own-ids.ts';
+import { AGENT_HEADERS, type Party } from './parties.ts';
 import { pathOf, type Route } from './route-table.ts';
 import { exampleOf, leavesOf, type Step } from './schema-example.ts';
 import type { Sent } from './send.ts';
@@ -25,13 +27,7 @@ export function bodyOf(route: Route, party: Party): unknown {
 
 /** To something that the party has. */
 export function ownPath(route: Route, party: Party): string {
-  const type = /^\/v1\/checks\/(\w+)\//.exec(route.url)?.[1] ?? 'url';
-  const id = route.url.startsWith('/v1/check-groups')
-    ? String(party.groupId)
-    : route.url.startsWith('/v1/private-locations')
-      ? party.locationId
-      : (party.checkIds[type] ?? '');
-  return pathOf(route, [id, id]);
+  return pathOf(route, ownIds(route.url.replaceAll(/:(\w+)/g, '{$1}'), party));
 }
 
 interface Leaf {

@@ -14,6 +14,8 @@ export interface Route {
   /** Whether it reads bodies as JSON, also where no schema says what is in them. */
   readonly takesJson: boolean;
   readonly takesGzip: boolean;
+  /** What answers: the same for PUT and PATCH where these are one. */
+  readonly handler: unknown;
 }
 
 /**
@@ -34,7 +36,7 @@ export function collectRoutes(): {
   return { plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }), routes };
 }
 
-function routeOf(method: string, { url, config, schema }: RouteOptions): Route {
+function routeOf(method: string, { url, config, schema, handler }: RouteOptions): Route {
   const part = (of: unknown): z.ZodType | null => (of === undefined ? null : (of as z.ZodType));
   return {
     method,
@@ -45,6 +47,7 @@ function routeOf(method: string, { url, config, schema }: RouteOptions): Route {
     query: part(schema?.querystring),
     takesJson: !['GET', 'HEAD'].includes(method) && config?.bodyType === undefined,
     takesGzip: config?.gzip === true,
+    handler,
   };
 }
 

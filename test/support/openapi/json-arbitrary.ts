@@ -1,89 +1,48 @@
 import fc from 'fast-check';
 import { type JsonSchema, type OpenApiDocument, resolved } from './document.ts';
+import { KNOWN_TEXTS, nasty } from './known-values.ts';
 
-/** What breaks what is built of texts. */
-const NASTY_TEXTS = [
-  '',
-  ' ',
-  "'; drop table checks; --",
-  '\u0000',
-  '\ud800',
-  '😀'.repeat(40),
-  '../../etc/passwd',
-  '{{X}}',
-  '<script>',
-  '%00',
-  '-1',
-  'null',
-  'a'.repeat(300),
-  '__proto__',
-  '9999-12-31T23:59:59.999Z',
-  '0000-00-00',
-  '2026-02-30',
-] as const;
-const NASTY_NUMBERS = [
-  0,
-  -1,
-  0.5,
-  -0,
-  1e308,
-  2 ** 31,
-  2 ** 53,
-  2 ** 63,
-  Number.MIN_VALUE,
-  100_000_000,
-] as const;
+export interface ValueOptions {
+  /** Of 100 values so many are something else. */
+  readonly nastiness: number;
+  /** Of 100 fields that may be left out so many are there. */
+  readonly presence: number;
+  /** What is known of a field beyond its schema. */
+  fieldOf(name: string): FieldHint | null;
+}
 
-/** Whatever it is, it is no value that anybody would send on purpose. */
-const nasty: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom<unknown>(...NASTY_TEXTS, ...NASTY_NUMBERS, null, true, [], {}, [[]], { a: 1 }),
-  fc.string({ unit: 'binary', maxLength: 40 }),
-  fc.jsonValue({ maxDepth: 2 }),
-);
+export interface FieldHint {
+  /** null: as the schema has them. */
+  readonly values: fc.Arbitrary<unknown> | null;
+  /** As of all fields where left out. */
+  readonly presence?: number;
+}
 
-/** Texts that some pattern or format of the API takes. */
-const KNOWN_TEXTS = [
-  'shop',
-  'a.example.com',
-  'https://a.example.com/path',
-  'eu-west-1',
-  '2026-01-31',
-  '2026-03-01T10:00:00Z',
-  '2026-03-01T12:00:00.000Z',
-  '#ff8800',
-  '$.a',
-  'TOKEN',
-  'ops@example.com',
-  '+4915112345678',
-  '192.0.2.7',
-  '00000000-0000-4000-8000-000000000000',
-];
+const ABSENT = Symbol('absent');
 
-/**
- * Values of a schema, most of them good as far as the schema tells.
- *
- * @param nastiness of 100 values so many are something else
- */
+/** Values of a schema, most of them good as far as the schema and the hints tell. */
 export function arbitraryOf(
   document: OpenApiDocument,
   given: JsonSchema,
-  nastiness: number,
+  options: ValueOptions,
 ): fc.Arbitrary<unknown> {
-  const schema = resolved(document, given);
-  const of = (inner: JsonSchema) => arbitraryOf(document, inner, nastiness);
-  const good = goodOf(schema, of);
-  return nastiness === 0
-    ? good
-    : fc.oneof(
-        { weight: 100 - nastiness, arbitrary: good },
-        { weight: nastiness, arbitrary: nasty },
-      );
+  const { nastiness } = options;
+  const of = (inner: JsonSchema): fc.Arbitrary<unknown> => arbitraryOf(document, inner, options);
+  const good = goodOf(resolved(document, given), of, options);
+  return withNasty(good, nastiness);
 }
 
-function goodOf(
-  schema: JsonSchema,
-  of: (inner: JsonSchema) => fc.Arbitrary<unknown>,
-): fc.Arbitrary<unknown> {
+function withNasty(good: fc.Arbitrary<unknown>, nastiness: number): fc.Arbitrary<unknown> {
+  if (nastiness === 0) return good;
+  return fc.oneof(
+    { weight: 100 - nastiness, arbitrary: good },
+    { weight: nastiness, arbitrary: nasty },
+  );
+}
+
+type Of = (inner: JsonSchema) => fc.Arbitrary<unknown>;
+
+function goodOf(schema: JsonSchema, of: Of, options: ValueOptions): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   const variants = schema.anyOf ?? schema.oneOf;
@@ -92,7 +51,7 @@ function goodOf(
   const [type] = [schema.type].flat();
   switch (type) {
     case 'object':
-      return objectOf(schema, of);
+      return objectOf(schema, of, options);
     case 'array':
       return fc.array(of(schema.items ?? {}), {
         minLength: schema.minItems ?? 0,
@@ -114,15 +73,28 @@ function goodOf(
 
 function objectOf(
   { properties = {}, required = [], additionalProperties }: JsonSchema,
-  of: (inner: JsonSchema) => fc.Arbitrary<unknown>,
+  of: Of,
+  { nastiness, presence, fieldOf }: ValueOptions,
 ): fc.Arbitrary<unknown> {
-  const fields = Object.fromEntries(
-    Object.entries(properties).map(([name, field]) => [name, of(field)]),
-  );
-  const known = fc.record(fields, { requiredKeys: required.filter((name) => name in fields) });
-  if (typeof additionalProperties !== 'object') return known;
-  const keys = fc.constantFrom('a', 'b', 'eu-west-1');
-  return fc.dictionary(keys, of(additionalProperties), { maxKeys: 2 });
+  if (typeof additionalProperties === 'object' && Object.keys(properties).length === 0) {
+    return fc.dictionary(fc.constantFrom('a', 'b', 'eu-west-1'), of(additionalProperties), {
+      maxKeys: 2,
+    });
+  }
+  const fields = Object.entries(properties).map(([name, field]) => {
+    const hint = fieldOf(name);
+    const values = hint?.values ? withNasty(hint.values, nastiness) : of(field);
+    const there = required.includes(name) ? 100 : (hint?.presence ?? presence);
+    return fc.oneof(
+      { weight: there, arbitrary: values.map((value): unknown => [name, value]) },
+      { weight: 100 - there, arbitrary: fc.constant<unknown>(ABSENT) },
+    );
+  });
+  return fc
+    .tuple(...fields)
+    .map((found) =>
+      Object.fromEntries(found.filter((each) => each !== ABSENT) as [string, unknown][]),
+    );
 }
 
 function textOf({ minLength = 0, maxLength = 40, pattern, format }: JsonSchema) {

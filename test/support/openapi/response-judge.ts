@@ -30,7 +30,8 @@ export class ResponseJudge {
     const answer = own === undefined ? 'default' : String(status);
     const content = responses[answer]?.content;
     if (content === undefined) return text === '' ? null : 'has a body, and none is declared';
-    const [mediaType = ''] = type.split(';', 1);
+    const [said = ''] = type.split(';', 1);
+    const mediaType = '*/*' in content ? '*/*' : said;
     if (!(mediaType in content)) {
       // 204 has the schema of nothing.
       return text === '' ? null : `is ${mediaType}, which is not declared`;

@@ -5,6 +5,7 @@ import { openArtifactStore } from '../../../src/service/artifacts/artifacts-conf
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { migrate } from '../../../src/service/store/migrate.ts';
 import type { Store } from '../../../src/service/store/port.ts';
+import { createSelfSigned } from '../certificates.ts';
 import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
 import { until } from '../deployment.ts';
 import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/contents.ts';
@@ -18,6 +19,9 @@ import { makeTempFolder } from '../temp-folder.ts';
 
 /** In every text of the victim, and in nothing that anybody else sends. */
 export const SECRET = 'zz_secret';
+
+/** For one request: a limit that is not of the key would refuse it for ever. */
+const MAX_KEYS = 20;
 
 /** The whole service with two accounts: one that has something to lose, and one that wants it. */
 export interface HostileWorld {
@@ -63,7 +67,7 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     const { features, close } = await testFeatures(store, systemClock, {
       contents,
       log,
-      config: { leaseMs: 1_000, retentionDays: 30 },
+      config: { leaseMs: 1_000, retentionDays: 30, staticIpv6s: [] },
     });
     ends.unshift(close, () => contents.close());
     const warnings: Error[] = [];
@@ -72,7 +76,10 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     ends.unshift(async () => void process.off('warning', onWarning));
     const stopping = new AbortController();
     const work = features.work(stopping.signal);
-    ends.unshift(() => work);
+    ends.unshift(async () => {
+      stopping.abort();
+      await work;
+    });
     const { plugin, routes } = collectRoutes();
     const app = await startServiceApp([plugin, ...apiRoutes(features, stopping.signal)], {
       store,
@@ -87,27 +94,32 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     const sender = openSender(app.port);
     ends.unshift(() => sender.close());
     const parts = { store, features, send: sender.send };
-    const victim = await makeParty(parts, SECRET, 'victim');
+    const identity = await createSelfSigned();
+    const victim = await makeParty(parts, identity, SECRET, 'victim');
+    const secrets = [SECRET, ...keyLinesOf(victim.identity)];
+    const attackersIdentity = await createSelfSigned();
     let attackers = 0;
     /** Whose first key it is, and the one that is used in its place by now. */
     const accounts = new Map<string, string>();
     const newest = new Map<string, string>();
-    const send = async (sent: Sent): Promise<Answer> => {
+    const send = async (sent: Sent, tries = 1): Promise<Answer> => {
       const key = newest.get(sent.key ?? '') ?? sent.key;
       const answer = await sender.send({ ...sent, key });
       const accountId = accounts.get(sent.key ?? '');
-      if (answer.status !== 429 || accountId === undefined) return answer;
+      if (answer.status !== 429 || accountId === undefined || tries === MAX_KEYS) return answer;
       // Some routes allow so few requests a minute that a key is soon used up.
       const made = await features.apiKeys.create(accountId, { name: 'another', role: 'admin' });
       newest.set(sent.key ?? '', made.key);
-      return send(sent);
+      return send(sent, tries + 1);
     };
     const settled = async (): Promise<void> => {
       await until(
         () =>
           store.query(
             `select 1 from location_changes
-             union all select 1 from agents where lease_until is not null`,
+             union all select 1 from agents where lease_until is not null
+             union all select 1 from root_cause_analyses where state = 'PENDING'
+             union all select 1 from alert_deliveries where finished_at is null`,
           ),
         (rows) => rows.length === 0,
       );
@@ -120,19 +132,23 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
       routes,
       victim,
       victimIds,
-      victimPairs: groups.flatMap((ids) =>
-        ids.flatMap((one) => [...ids, '1'].map((other) => [one, other])),
-      ),
+      victimPairs: pairsOf(groups),
       async newAttacker() {
         attackers += 1;
-        const attacker = await makeParty(parts, 'mallory', `mallory-${attackers}`);
+        const attacker = await makeParty(
+          parts,
+          attackersIdentity,
+          'mallory',
+          `mallory-${attackers}`,
+        );
         accounts.set(attacker.apiKey, attacker.accountId);
         return attacker;
       },
-      send,
+      send: (sent) => send(sent),
       judge(sent, answer) {
         const wrong = [...wrongIn(sent, answer)];
-        if (`${answer.text}${JSON.stringify(answer.headers)}`.includes(SECRET)) {
+        const told = `${answer.text}${JSON.stringify(answer.headers)}`;
+        if (secrets.some((secret) => told.includes(secret))) {
           wrong.push(`tells of the victim: ${answer.text}`);
         }
         const asked = `${sent.method} ${sent.path} ${String(sent.body ?? '').slice(0, 500)}`;
@@ -156,4 +172,17 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
     if (world === null) throw new Error('the world is for tests: it comes before the first');
     return world;
   };
+}
+
+/** Of the private key: each would give a part of it away. */
+function keyLinesOf({ key }: Party['identity']): readonly string[] {
+  return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
+}
+
+/** Two of the same row, each pair once, or one with a number that many things may have. */
+function pairsOf(groups: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const pairs = groups.flatMap((ids) =>
+    ids.flatMap((one) => [...ids, '1'].map((other) => [one, other])),
+  );
+  return [...new Map(pairs.map((pair) => [pair.join('\n'), pair])).values()];
 }

@@ -45,15 +45,22 @@ export interface RunningService {
   readonly app: ServiceApp;
 }
 
-/** For a describe block: starts one service. Given from inside of its tests and hooks. */
-export function useRunningService(kind: DatabaseKind): () => RunningService {
+/**
+ * For a describe block: starts one service. Given from inside of its tests and hooks.
+ *
+ * @param own in place of what it is usually made of
+ */
+export function useRunningService(
+  kind: DatabaseKind,
+  own: Parameters<typeof testFeatures>[2] = {},
+): () => RunningService {
   let running: RunningService | null = null;
   let closeFeatures = async (): Promise<void> => {};
   beforeAll(async () => {
     const clock = new FakeClock();
     const store = await openTestStore(kind);
     await migrate(store, silentLog());
-    const { features, close } = await testFeatures(store, clock);
+    const { features, close } = await testFeatures(store, clock, own);
     closeFeatures = close;
     const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
       store,

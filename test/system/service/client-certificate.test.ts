@@ -56,7 +56,7 @@ it('a client certificate from the API is shown to its host by an agent that runs
     name: 'Members only',
     privateLocations: [place.slug],
     retryStrategy: null,
-    // Without the certificate's CA the server is nobody to be trusted: that is not what is asked here.
+    // Whether the server is to be trusted is not asked yet.
     request: { url, skipSSL: true },
   });
 

@@ -26,7 +26,9 @@ describe('the headline of a notice', () => {
   });
 
   it('says which reminder it is', () => {
-    expect(headlineOf({ ...NOTICE, reminder: 2 })).toBe('Test (no real failure) has failed (reminder 2)');
+    expect(headlineOf({ ...NOTICE, reminder: 2 })).toBe(
+      'Test (no real failure) has failed (reminder 2)',
+    );
   });
 
   it('is one line whatever the check is called', () => {

@@ -1,0 +1,3 @@
+import { authorisationSuite } from '../../support/service-suites/authorisation-suite.ts';
+
+authorisationSuite('pglite');

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { resultOfRun } from '../service-suites/results-harness.ts';
+import type { Party } from './parties.ts';
+import { artifactOf, errorsOf, failedDetail, pollOf } from './party-agent.ts';
+
+export const REQUESTS: Readonly<Record<string, object>> = {
+  url: { url: 'https://a.test/' },
+  api: { url: 'https://a.test/', method: 'GET' },
+  tcp: { hostname: 'a.test', port: 22 },
+  dns: { query: 'a.test', recordType: 'A' },
+  icmp: { hostname: 'a.test' },
+};
+
+/** A good body, for POST and for PUT or PATCH where these differ. Those of POST make another thing each time. */
+type Make = (party: Party, isNew: boolean) => unknown;
+
+const UPDATE = { status: 'MONITORING', description: 'An update' };
+
+/** By the route; what is of one and its own id has the body of both. */
+const BODIES: Readonly<Record<string, Make>> = {
+  '/v1/checks': checkOf('url'),
+  '/v1/checks/url': checkOf('url'),
+  '/v1/checks/api': checkOf('api'),
+  '/v1/checks/tcp': checkOf('tcp'),
+  '/v1/checks/dns': checkOf('dns'),
+  '/v1/checks/icmp': checkOf('icmp'),
+  '/v1/checks/heartbeats': () => ({
+    name: 'A job',
+    heartbeat: { period: 1, periodUnit: 'DAYS', grace: 1, graceUnit: 'HOURS' },
+  }),
+  '/v1/checks/:id/run': ({ slug }) => ({ location: slug }),
+  '/v1/check-groups': ({ slug }) => ({ name: 'A group', privateLocations: [slug] }),
+  '/v1/private-locations': (_, isNew) => ({
+    name: 'A place',
+    ...(isNew ? { slug: fresh('place') } : {}),
+  }),
+  '/v1/accounts/:accountId/alert-settings': () => ({ escalationType: 'RUN_BASED' }),
+  '/v1/alert-channels': () => ({
+    type: 'WEBHOOK',
+    config: {
+      name: 'A hook',
+      url: 'http://a.test/',
+      headers: [{ key: 'x-a', value: 'a' }],
+      queryParameters: [{ key: 'a', value: 'a' }],
+    },
+  }),
+  '/v1/maintenance-windows': () => ({
+    name: 'A window',
+    startsAt: '2100-01-01T00:00:00Z',
+    endsAt: '2100-01-01T01:00:00Z',
+    repeatUnit: 'DAY',
+  }),
+  '/v1/error-groups': () => ({ archivedUntilNextEvent: true }),
+  '/v1/test-session-error-groups': () => ({ archivedUntilNextEvent: true }),
+  '/v1/root-cause-analyses': ({ checkIds }) => ({ checkId: checkIds.url }),
+  '/v1/test-sessions': (party) => ({
+    name: 'A session',
+    projectId: 'shop',
+    results: [resultAt(party, 120_000, { hasFailures: true, apiCheckResult: failedDetail('a') })],
+  }),
+  '/v1/status-pages': ({ ids }, isNew) => ({
+    name: 'A page',
+    ...(isNew ? { url: fresh('page') } : {}),
+    cards: [{ name: 'A card', services: [ids.service] }],
+  }),
+  '/v1/status-pages/services': () => ({ name: 'A service' }),
+  '/v1/status-pages/incidents': ({ ids }, isNew) => ({
+    name: 'An incident',
+    severity: 'MINOR',
+    services: [ids.service],
+    ...(isNew ? { incidentUpdates: [UPDATE] } : {}),
+  }),
+  '/v1/status-pages/incidents/:incidentId/incident-updates': () => UPDATE,
+  '/v1/incidents': (_, isNew) => ({
+    name: 'An incident',
+    impact: 'MINOR',
+    ...(isNew ? { incidentUpdates: [UPDATE] } : {}),
+  }),
+  '/v1/incidents/:incidentId/incident-updates': () => UPDATE,
+  '/v1/client-certificates': ({ identity }, isNew) => ({
+    ...(isNew ? { host: `${fresh('host')}.test` } : {}),
+    ...identity,
+  }),
+  '/v1/snippets': (_, isNew) => ({ name: isNew ? fresh('snippet') : 'A snippet', script: 'a' }),
+  '/v1/variables': (_, isNew) => ({
+    ...(isNew ? { key: fresh('KEY').replaceAll('-', '_') } : {}),
+    value: 'a',
+  }),
+  '/agent/v1/poll': () => pollOf('poller'),
+  '/agent/v1/results': (party) => {
+    const result = resultAt(party, 120_000);
+    const { checkId, checkRunId: slot } = result;
+    const missed = {
+      id: 'm',
+      checkId,
+      slot,
+      lastSlot: slot + 1000,
+      count: 2,
+      reason: 'agent_busy',
+    };
+    return { agentId: 'a', epoch: 1, results: [result], missed: [missed] };
+  },
+  '/agent/v1/artifacts': (party) => {
+    const { id, checkId } = resultAt(party, 120_000);
+    return artifactOf(id, checkId, Buffer.from('content'), 'a.txt');
+  },
+  '/agent/v1/handovers': (party) => {
+    const { checkId, checkRunId: slot, sequenceId } = resultAt(party, 120_000);
+    const times = { firstStartedAt: slot, notBefore: slot };
+    return { agentId: 'a', epoch: 1, checkId, slot, sequenceId, retriesMade: 1, ...times };
+  },
+  '/agent/v1/errors': () => errorsOf('a', 'word'),
+  '/agent/v1/release': () => ({ agentId: 'a', epoch: 1, done: [] }),
+};
+
+/** Good bodies, by route; for every other route the schema's own example is one. */
+export function bodyFor(route: { method: string; url: string }, party: Party): unknown {
+  const make = BODIES[route.url] ?? BODIES[route.url.replace(/\/:\w+$/, '')];
+  return make?.(party, route.method === 'POST');
+}
+
+function checkOf(type: string): Make {
+  return ({ slug }) => ({
+    checkType: type.toUpperCase(),
+    name: 'A check',
+    activated: false,
+    privateLocations: [slug],
+    request: REQUESTS[type],
+  });
+}
+
+function resultAt(
+  { checkIds, slug }: Party,
+  agoMs: number,
+  fields: Partial<Parameters<typeof resultOfRun>[0]> = {},
+) {
+  const { url: checkId = '' } = checkIds;
+  const slot = Math.floor(Date.now() / 1000) * 1000 - agoMs;
+  return resultOfRun({ checkId, runLocation: slug, slot, ...fields });
+}
+
+function fresh(word: string): string {
+  return `${word}-${randomUUID()}`;
+}

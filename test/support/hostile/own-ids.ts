@@ -1,0 +1,87 @@
+import type { Party } from './parties.ts';
+
+type IdsOf = (party: Party) => readonly (string | undefined)[];
+
+/** What of the party's own stands in for the parameters of each path, in their order. */
+const OWN_IDS: Readonly<Record<string, IdsOf>> = {
+  '/v1/checks/{id}': ({ checkIds }) => [checkIds.url],
+  '/v1/checks/url/{id}': ({ checkIds }) => [checkIds.url],
+  '/v1/checks/api/{id}': ({ checkIds }) => [checkIds.api],
+  '/v1/checks/tcp/{id}': ({ checkIds }) => [checkIds.tcp],
+  '/v1/checks/dns/{id}': ({ checkIds }) => [checkIds.dns],
+  '/v1/checks/icmp/{id}': ({ checkIds }) => [checkIds.icmp],
+  '/v1/checks/heartbeats/{id}': ({ ids }) => [ids.heartbeat],
+  '/v1/checks/heartbeats/{id}/ping-token': ({ ids }) => [ids.heartbeat],
+  '/v1/checks/heartbeats/{checkId}/events': ({ ids }) => [ids.heartbeat],
+  '/v1/checks/heartbeats/{checkId}/events/{id}': ({ ids }) => [ids.heartbeat, ids.heartbeatEvent],
+  '/heartbeat/{token}': ({ ids }) => [ids.pingToken],
+  '/v1/checks/{id}/run': ({ checkIds }) => [checkIds.url],
+  '/v1/check-runs/{id}': ({ ids }) => [ids.run],
+  '/v1/check-results/{checkId}': ({ checkIds }) => [checkIds.url],
+  '/v1/check-results/{checkId}/{id}': ({ checkIds, ids }) => [checkIds.url, ids.result],
+  '/v1/check-results/{checkId}/{resultId}/artifacts': ({ checkIds, ids }) => [
+    checkIds.url,
+    ids.result,
+  ],
+  '/v1/artifacts/{id}': ({ ids }) => [ids.artifact],
+  '/v1/check-statuses/{checkId}': ({ checkIds }) => [checkIds.url],
+  '/v1/missed-slots/{checkId}': ({ checkIds }) => [checkIds.url],
+  '/v1/accounts/{accountId}/alert-settings': ({ accountId }) => [accountId],
+  '/v1/accounts/{accountId}/entitlements': ({ accountId }) => [accountId],
+  '/v1/alert-channels/{id}': ({ ids }) => [ids.webhook],
+  // Not the webhook: nothing here is to leave the machine.
+  '/v1/alert-channels/{id}/test': ({ ids }) => [ids.channel],
+  '/v1/alert-channels/{id}/deliveries': ({ ids }) => [ids.channel],
+  '/v1/error-groups/{id}': ({ ids }) => [ids.errorGroup],
+  '/v1/root-cause-analyses/{id}': ({ ids }) => [ids.analysis],
+  '/v1/test-sessions/{id}': ({ ids }) => [ids.session],
+  '/v1/test-sessions/{id}/results': ({ ids }) => [ids.session],
+  '/v1/test-session-error-groups/{id}': ({ ids }) => [ids.sessionErrorGroup],
+  '/v1/test-session-error-groups/projects/{projectId}': ({ ids }) => [ids.project],
+  '/v1/analytics/url/{id}': ({ checkIds }) => [checkIds.url],
+  '/v1/analytics/api-checks/{id}': ({ checkIds }) => [checkIds.api],
+  '/v1/analytics/tcp/{id}': ({ checkIds }) => [checkIds.tcp],
+  '/v1/analytics/dns/{id}': ({ checkIds }) => [checkIds.dns],
+  '/v1/analytics/icmp/{id}': ({ checkIds }) => [checkIds.icmp],
+  '/v1/check-groups/{id}': ({ ids }) => [ids.group],
+  '/v1/maintenance-windows/{id}': ({ ids }) => [ids.window],
+  '/v1/private-locations/{id}': ({ ids }) => [ids.location],
+  '/v1/private-locations/{id}/keys': ({ ids }) => [ids.location],
+  '/v1/private-locations/{id}/keys/{keyId}': ({ ids }) => [ids.location, ids.locationKey],
+  '/v1/private-locations/{id}/agents': ({ ids }) => [ids.location],
+  '/v1/private-locations/{id}/agent-errors': ({ ids }) => [ids.location],
+  '/v1/variables/{key}': ({ ids }) => [ids.variable],
+  '/v1/client-certificates/{id}': ({ ids }) => [ids.certificate],
+  '/v1/snippets/{id}': ({ ids }) => [ids.snippet],
+  '/v1/status-pages/{statusPageId}': ({ ids }) => [ids.page],
+  '/v1/status-pages/{statusPageId}/summary': ({ ids }) => [ids.page],
+  '/v1/status-pages/services/{serviceId}': ({ ids }) => [ids.service],
+  '/v1/status-pages/incidents/{incidentId}': ({ ids }) => [ids.pageIncident],
+  '/v1/status-pages/incidents/{incidentId}/incident-updates': ({ ids }) => [ids.pageIncident],
+  '/v1/status-pages/incidents/{incidentId}/incident-updates/{updateId}': ({ ids }) => [
+    ids.pageIncident,
+    ids.pageIncidentUpdate,
+  ],
+  '/v1/incidents/{incidentId}': ({ ids }) => [ids.incident],
+  '/v1/incidents/{incidentId}/incident-updates': ({ ids }) => [ids.incident],
+  '/v1/incidents/{incidentId}/incident-updates/{updateId}': ({ ids }) => [
+    ids.incident,
+    ids.incidentUpdate,
+  ],
+  '/v1/api-keys/{id}': ({ ids }) => [ids.apiKey],
+  '/agent/v1/artifacts/{uploadId}/complete': ({ ids }) => [ids.upload],
+  '/agent/v1/artifacts/{uploadId}/parts/{n}': ({ ids }) => [ids.upload, '1'],
+};
+
+/**
+ * For the parameters of a path, with `{name}` for each.
+ *
+ * @throws Error where the table does not know the path, or has not an id for each parameter
+ */
+export function ownIds(path: string, party: Party): readonly string[] {
+  const count = path.match(/\{\w+\}/g)?.length ?? 0;
+  if (count === 0) return [];
+  const ids = (OWN_IDS[path]?.(party) ?? []).filter((id) => id !== undefined && id !== '');
+  if (ids.length === count) return ids as readonly string[];
+  throw new Error(`test/support/hostile/own-ids.ts has not an id for each parameter of ${path}`);
+}

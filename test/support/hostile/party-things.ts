@@ -1,0 +1,154 @@
+import type { Identity } from '../certificates.ts';
+import { resultOfRun } from '../service-suites/results-harness.ts';
+import { failedDetail } from './party-agent.ts';
+
+/** Asks as one that may, and gives the answer of success. */
+// biome-ignore lint/suspicious/noExplicitAny: answers of every form
+export type AskAs = (method: string, path: string, body?: unknown) => Promise<any>;
+
+export type Ids = Readonly<Record<string, string>>;
+
+interface ThingParts {
+  readonly mark: string;
+  readonly accountId: string;
+  readonly prefix: string;
+  /** Of the check that is going to fail. */
+  readonly checkId: string;
+  readonly serviceId: string;
+  readonly identity: Identity;
+}
+
+/**
+ * Whatever an account can have beside checks and what they need, before its agents work. What
+ * changes by itself later on is chosen so that it does not.
+ */
+export async function makeThings(ask: AskAs, parts: ThingParts) {
+  const { mark, prefix, checkId } = parts;
+  const heartbeat = `${prefix}-heartbeat`;
+  const { heartbeat: pinged } = await ask('PUT', `/v1/checks/heartbeats/${heartbeat}`, {
+    name: mark,
+    description: mark,
+    // As long as it can be: nothing is due while the tests run.
+    heartbeat: { period: 365, periodUnit: 'DAYS', grace: 365, graceUnit: 'DAYS' },
+  });
+  await ask('POST', `/heartbeat/${pinged.pingToken}`);
+  const channel = await ask('POST', '/v1/alert-channels', {
+    type: 'EMAIL',
+    // No mail is sent here: what is to be sent to it has failed for good at once.
+    config: { address: `${mark}@a.test` },
+    sendDegraded: true,
+    sslExpiry: true,
+    subscriptions: [{ checkId }],
+  });
+  const pair = { key: 'x-mark', value: mark, locked: true };
+  const webhook = await ask('POST', '/v1/alert-channels', {
+    type: 'WEBHOOK',
+    config: {
+      name: mark,
+      url: `http://a.test/${mark}`,
+      template: mark,
+      headers: [pair],
+      queryParameters: [pair],
+      webhookSecret: mark,
+    },
+  });
+  await ask('PUT', `/v1/accounts/${parts.accountId}/alert-settings`, {});
+  const window = await ask('POST', '/v1/maintenance-windows', {
+    name: mark,
+    tags: [mark],
+    silenceAlertsTags: [mark],
+    startsAt: '2100-01-01T00:00:00Z',
+    endsAt: '2100-01-01T01:00:00Z',
+    repeatUnit: 'DAY',
+  });
+  const snippet = await ask('POST', '/v1/snippets', { name: mark, script: `// ${mark}` });
+  const variable = `KEY_OF_${prefix.replaceAll('-', '_')}`;
+  await ask('POST', '/v1/variables', { key: variable, value: `${mark} hidden`, secret: true });
+  const certificate = await ask('POST', '/v1/client-certificates', {
+    host: `${prefix}.a.test`,
+    ...parts.identity,
+  });
+  return {
+    heartbeat,
+    pingToken: String(pinged.pingToken),
+    channel: String(channel.id),
+    webhook: String(webhook.id),
+    window: String(window.id),
+    snippet: String(snippet.id),
+    variable,
+    certificate: String(certificate.id),
+    session: await makeSession(ask, parts),
+    project: projectOf(prefix),
+    ...(await makePages(ask, parts)),
+  };
+}
+
+async function makePages(ask: AskAs, { mark, prefix, serviceId }: ThingParts) {
+  const page = await ask('POST', '/v1/status-pages', {
+    name: mark,
+    url: `${prefix}-page`,
+    customDomain: `${prefix}.status.test`,
+    description: mark,
+    cards: [{ name: mark, services: [serviceId] }],
+  });
+  const incidentUpdates = [{ status: 'INVESTIGATING', description: mark }];
+  const pageIncident = await ask('POST', '/v1/status-pages/incidents', {
+    name: mark,
+    severity: 'MINOR',
+    services: [serviceId],
+    incidentUpdates,
+  });
+  const incident = await ask('POST', '/v1/incidents', {
+    name: mark,
+    impact: 'MINOR',
+    incidentUpdates,
+  });
+  return {
+    page: String(page.id),
+    pageIncident: String(pageIncident.id),
+    pageIncidentUpdate: String(pageIncident.incidentUpdates[0].id),
+    incident: String(incident.id),
+    incidentUpdate: String(incident.incidentUpdates[0].id),
+  };
+}
+
+async function makeSession(ask: AskAs, { mark, prefix, checkId }: ThingParts): Promise<string> {
+  const slot = Math.floor(Date.now() / 1000) * 1000 - 90_000;
+  const run = { checkId, slot, runLocation: 'local', name: mark };
+  const session = await ask('POST', '/v1/test-sessions', {
+    name: mark,
+    projectId: projectOf(prefix),
+    environment: mark,
+    results: [resultOfRun({ ...run, hasFailures: true, apiCheckResult: failedDetail(mark) })],
+  });
+  return session.id;
+}
+
+/** The ids of what came of the work of its agents. */
+export async function learnThings(
+  ask: AskAs,
+  of: {
+    readonly checkId: string;
+    readonly result: string;
+    readonly heartbeat: string;
+    readonly project: string;
+  },
+) {
+  const [artifact] = await ask('GET', `/v1/check-results/${of.checkId}/${of.result}/artifacts`);
+  const [event] = await ask('GET', `/v1/checks/heartbeats/${of.heartbeat}/events`);
+  const [errorGroup] = await ask('GET', `/v1/error-groups?checkId=${of.checkId}`);
+  const projects = '/v1/test-session-error-groups/projects';
+  const [sessionErrorGroup] = await ask('GET', `${projects}/${of.project}`);
+  const analysis = await ask('POST', '/v1/root-cause-analyses', { checkId: of.checkId });
+  return {
+    artifact: String(artifact.id),
+    heartbeatEvent: String(event.id),
+    errorGroup: String(errorGroup.id),
+    sessionErrorGroup: String(sessionErrorGroup.id),
+    analysis: String(analysis.id),
+  };
+}
+
+function projectOf(prefix: string): string {
+  return `${prefix}-project`;
+}

@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import type { CheckResult } from '../../../src/model/result.ts';
+import { HTTP_DETAIL } from '../http-results.ts';
+import { NOW, resultOfRun } from '../service-suites/results-harness.ts';
+import type { RequestMaker } from './request-maker.ts';
+
+const MINUTE_MS = 60_000;
+/** As far back as lists of results go where nobody says more. */
+const MAX_MINUTES = 300;
+
+/** Of a run of a URL check; a third of them failed. */
+function runOf(fields: { readonly checkId: string; readonly runLocation: string }) {
+  const error = fc.constantFrom('refused the connection', 'did not answer within 30 s');
+  return fc
+    .record({
+      minutes: fc.integer({ min: 1, max: MAX_MINUTES }),
+      failed: fc.nat({ max: 2 }),
+      error,
+    })
+    .map(({ minutes, failed, error: requestError }): CheckResult => {
+      const run = { ...fields, slot: NOW - minutes * MINUTE_MS };
+      if (failed > 0) return resultOfRun(run);
+      const apiCheckResult = { ...HTTP_DETAIL, response: null, requestError };
+      return resultOfRun({ ...run, hasFailures: true, apiCheckResult });
+    });
+}
+
+/** Results of runs of a check file. */
+export const fileResults: fc.Arbitrary<readonly CheckResult[]> = fc.array(
+  runOf({ checkId: 'of-the-file', runLocation: 'local' }),
+  { maxLength: 3 },
+);
+
+export interface FuzzAgentParts {
+  readonly maker: RequestMaker;
+  readonly slug: string;
+  /** Sends as an agent of the location, and gives the answer; fails where that is a fault. */
+  // biome-ignore lint/suspicious/noExplicitAny: answers of every form
+  readonly send: (method: string, path: string, body: unknown) => Promise<any>;
+}
+
+/** Brings results of runs of checks that there are, each with an artifact now and then. */
+export async function workAsFuzzAgent({ maker, slug, send }: FuzzAgentParts): Promise<void> {
+  const checkIds = maker.known.ids('/v1/checks/url').slice(-5);
+  const results = checkIds.map((checkId) => maker.draw(runOf({ checkId, runLocation: slug })));
+  const taken = await send('POST', '/agent/v1/results', {
+    agentId: 'fuzz',
+    epoch: 1,
+    results,
+    missed: [],
+  });
+  const accepted = results.filter(({ id }) => taken.accepted?.includes(id));
+  for (const { checkId, id } of accepted)
+    maker.known.add('/v1/check-results/{checkId}', [checkId, id]);
+  const [result] = accepted;
+  if (result === undefined) return;
+  const content = Buffer.from('an artifact');
+  const begun = await send('POST', '/agent/v1/artifacts', {
+    resultId: result.id,
+    checkId: result.checkId,
+    name: 'a.txt',
+    contentType: 'text/plain',
+    bytes: content.length,
+    sha256: createHash('sha256').update(content).digest('hex'),
+  });
+  for (const { url } of begun.parts ?? []) await send('PUT', url, content);
+  await send('POST', `/agent/v1/artifacts/${begun.uploadId}/complete`, {});
+}
