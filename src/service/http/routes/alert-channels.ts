@@ -9,15 +9,15 @@ import {
 import type { AlertChannels, ChannelView } from '../../features/alerts/alert-channels.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { whileWanted } from '../while-wanted.ts';
-import { NO_CONTENT, numberParam, pageQuery } from './parameters.ts';
+import { crudRoutes } from './crud.ts';
+import { numberParam, pageQuery } from './parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from './resource-schemas.ts';
 
-const TAGS = ['Alert channels'];
-const READ = { role: 'read' } as const;
+const TAG = 'Alert channels';
 const WRITE = { role: 'write' } as const;
 const PATH = '/v1/alert-channels';
 
-const params = z.object({ id: numberParam.describe('The id of the channel.') });
+const channelId = numberParam.describe('The id of the channel.');
 
 const { type: _type, config: _config, ...commonFields } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
 const changes = z.strictObject({
@@ -69,92 +69,36 @@ export function alertChannelsRoutes({
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
 
-    app.post(
-      PATH,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Create an alert channel',
-          body: alertChannelSchema,
-          response: { 201: response },
+    await app.register(
+      crudRoutes({
+        path: PATH,
+        tag: TAG,
+        changing: WRITE,
+        id: { name: 'id', schema: channelId },
+        query: z.strictObject(pageQuery),
+        body: alertChannelSchema,
+        changes,
+        response,
+        texts: {
+          create: { summary: 'Create an alert channel' },
+          list: { summary: 'List alert channels, oldest first' },
+          read: {
+            summary: 'Read an alert channel',
+            description: 'Secrets and locked values are not in it.',
+          },
+          update: {
+            summary: 'Update an alert channel',
+            description:
+              'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          },
+          remove: {
+            summary: 'Delete an alert channel, with its subscriptions and its log',
+            description: 'What waits to be sent to it is not sent any more.',
+          },
         },
-      },
-      async (request, reply) => {
-        const created = await alertChannels.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(presentChannel(created));
-      },
-    );
-
-    app.get(
-      PATH,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'List alert channels, oldest first',
-          querystring: z.strictObject(pageQuery),
-          response: { 200: z.array(response) },
-        },
-      },
-      async (request) => {
-        const channels = await alertChannels.list(callerOf(request).accountId, request.query);
-        return channels.map(presentChannel);
-      },
-    );
-
-    app.get(
-      `${PATH}/:id`,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'Read an alert channel',
-          description: 'Secrets and locked values are not in it.',
-          params,
-          response: { 200: response },
-        },
-      },
-      async (request) =>
-        presentChannel(await alertChannels.read(callerOf(request).accountId, request.params.id)),
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${PATH}/:id`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
-        summary: 'Update an alert channel',
-        description:
-          'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
-        params,
-        body: changes,
-        response: { 200: response },
-      },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const { id } = request.params;
-        return presentChannel(await alertChannels.update(accountId, id, request.body));
-      },
-    });
-
-    app.delete(
-      `${PATH}/:id`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete an alert channel, with its subscriptions and its log',
-          description: 'What waits to be sent to it is not sent any more.',
-          params,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        await alertChannels.remove(callerOf(request).accountId, request.params.id);
-        return reply.code(204).send(null);
-      },
+        feature: alertChannels,
+        present: presentChannel,
+      }),
     );
 
     app.post(
@@ -162,9 +106,9 @@ export function alertChannelsRoutes({
       {
         config: WRITE,
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'Send a test notice, once, and tell what came of it',
-          params,
+          params: z.object({ id: channelId }),
           response: { 200: testResponse },
         },
       },

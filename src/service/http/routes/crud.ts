@@ -12,15 +12,15 @@ interface Text {
 }
 
 /** What a feature does with resources of one kind. */
-interface CrudFeature<Id, Stored, Query> {
+interface CrudFeature<Id, Stored, Query, ReadQuery> {
   create(accountId: string, input: Input): Promise<Stored>;
   list(accountId: string, query: Query): Promise<readonly Stored[]>;
-  read(accountId: string, id: Id): Promise<Stored>;
+  read(accountId: string, id: Id, query: ReadQuery): Promise<Stored>;
   update(accountId: string, id: Id, input: Input): Promise<Stored>;
   remove(accountId: string, id: Id): Promise<void>;
 }
 
-export interface Crud<Id, Stored, Query, Shown> {
+export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
   /** Of the list; each resource is one part below it. */
   readonly path: string;
   readonly tag: string;
@@ -28,31 +28,34 @@ export interface Crud<Id, Stored, Query, Shown> {
   /** What names a resource, in the path. */
   readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
   readonly query: z.ZodType<Query>;
+  /** Of the route that reads one; left out, it takes none. */
+  readonly readQuery?: z.ZodType<ReadQuery>;
   readonly body: z.ZodType<Input>;
   /** The body of an update. */
   readonly changes: z.ZodType<Input>;
   readonly response: z.ZodType<Shown>;
   readonly texts: Readonly<Record<'create' | 'list' | 'read' | 'update' | 'remove', Text>>;
-  readonly feature: CrudFeature<Id, Stored, Query>;
+  readonly feature: CrudFeature<Id, Stored, Query, ReadQuery>;
   readonly present: (stored: Stored) => Shown;
 }
 
 const READ = { role: 'read' } as const;
 
 /** The five routes of a resource that has nothing of its own in any of them (SEMANTICS 6). */
-export function crudRoutes<Id, Stored, Query, Shown>({
+export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
   path,
   tag,
   changing,
   id: { name, schema: id },
   query,
+  readQuery,
   body,
   changes,
   response,
   texts,
   feature,
   present,
-}: Crud<Id, Stored, Query, Shown>): FastifyPluginAsync {
+}: Crud<Id, Stored, Query, Shown, ReadQuery>): FastifyPluginAsync {
   const tags = [tag];
   const one = `${path}/:${name}`;
   const params = z.object({ [name]: id });
@@ -87,8 +90,20 @@ export function crudRoutes<Id, Stored, Query, Shown>({
 
     app.get<OfOne>(
       one,
-      { config: READ, schema: { tags, ...texts.read, params, response: { 200: response } } },
-      async (request) => present(await feature.read(callerOf(request).accountId, idIn(request))),
+      {
+        config: READ,
+        schema: {
+          tags,
+          ...texts.read,
+          params,
+          ...(readQuery === undefined ? {} : { querystring: readQuery }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return present(await feature.read(accountId, idIn(request), request.query as ReadQuery));
+      },
     );
 
     app.route<OfOne>({

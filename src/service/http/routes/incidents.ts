@@ -1,5 +1,4 @@
 import type { FastifyPluginAsync } from 'fastify';
-import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import {
   incidentChangesSchema,
@@ -9,32 +8,18 @@ import {
 import { spacedTime } from '../../../model/instant.ts';
 import type { Incidents, StoredIncident } from '../../features/incidents.ts';
 import type { StoredUpdate } from '../../features/status-pages/incident-updates.ts';
-import { callerOf } from '../plugins/authentication.ts';
-import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
+import { crudRoutes } from './crud.ts';
+import { incidentUpdatesRoutes, updatesQuery } from './incident-updates.ts';
+import { pageQuery, uuidParam } from './parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from './resource-schemas.ts';
 
-const TAGS = ['Incidents'];
-const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
+const TAG = 'Incidents';
 const PATH = '/v1/incidents';
-const UPDATES = `${PATH}/:incidentId/incident-updates`;
 
-const params = z.object({ incidentId: uuidParam });
-const updateParams = params.extend({ updateId: uuidParam });
 const changes = z.strictObject({
   ...optionalFieldsOf(incidentChangesSchema.shape),
   ...ignored(['incidentUpdates', 'created_at', 'updated_at']),
   id: z.string().optional().describe('The same as in the path.'),
-});
-const updateChanges = z.strictObject({
-  ...optionalFieldsOf(incidentUpdateSchema.shape),
-  ...ignored(['incidentId', 'created_at', 'updated_at']),
-  id: z.string().optional().describe('The same as in the path.'),
-});
-const query = z.strictObject({
-  includeAllIncidentUpdates: booleanQuery(false).describe(
-    'Whether all updates are in the answer, or the first alone.',
-  ),
 });
 const updateResponse = incidentUpdateSchema.extend({
   id: z.string(),
@@ -64,165 +49,45 @@ export function incidentsRoutes({
   readonly incidents: Incidents;
 }): FastifyPluginAsync {
   return async (app) => {
-    await app.register(incidentRoutes(incidents));
-    await app.register(updateRoutes(incidents));
-  };
-}
-
-function incidentRoutes(incidents: Incidents): FastifyPluginAsync {
-  return async (untyped) => {
-    const app = untyped.withTypeProvider<ZodTypeProvider>();
-
-    app.post(
-      PATH,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Create an incident',
-          body: incidentSchema,
-          response: { 201: response },
+    await app.register(
+      crudRoutes({
+        path: PATH,
+        tag: TAG,
+        changing: { role: 'write' },
+        id: { name: 'incidentId', schema: uuidParam },
+        query: z.strictObject(pageQuery),
+        readQuery: updatesQuery,
+        body: incidentSchema,
+        changes,
+        response: response,
+        texts: {
+          create: { summary: 'Create an incident' },
+          list: { summary: 'List incidents, oldest first, each with its first update' },
+          read: { summary: 'Read an incident' },
+          update: {
+            summary: 'Update an incident',
+            description:
+              'Fields that are left out stay as they are. Its updates have their own routes.',
+          },
+          remove: { summary: 'Delete an incident with its updates' },
         },
-      },
-      async (request, reply) => {
-        const created = await incidents.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(presentIncident(created));
-      },
+        feature: incidents,
+        present: presentIncident,
+      }),
     );
-
-    app.get(
-      PATH,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'List incidents, oldest first, each with its first update',
-          querystring: z.strictObject(pageQuery),
-          response: { 200: z.array(response) },
+    await app.register(
+      incidentUpdatesRoutes({
+        path: PATH,
+        tag: TAG,
+        body: incidentUpdateSchema,
+        response: updateResponse,
+        summaries: {
+          add: 'Add an update to an incident',
+          remove: 'Delete an update of an incident',
         },
-      },
-      async (request) => {
-        const found = await incidents.list(callerOf(request).accountId, request.query);
-        return found.map(presentIncident);
-      },
-    );
-
-    app.get(
-      `${PATH}/:incidentId`,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'Read an incident',
-          params,
-          querystring: query,
-          response: { 200: response },
-        },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        const { incidentId } = request.params;
-        return presentIncident(await incidents.read(accountId, incidentId, request.query));
-      },
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${PATH}/:incidentId`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
-        summary: 'Update an incident',
-        description:
-          'Fields that are left out stay as they are. Its updates have their own routes.',
-        params,
-        body: changes,
-        response: { 200: response },
-      },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const { incidentId } = request.params;
-        return presentIncident(await incidents.update(accountId, incidentId, request.body));
-      },
-    });
-
-    app.delete(
-      `${PATH}/:incidentId`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete an incident with its updates',
-          params,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        await incidents.remove(callerOf(request).accountId, request.params.incidentId);
-        return reply.code(204).send(null);
-      },
-    );
-  };
-}
-
-function updateRoutes({ updates }: Incidents): FastifyPluginAsync {
-  return async (untyped) => {
-    const app = untyped.withTypeProvider<ZodTypeProvider>();
-
-    app.post(
-      UPDATES,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Add an update to an incident',
-          params,
-          body: incidentUpdateSchema,
-          response: { 201: updateResponse },
-        },
-      },
-      async (request, reply) => {
-        const { accountId } = callerOf(request);
-        const added = await updates.add(accountId, request.params.incidentId, request.body);
-        return reply.code(201).send(presentUpdate(added));
-      },
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${UPDATES}/:updateId`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
-        summary: 'Change an update of an incident',
-        description: 'Fields that are left out stay as they are.',
-        params: updateParams,
-        body: updateChanges,
-        response: { 200: updateResponse },
-      },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const { incidentId, updateId } = request.params;
-        return presentUpdate(await updates.change(accountId, incidentId, updateId, request.body));
-      },
-    });
-
-    app.delete(
-      `${UPDATES}/:updateId`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete an update of an incident',
-          params: updateParams,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        const { incidentId, updateId } = request.params;
-        await updates.remove(callerOf(request).accountId, incidentId, updateId);
-        return reply.code(204).send(null);
-      },
+        feature: incidents.updates,
+        present: presentUpdate,
+      }),
     );
   };
 }

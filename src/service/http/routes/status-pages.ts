@@ -6,17 +6,15 @@ import { SERVICE_STATES } from '../../../model/status-page-incident.ts';
 import type { StatusPages, StoredPage } from '../../features/status-pages/status-pages.ts';
 import type { StatusPageSummaries } from '../../features/status-pages/summary.ts';
 import { callerOf } from '../plugins/authentication.ts';
-import { NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
+import { crudRoutes } from './crud.ts';
+import { pageQuery, uuidParam } from './parameters.ts';
 import { optionalFieldsOf } from './resource-schemas.ts';
 import { incidentResponse, presentIncident } from './status-page-incidents.ts';
 import { DAYS, presentDays, presentService, serviceResponse } from './status-page-services.ts';
 
-const TAGS = ['Status pages'];
-const READ = { role: 'read' } as const;
-const WRITE = { role: 'write' } as const;
+const TAG = 'Status pages';
 const PATH = '/v1/status-pages';
 
-const params = z.object({ statusPageId: uuidParam });
 const changes = z.strictObject({
   ...optionalFieldsOf(changedStatusPageSchema.shape),
   id: z.string().optional().describe('The same as in the path.'),
@@ -53,63 +51,41 @@ export function statusPagesRoutes(features: {
   readonly statusPageSummaries: StatusPageSummaries;
 }): FastifyPluginAsync {
   const { statusPages, statusPageSummaries } = features;
-  return async (untyped) => {
-    const app = untyped.withTypeProvider<ZodTypeProvider>();
-
-    app.post(
-      PATH,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Create a status page with its cards',
-          body: statusPageSchema,
-          response: { 201: response },
+  return async (app) => {
+    await app.register(
+      crudRoutes({
+        path: PATH,
+        tag: TAG,
+        changing: { role: 'write' },
+        id: { name: 'statusPageId', schema: uuidParam },
+        query: z.strictObject(pageQuery),
+        body: statusPageSchema,
+        changes,
+        response,
+        texts: {
+          create: { summary: 'Create a status page with its cards' },
+          list: { summary: 'List status pages, oldest first' },
+          read: { summary: 'Read a status page' },
+          update: {
+            summary: 'Update a status page',
+            description:
+              'Fields that are left out stay as they are; each that is given replaces the stored one whole. Cards keep their ids: by the id that is given, or without one by the name.',
+          },
+          remove: { summary: 'Delete a status page with its cards; the services stay' },
         },
-      },
-      async (request, reply) => {
-        const created = await statusPages.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(presentPage(created));
-      },
+        feature: statusPages,
+        present: presentPage,
+      }),
     );
 
-    app.get(
-      PATH,
-      {
-        config: READ,
-        schema: {
-          tags: TAGS,
-          summary: 'List status pages, oldest first',
-          querystring: z.strictObject(pageQuery),
-          response: { 200: z.array(response) },
-        },
-      },
-      async (request) => {
-        const pages = await statusPages.list(callerOf(request).accountId, request.query);
-        return pages.map(presentPage);
-      },
-    );
-
-    app.get(
-      `${PATH}/:statusPageId`,
-      {
-        config: READ,
-        schema: { tags: TAGS, summary: 'Read a status page', params, response: { 200: response } },
-      },
-      async (request) => {
-        const { accountId } = callerOf(request);
-        return presentPage(await statusPages.read(accountId, request.params.statusPageId));
-      },
-    );
-
-    app.get(
+    app.withTypeProvider<ZodTypeProvider>().get(
       `${PATH}/:statusPageId/summary`,
       {
-        config: READ,
+        config: { role: 'read' },
         schema: {
-          tags: TAGS,
+          tags: [TAG],
           summary: 'How the services of a status page are doing, and its open incidents',
-          params,
+          params: z.object({ statusPageId: uuidParam }),
           response: { 200: summaryResponse },
         },
       },
@@ -121,43 +97,6 @@ export function statusPagesRoutes(features: {
           cards: found.cards.map(({ services, ...rest }) => ({ ...rest, services: [...services] })),
           incidents: found.incidents.map(presentIncident),
         };
-      },
-    );
-
-    app.route({
-      method: ['PUT', 'PATCH'],
-      url: `${PATH}/:statusPageId`,
-      config: WRITE,
-      schema: {
-        tags: TAGS,
-        summary: 'Update a status page',
-        description:
-          'Fields that are left out stay as they are; each that is given replaces the stored one whole. Cards keep their ids: by the id that is given, or without one by the name.',
-        params,
-        body: changes,
-        response: { 200: response },
-      },
-      handler: async (request) => {
-        const { accountId } = callerOf(request);
-        const { statusPageId } = request.params;
-        return presentPage(await statusPages.update(accountId, statusPageId, request.body));
-      },
-    });
-
-    app.delete(
-      `${PATH}/:statusPageId`,
-      {
-        config: WRITE,
-        schema: {
-          tags: TAGS,
-          summary: 'Delete a status page with its cards; the services stay',
-          params,
-          response: { 204: NO_CONTENT },
-        },
-      },
-      async (request, reply) => {
-        await statusPages.remove(callerOf(request).accountId, request.params.statusPageId);
-        return reply.code(204).send(null);
       },
     );
   };
