@@ -27,7 +27,10 @@ export const clientCertificateSchema = z.strictObject({
     .string()
     .min(1)
     .max(MAX_HOST_CHARS)
-    .regex(HOST, 'must be a domain without a scheme, such as api.example.com or *.example.com')
+    .refine((host) => HOST.test(host), {
+      error: 'must be a domain without scheme and path, such as api.example.com or *.example.com',
+    })
+    .meta({ pattern: HOST.source })
     .describe(
       'Whom it is shown to: a domain without scheme; `*.` at its start stands for one label.',
     ),

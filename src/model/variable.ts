@@ -8,7 +8,10 @@ export const variableKeySchema = z
   .string()
   .min(1)
   .max(MAX_KEY_CHARS)
-  .regex(KEY, 'must be letters, digits and underscores, and not begin with a digit')
+  .refine((key) => KEY.test(key), {
+    error: 'must be letters, digits and underscores, and not begin with a digit',
+  })
+  .meta({ pattern: KEY.source })
   .describe('Its name in templates.');
 
 /** A variable of an account (SEMANTICS 2). */

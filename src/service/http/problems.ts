@@ -55,6 +55,17 @@ function sentence(
   part: RequestPart,
   path: readonly PropertyKey[],
 ): string {
+  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
+    const { input: whole } = issue;
+    // The library's types do not tell of them.
+    const { options = [] } = issue as { readonly options?: readonly unknown[] };
+    const told = typeof whole === 'object' && whole !== null ? path.at(-1) : undefined;
+    const given: unknown = told === undefined ? whole : Reflect.get(whole as object, told);
+    const words = `one of ${options.map(String).join(', ')}`;
+    return given === undefined
+      ? `is missing; it must be ${words}`
+      : `must be ${words}${shownInput(given, true)}`;
+  }
   const { input } = issue;
   // Fastify has null where there is no body.
   const isMissing = input === undefined || (input === null && path.length === 0);
@@ -93,7 +104,7 @@ function allowedText(issue: z.core.$ZodIssue): string | null {
     case 'invalid_format':
       return issue.format === 'regex' && issue.pattern !== undefined
         ? `text that matches ${issue.pattern}`
-        : `text in the form of ${issue.format}`;
+        : (FORMATS[issue.format] ?? `text in the form of ${issue.format}`);
     default:
       return null;
   }
@@ -103,6 +114,13 @@ function boundText(origin: string, relation: string, bound: number | bigint): st
   const unit = UNITS[origin];
   return unit === undefined ? `${relation} ${bound}` : `${relation} ${bound} ${unit} long`;
 }
+
+const FORMATS: Readonly<Record<string, string>> = {
+  guid: 'an id such as 5f0c8a8e-0000-4000-8000-000000000001',
+  datetime: 'a time such as 2026-01-31T13:00:00Z',
+  date: 'a day such as 2026-01-31',
+  email: 'an address such as ops@example.com',
+};
 
 const UNITS: Readonly<Record<string, string>> = {
   string: 'characters',
