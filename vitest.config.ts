@@ -26,6 +26,8 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          // As above: each file would load all of the service anew.
+          isolate: false,
           globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
         },
       },
