@@ -26,7 +26,16 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          // As above: each file would load all of the service anew.
+          exclude: ['test/integration/service/**'],
+          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'service',
+          include: ['test/integration/service/**/*.test.ts'],
+          // Each file would load all of the service anew, which takes longer than its tests.
           isolate: false,
           globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
         },

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
@@ -292,12 +293,13 @@ export function artifactUploads(server: () => ArtifactServer): void {
           expect(part.url.startsWith(`${s3.endpoint}/`)).toBe(true);
           const offset = (part.n - 1) * upload.partBytes;
           const body = content.bytes.subarray(offset, offset + upload.partBytes);
-          const put = await fetch(part.url, {
+          const put = await request(part.url, {
             method: part.method,
             headers: part.headers,
-            body: new Uint8Array(body),
+            body,
           });
-          expect(put.status).toBe(200);
+          expect(put.statusCode).toBe(200);
+          await put.body.dump();
         }
         const ask = { key: mine.agentKey, method: 'POST', headers: { 'x-agent-protocol': '1' } };
         const completed = await app.ask(completionPath(upload.uploadId), ask);
