@@ -1,8 +1,6 @@
 import { archiveAfter, type ErrorGroupChanges } from '../../../model/error-group.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { sleep } from '../../../runtime/wait.ts';
 import { conflict, notFound } from '../../errors.ts';
 import {
   addSightings,
@@ -20,6 +18,7 @@ import {
 import type { Sql, Store } from '../../store/port.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
+import { everyHour, removePastRetention } from '../retention.ts';
 import { placeOfCheck, sightingsOf } from './sightings.ts';
 
 export type { ErrorGroupKind } from '../../store/error-groups.ts';
@@ -78,13 +77,11 @@ export interface ErrorGroups {
 }
 
 const MAX_GROUPS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** So that no statement takes long. */
 const ROWS_AT_ONCE = 1_000;
 
 export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
-  const { store, clock, log, retentionDays, maxGroups = MAX_GROUPS } = parts;
+  const { store, clock, log, maxGroups = MAX_GROUPS } = parts;
   const { analysesOf = async () => new Map() } = parts;
   let dropped = 0;
 
@@ -117,11 +114,12 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
   }
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = ROWS_AT_ONCE;
-    while (removed === ROWS_AT_ONCE && !signal.aborted) {
-      removed = await deleteErrorGroupsBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-    }
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteErrorGroupsBefore(store, old),
+      signal,
+    );
   }
 
   function tellDropped(): void {
@@ -165,15 +163,18 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     },
 
     async keep(signal) {
-      do {
-        try {
-          await removeOld(signal);
-        } catch (error) {
-          log.warn(`error groups past their retention could not be removed: ${messageOf(error)}`);
-        }
-        tellDropped();
-        // Replicas that were started together need not come together each time.
-      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+      await everyHour(
+        parts,
+        'error groups past their retention could not be removed',
+        async () => {
+          try {
+            await removeOld(signal);
+          } finally {
+            tellDropped();
+          }
+        },
+        signal,
+      );
     },
   };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { sleep } from '../../../runtime/wait.ts';
 import type { Store } from '../../store/port.ts';
 import { deleteAnalysesBefore } from '../../store/root-cause-analyses.ts';
 import { deleteModelDaysBefore } from '../../store/root-cause-claims.ts';
 import { StoreError } from '../../store/store-errors.ts';
 import { Bell } from '../assignment/bell.ts';
+import { everyHour, removePastRetention } from '../retention.ts';
 import type { AnalysisMaker } from './make-analyses.ts';
 
 export interface KeeperParts {
@@ -28,13 +28,12 @@ export interface AnalysisKeeper {
 
 const LOOK_EVERY_MS = 1000;
 const MAX_BACK_OFF_MS = 30_000;
-const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 /** So that no statement takes long. */
 const ROWS_AT_ONCE = 1_000;
 
 export function createAnalysisKeeper(parts: KeeperParts): AnalysisKeeper {
-  const { store, clock, log, maker, retentionDays, modelWorkers } = parts;
+  const { store, clock, log, maker, modelWorkers } = parts;
   const rules = new Bell();
   const models = Array.from({ length: modelWorkers }, () => new Bell());
   const ring = (): void => {
@@ -73,11 +72,12 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisKeeper {
   }
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = ROWS_AT_ONCE;
-    while (removed === ROWS_AT_ONCE && !signal.aborted) {
-      removed = await deleteAnalysesBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-    }
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteAnalysesBefore(store, old),
+      signal,
+    );
     await deleteModelDaysBefore(
       store,
       new Date(clock.wallMs() - DAY_MS).toISOString().slice(0, 10),
@@ -85,13 +85,12 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisKeeper {
   }
 
   async function keepClean(signal: AbortSignal): Promise<void> {
-    do {
-      try {
-        await removeOld(signal);
-      } catch (error) {
-        log.warn(`root cause analyses past their retention stayed: ${messageOf(error)}`);
-      }
-    } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+    await everyHour(
+      parts,
+      'root cause analyses past their retention stayed',
+      () => removeOld(signal),
+      signal,
+    );
   }
 
   return {

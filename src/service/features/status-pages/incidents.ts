@@ -5,9 +5,7 @@ import {
   pageIncidentUpdateSchema,
 } from '../../../model/status-page-incident.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { sleep } from '../../../runtime/wait.ts';
 import { invalid, notFound } from '../../errors.ts';
 import { deleteIncidentsOfChecks } from '../../store/check-incidents.ts';
 import { insertUpdates } from '../../store/incident-updates.ts';
@@ -26,6 +24,7 @@ import {
 import { givenFields, type Input } from '../given-fields.ts';
 import { parseBody } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
+import { everyHour, removePastRetention } from '../retention.ts';
 import { createIncidentUpdates, fieldsOfUpdate, type IncidentUpdates } from './incident-updates.ts';
 import { holdNamedServices } from './named-services.ts';
 
@@ -63,13 +62,11 @@ export interface StatusPageIncidents {
 }
 
 const RESPONSE_ONLY = ['lastUpdateStatus', 'incidentUpdates', 'created_at', 'updated_at'];
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** So that no statement takes long: their updates go with them. */
 const ROWS_AT_ONCE = 500;
 
 export function createStatusPageIncidents(parts: StatusPageIncidentsParts): StatusPageIncidents {
-  const { store, clock, log, ids, retentionDays } = parts;
+  const { store, clock, ids } = parts;
 
   async function holdServices(
     tx: Sql,
@@ -83,11 +80,12 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
   }
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = ROWS_AT_ONCE;
-    while (removed === ROWS_AT_ONCE && !signal.aborted) {
-      removed = await deleteIncidentsOfChecks(store, { beforeMs, limit: ROWS_AT_ONCE });
-    }
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteIncidentsOfChecks(store, old),
+      signal,
+    );
   }
 
   return {
@@ -151,14 +149,12 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
     },
 
     async keep(signal) {
-      do {
-        try {
-          await removeOld(signal);
-        } catch (error) {
-          log.warn(`incidents past their retention could not be removed: ${messageOf(error)}`);
-        }
-        // Replicas that were started together need not come together each time.
-      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+      await everyHour(
+        parts,
+        'incidents past their retention could not be removed',
+        () => removeOld(signal),
+        signal,
+      );
     },
   };
 }

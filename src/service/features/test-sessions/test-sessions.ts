@@ -5,9 +5,7 @@ import {
   type TestSessionFacts,
 } from '../../../model/test-session.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { sleep } from '../../../runtime/wait.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
 import type { Store } from '../../store/port.ts';
@@ -28,6 +26,7 @@ import type { ErrorGroups } from '../error-groups/error-groups.ts';
 import { sightingsOf } from '../error-groups/sightings.ts';
 import { textsNotKept } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
+import { everyHour, removePastRetention } from '../retention.ts';
 import { readResults } from './read-report.ts';
 import { totalsWith } from './totals.ts';
 
@@ -94,23 +93,22 @@ export interface TestSessions {
   keep(signal: AbortSignal): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** Their results go with them, so no statement is to have many. */
 const SESSIONS_AT_ONCE = 10;
 const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 export function createTestSessions(parts: TestSessionsParts): TestSessions {
-  const { store, clock, log, ids, errorGroups, retentionDays } = parts;
+  const { store, clock, ids, errorGroups } = parts;
   const { maxResults = MAX_SESSION_RESULTS } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = SESSIONS_AT_ONCE;
-    while (removed === SESSIONS_AT_ONCE && !signal.aborted) {
-      removed = await deleteSessionsBefore(store, { beforeMs, limit: SESSIONS_AT_ONCE });
-    }
+    await removePastRetention(
+      parts,
+      SESSIONS_AT_ONCE,
+      (old) => deleteSessionsBefore(store, old),
+      signal,
+    );
   }
 
   return {
@@ -174,14 +172,12 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     },
 
     async keep(signal) {
-      do {
-        try {
-          await removeOld(signal);
-        } catch (error) {
-          log.warn(`test sessions past their retention could not be removed: ${messageOf(error)}`);
-        }
-        // Replicas that were started together need not come together each time.
-      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+      await everyHour(
+        parts,
+        'test sessions past their retention could not be removed',
+        () => removeOld(signal),
+        signal,
+      );
     },
   };
 }

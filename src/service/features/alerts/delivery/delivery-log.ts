@@ -1,7 +1,5 @@
 import type { Clock } from '../../../../runtime/clock.ts';
-import { messageOf } from '../../../../runtime/errors.ts';
 import type { Logger } from '../../../../runtime/logger.ts';
-import { sleep } from '../../../../runtime/wait.ts';
 import { notFound } from '../../../errors.ts';
 import { findChannel } from '../../../store/alert-channels.ts';
 import {
@@ -12,6 +10,7 @@ import {
 } from '../../../store/notices.ts';
 import type { Store } from '../../../store/port.ts';
 import { type Page, rangeOf } from '../../paging.ts';
+import { everyHour, removePastRetention } from '../../retention.ts';
 
 export type { DeliveryState, StoredDelivery } from '../../../store/notices.ts';
 
@@ -39,20 +38,19 @@ export interface AlertDeliveries {
   keep(signal: AbortSignal): Promise<void>;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** So that no statement takes long. */
 const ROWS_AT_ONCE = 5_000;
 
 export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliveries {
-  const { store, clock, log, retentionDays } = parts;
+  const { store } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
-    const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
-    let removed = ROWS_AT_ONCE;
-    while (removed === ROWS_AT_ONCE && !signal.aborted) {
-      removed = await deleteDeliveriesBefore(store, { beforeMs, limit: ROWS_AT_ONCE });
-    }
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteDeliveriesBefore(store, old),
+      signal,
+    );
   }
 
   return {
@@ -63,14 +61,12 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
     },
 
     async keep(signal) {
-      do {
-        try {
-          await removeOld(signal);
-        } catch (error) {
-          log.warn(`deliveries past their retention could not be removed: ${messageOf(error)}`);
-        }
-        // Replicas that were started together need not come together each time.
-      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+      await everyHour(
+        parts,
+        'deliveries past their retention could not be removed',
+        () => removeOld(signal),
+        signal,
+      );
     },
   };
 }

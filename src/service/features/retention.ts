@@ -1,0 +1,43 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+
+/** Does the work now and about every hour, until the signal aborts. Logs what fails, after `failure`. */
+export async function everyHour(
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+  failure: string,
+  work: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  do {
+    try {
+      await work();
+    } catch (error) {
+      log.warn(`${failure}: ${messageOf(error)}`);
+    }
+    // Replicas that were started together need not come together each time.
+  } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+}
+
+/**
+ * Removes what is past the retention, whole days as of the results, so many rows at once that no
+ * statement takes long, until there are no more or the signal aborts.
+ *
+ * @param remove tells how many it removed
+ */
+export async function removePastRetention(
+  { clock, retentionDays }: { readonly clock: Clock; readonly retentionDays: number },
+  rowsAtOnce: number,
+  remove: (old: { readonly beforeMs: number; readonly limit: number }) => Promise<number>,
+  signal: AbortSignal,
+): Promise<void> {
+  const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
+  let removed = rowsAtOnce;
+  while (removed === rowsAtOnce && !signal.aborted) {
+    removed = await remove({ beforeMs, limit: rowsAtOnce });
+  }
+}
