@@ -9,6 +9,7 @@ import {
   urlRequestSchema,
 } from './request.ts';
 import { retryStrategySchema } from './retry.ts';
+import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
 import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from './vocabulary.ts';
 
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
@@ -83,6 +84,9 @@ export const commonFields = {
     .boolean()
     .default(false)
     .describe('Whether all locations run every slot, or take turns.'),
+  variables: ownVariablesSchema(MAX_OWN_VARIABLES)
+    .default([])
+    .describe('{key, value, secret} each: what its templates stand for, before all others.'),
   description: z.string().max(500).nullable().default(null).describe('A note for people.'),
   frequency: z
     .literal(FREQUENCIES)

@@ -1,110 +1,266 @@
 /**
- * Every `requestErrorCode`, by the phase in which the attempt ended: what it means and what to
- * look at. The README's table is held to this list by a test.
+ * Every `requestErrorCode`, by the phase in which the attempt ended: what it means, and what to try
+ * first, which the job log says. The README's table is held to this list by a test.
  */
 export const ERROR_CODES = {
-  DNS_NXDOMAIN: { phase: 'dns', meaning: 'The name does not exist.' },
+  VARIABLE_UNKNOWN: {
+    phase: 'request',
+    meaning: 'A template names a variable that neither the check, the agent nor the account has.',
+    advice:
+      'Define the variable: in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR.',
+  },
+  REQUEST_INVALID: {
+    phase: 'request',
+    meaning: 'With its templates filled in, the request is none that could be sent.',
+    advice:
+      'Look at the value of the variable that the message names: a line break at its end is the most common fault.',
+  },
+  DNS_NXDOMAIN: {
+    phase: 'dns',
+    meaning: 'The name does not exist.',
+    advice: 'Look for a slip in the name; ask the name servers of the job log for it: dig NAME.',
+  },
   DNS_NO_ADDRESS: {
     phase: 'dns',
     meaning: 'The name exists but has no address of the family asked for.',
+    advice: 'Give the name an address of that family, or set ipFamily to the other one.',
   },
-  DNS_SERVFAIL: { phase: 'dns', meaning: 'The name server answered SERVFAIL.' },
-  DNS_REFUSED: { phase: 'dns', meaning: 'The name server answered REFUSED.' },
-  DNS_ERROR: { phase: 'dns', meaning: 'The name server answered with another error code.' },
-  DNS_TIMEOUT: { phase: 'dns', meaning: 'No name server answered in time.' },
-  DNS_UNREACHABLE: { phase: 'dns', meaning: 'No name server could be reached.' },
+  DNS_SERVFAIL: {
+    phase: 'dns',
+    meaning: 'The name server answered SERVFAIL.',
+    advice: 'Look at the name servers of the zone, and at DNSSEC: dig +trace NAME, dig +cd NAME.',
+  },
+  DNS_REFUSED: {
+    phase: 'dns',
+    meaning: 'The name server answered REFUSED.',
+    advice:
+      'See that the name server answers for the network of the agent (its access list, its views).',
+  },
+  DNS_ERROR: {
+    phase: 'dns',
+    meaning: 'The name server answered with another error code.',
+    advice:
+      'Look up the code that the message names; ask the same server by dig from the host of the agent.',
+  },
+  DNS_TIMEOUT: {
+    phase: 'dns',
+    meaning: 'No name server answered in time.',
+    advice:
+      'See whether UDP and TCP port 53 to the name server is open from the agent; the trace and the capture show how far it comes.',
+  },
+  DNS_UNREACHABLE: {
+    phase: 'dns',
+    meaning: 'No name server could be reached.',
+    advice:
+      'See that the addresses in resolv.conf, or nameServer of the check, are right and that there is a route to them.',
+  },
   DNS_MALFORMED: {
     phase: 'dns',
     meaning: 'The name server answered with bytes that are no DNS message.',
+    advice:
+      'See what listens on that port: it is no DNS server, or a device in between changes its answers.',
   },
   ADDRESS_DENIED: {
     phase: 'connect',
     meaning: 'The address is in a network that TARGET_DENY shuts out.',
+    advice:
+      'If the target is to be reached, take its network out of TARGET_DENY of the agent; else correct the name or address.',
   },
   CONNECT_REFUSED: {
     phase: 'connect',
     meaning: 'The host answered that nothing listens on the port.',
+    advice:
+      'See that the service runs and listens on this address and port, and that no firewall refuses it.',
   },
-  CONNECT_TIMEOUT: { phase: 'connect', meaning: 'The connection was not established in time.' },
-  CONNECT_UNREACHABLE: { phase: 'connect', meaning: 'There is no route to the host or network.' },
+  CONNECT_TIMEOUT: {
+    phase: 'connect',
+    meaning: 'The connection was not established in time.',
+    advice:
+      'See whether a firewall or security group drops the packets, and whether the host is up; the trace names the hop where it ends.',
+  },
+  CONNECT_UNREACHABLE: {
+    phase: 'connect',
+    meaning: 'There is no route to the host or network.',
+    advice:
+      'Look at the routes of the host of the agent, and at the router that the trace ends with.',
+  },
   CONNECT_RESET: {
     phase: 'connect',
     meaning: 'The connection was reset while it was being established.',
+    advice:
+      'Something on the way or the host itself cuts connections: look at its firewall, its limits, a load balancer without a healthy member.',
   },
   CONNECT_FAILED: {
     phase: 'connect',
     meaning: 'The operating system refused the connection for another reason.',
+    advice:
+      'The message has the error of the operating system: look at limits of files and ports on the host of the agent.',
   },
-  TLS_CERT_EXPIRED: { phase: 'tls', meaning: 'A certificate of the chain is past its validity.' },
-  TLS_CERT_NOT_YET_VALID: { phase: 'tls', meaning: 'A certificate of the chain is not valid yet.' },
-  TLS_HOSTNAME_MISMATCH: { phase: 'tls', meaning: 'The certificate is for other names.' },
+  PROXY_UNREACHABLE: {
+    phase: 'proxy',
+    meaning: 'No connection to the proxy of the location came about.',
+    advice: 'See that proxyUrl of the location is right and that the agent may reach the proxy.',
+  },
+  PROXY_AUTH_REQUIRED: {
+    phase: 'proxy',
+    meaning: 'The proxy of the location wants credentials, or others.',
+    advice:
+      'Put the credentials of the proxy into proxyUrl of the location: http://user:password@proxy:3128.',
+  },
+  PROXY_REFUSED: {
+    phase: 'proxy',
+    meaning: 'The proxy of the location answered that it does not connect to the target.',
+    advice:
+      'See that the rules of the proxy allow the target and its port; its log has the reason.',
+  },
+  TLS_CERT_EXPIRED: {
+    phase: 'tls',
+    meaning: 'A certificate of the chain is past its validity.',
+    advice:
+      'Renew the certificate that the result shows, with its chain, and have the server load it.',
+  },
+  TLS_CERT_NOT_YET_VALID: {
+    phase: 'tls',
+    meaning: 'A certificate of the chain is not valid yet.',
+    advice:
+      'Compare the clocks of the server and of the host of the agent with the dates in the result.',
+  },
+  TLS_HOSTNAME_MISMATCH: {
+    phase: 'tls',
+    meaning: 'The certificate is for other names.',
+    advice:
+      'Give the server a certificate that has this name, or call it by one of the names in the result.',
+  },
   TLS_SELF_SIGNED: {
     phase: 'tls',
     meaning: 'The certificate, or the root it leads to, is self-signed and not trusted.',
+    advice:
+      'Name a file with its root in NODE_EXTRA_CA_CERTS of the agent, or use a certificate of a trusted authority; skipSSL takes any.',
   },
   TLS_UNTRUSTED: {
     phase: 'tls',
     meaning: 'The chain does not lead to a trusted root; an intermediate may be missing.',
+    advice:
+      'Have the server send its intermediate certificates, or name a file with its root in NODE_EXTRA_CA_CERTS of the agent.',
   },
   TLS_CERT_INVALID: {
     phase: 'tls',
     meaning: 'The certificate fails verification for another reason.',
+    advice: 'The message says what is wrong with the certificate: issue it anew.',
   },
   TLS_PROTOCOL_UNSUPPORTED: {
     phase: 'tls',
     meaning: 'The server speaks no TLS version that is still safe (1.2 or 1.3).',
+    advice: 'Switch on TLS 1.2 or 1.3 on the server.',
   },
   TLS_CLIENT_CERT_REJECTED: {
     phase: 'tls',
     meaning: 'The server wants a client certificate, or refused the one it got.',
+    advice: 'Give the account a client certificate for this host, or renew the one that it has.',
   },
   TLS_HANDSHAKE_FAILED: {
     phase: 'tls',
     meaning: 'The handshake failed, for example for lack of a common cipher.',
+    advice:
+      'Compare the versions and ciphers of the server with: openssl s_client -connect HOST:PORT.',
   },
-  TLS_TIMEOUT: { phase: 'tls', meaning: 'The handshake was not finished in time.' },
-  TLS_RESET: { phase: 'tls', meaning: 'The connection was closed or reset during the handshake.' },
+  TLS_TIMEOUT: {
+    phase: 'tls',
+    meaning: 'The handshake was not finished in time.',
+    advice:
+      'The port is open, and nothing answers in TLS: see whether the server is overloaded, or speaks another protocol there.',
+  },
+  TLS_RESET: {
+    phase: 'tls',
+    meaning: 'The connection was closed or reset during the handshake.',
+    advice:
+      'See whether the server speaks TLS on this port and knows this host name (SNI), and whether a device in between cuts it.',
+  },
   CLIENT_CERT_INVALID: {
     phase: 'tls',
     meaning: 'The client certificate or key configured for the host cannot be used.',
+    advice: 'See that certificate, key and passphrase belong together.',
   },
   RESPONSE_TIMEOUT: {
     phase: 'response',
     meaning: 'No complete response headers, or no echo reply data, came in time.',
+    advice:
+      'The connection stands, and no answer comes: look at the load and the log of the service.',
   },
   CONNECTION_RESET: {
     phase: 'response',
     meaning: 'The connection was reset after the request was sent.',
+    advice:
+      'Look at the log of the service for a crash or a restart, and at time-outs of load balancers before it.',
   },
   CONNECTION_CLOSED: {
     phase: 'response',
     meaning: 'The connection was closed before a response came.',
+    advice: 'Look at the log of the service: it hung up before it answered.',
   },
-  PROTOCOL_ERROR: { phase: 'response', meaning: 'The response breaks the rules of its protocol.' },
-  HEADERS_TOO_LARGE: { phase: 'response', meaning: 'The response headers are larger than 64 KiB.' },
+  PROTOCOL_ERROR: {
+    phase: 'response',
+    meaning: 'The response breaks the rules of its protocol.',
+    advice: 'See what listens on this port, and whether http and https are mixed up.',
+  },
+  HEADERS_TOO_LARGE: {
+    phase: 'response',
+    meaning: 'The response headers are larger than 64 KiB.',
+    advice: 'Have the service send fewer or shorter headers; cookies are the most common cause.',
+  },
   TOO_MANY_REDIRECTS: {
     phase: 'response',
     meaning: 'More than 10 redirects were answered in a row.',
+    advice: 'Follow the redirects of the job log: two of them lead to each other.',
   },
   REDIRECT_INVALID: {
     phase: 'response',
     meaning: 'A redirect names no address that can be followed.',
+    advice: 'Correct the Location header that the service sends.',
   },
-  BODY_TIMEOUT: { phase: 'body', meaning: 'The response body was not complete in time.' },
-  BODY_TRUNCATED: { phase: 'body', meaning: 'The connection ended before the whole body came.' },
-  BODY_DECODE_FAILED: { phase: 'body', meaning: 'The body is not what its Content-Encoding says.' },
-  ICMP_NO_REPLY: { phase: 'icmp', meaning: 'No echo request was answered.' },
+  BODY_TIMEOUT: {
+    phase: 'body',
+    meaning: 'The response body was not complete in time.',
+    advice: 'The answer began and did not end: look at what makes the body, and at its size.',
+  },
+  BODY_TRUNCATED: {
+    phase: 'body',
+    meaning: 'The connection ended before the whole body came.',
+    advice: 'Look at the log of the service, or of a proxy before it, for what ended the answer.',
+  },
+  BODY_DECODE_FAILED: {
+    phase: 'body',
+    meaning: 'The body is not what its Content-Encoding says.',
+    advice:
+      'Have the service say the Content-Encoding that it uses; a cache may have changed one of the two.',
+  },
+  ICMP_NO_REPLY: {
+    phase: 'icmp',
+    meaning: 'No echo request was answered.',
+    advice:
+      'See whether the host is up and whether a firewall drops echo requests; the trace names the hop where it ends.',
+  },
   ICMP_UNREACHABLE: {
     phase: 'icmp',
     meaning: 'A router or the host answered that it cannot be reached.',
+    advice: 'Look at the router that the message names: it has no route, or forbids the way.',
   },
   ICMP_NOT_PERMITTED: {
     phase: 'icmp',
     meaning: 'The agent may not open an ICMP socket; the message says how to allow it.',
+    advice: 'Set net.ipv4.ping_group_range, or give the agent CAP_NET_RAW.',
   },
-  CANCELLED: { phase: 'agent', meaning: 'The run was cut short because the agent stopped.' },
-  INTERNAL_ERROR: { phase: 'agent', meaning: "A fault of the agent's own; never the target's." },
-} as const satisfies Record<string, { phase: string; meaning: string }>;
+  CANCELLED: {
+    phase: 'agent',
+    meaning: 'The run was cut short because the agent stopped.',
+    advice: 'Nothing: the run counts as missed.',
+  },
+  INTERNAL_ERROR: {
+    phase: 'agent',
+    meaning: "A fault of the agent's own; never the target's.",
+    advice: 'Report it, with the job log and the log of the agent.',
+  },
+} as const satisfies Record<string, { phase: string; meaning: string; advice: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 

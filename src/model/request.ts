@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
+import { urlSchema as url } from './request-url.ts';
 import { IP_FAMILIES } from './vocabulary.ts';
 
 /** What each check type executes: SEMANTICS 1, spec 2.3. */
@@ -9,15 +10,6 @@ const ipFamily = z
   .enum(IP_FAMILIES)
   .default('IPv4')
   .describe('The family to use; IPv6 falls back to IPv4 where the agent has none.');
-
-const url = z
-  .string()
-  .min(1)
-  .max(2048)
-  .refine((text) => /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text), {
-    message: 'must be an http or https URL, for example https://example.com/health',
-  })
-  .describe('An http or https address.');
 
 const HOST_NAME =
   /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?)*\.?$/u;
@@ -57,13 +49,18 @@ const keyValue = z.strictObject({
   locked: z.boolean().default(false),
 });
 
-/** RFC 9110 5.1 and 5.5: a token for the name, no control characters in the value. */
+/** RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters. */
+export function isHeaderValue(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  return !/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(text);
+}
+
+/** RFC 9110 5.1: a token for the name. Templates are for values only. */
 const header = keyValue.superRefine(({ key, value }, context) => {
   if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key)) {
     context.addIssue({ code: 'custom', path: ['key'], message: 'must be a valid header name' });
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  if (/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(value)) {
+  if (!isHeaderValue(value)) {
     context.addIssue({
       code: 'custom',
       path: ['value'],

@@ -1,6 +1,7 @@
 import type { AssertionResult } from './assertion.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { DnsProtocol } from './request.ts';
+import type { Traceroute } from './traceroute.ts';
 import type { IpFamily, RunnableCheckType } from './vocabulary.ts';
 
 /** Results as the specification and SEMANTICS 1 (Result) have them. All times in milliseconds. */
@@ -192,7 +193,7 @@ export interface CheckDetail<Request, Response> {
   readonly jobLog: readonly LogEntry[];
   readonly jobAssets: readonly string[];
   readonly pcapDataUrl: string | null;
-  readonly traceroute: null;
+  readonly traceroute: Traceroute | null;
 }
 
 /** Beside the response where none came (SEMANTICS 1, Result). */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 
 const KEY = /^[A-Za-z_][A-Za-z0-9_]*$/;
-const MAX_KEY_CHARS = 255;
-const MAX_VALUE_CHARS = 20_000;
+/** Of the name of a variable. */
+export const MAX_KEY_CHARS = 255;
+/** Of any variable. */
+export const MAX_VALUE_CHARS = 20_000;
 
 export const variableKeySchema = z
   .string()
@@ -25,3 +27,31 @@ export const accountVariableSchema = z.strictObject({
     .describe('Whether its value is encrypted when stored, and never given back.'),
 });
 export type AccountVariable = z.output<typeof accountVariableSchema>;
+
+/** A variable of a check itself, or of a check file (SEMANTICS 2). */
+export const ownVariableSchema = z.strictObject({
+  key: variableKeySchema,
+  value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),
+  secret: z.boolean().default(false).describe('Whether its value is masked wherever it shows up.'),
+});
+export type OwnVariable = z.output<typeof ownVariableSchema>;
+
+/** Of one check. */
+export const MAX_OWN_VARIABLES = 100;
+
+/** So many of them at most, and each key once: the second would be for nothing. */
+export function ownVariablesSchema(maxCount: number) {
+  return z.array(ownVariableSchema).max(maxCount).superRefine(refuseRepeatedKeys);
+}
+
+function refuseRepeatedKeys(variables: readonly OwnVariable[], context: z.RefinementCtx): void {
+  const firsts = new Map<string, number>();
+  for (const [index, { key }] of variables.entries()) {
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, index);
+    else {
+      const message = `must be unique: variables[${first}] has the key ${JSON.stringify(key)} too`;
+      context.addIssue({ code: 'custom', path: [index, 'key'], message });
+    }
+  }
+}

@@ -53,7 +53,14 @@ export function verdictOf(check: Check, seen: Observation): Verdict {
  * Failures that say nothing of the target: the operator's own settings stopped the attempt. They
  * fail a check that should fail, too, or a forbidden target would look healthy.
  */
-const SETTINGS_AT_FAULT: readonly string[] = ['ADDRESS_DENIED', 'CLIENT_CERT_INVALID'];
+const SETTINGS_AT_FAULT: readonly string[] = [
+  'VARIABLE_UNKNOWN',
+  'REQUEST_INVALID',
+  'ADDRESS_DENIED',
+  'PROXY_UNREACHABLE',
+  'PROXY_AUTH_REQUIRED',
+  'CLIENT_CERT_INVALID',
+];
 
 function criterionFails(check: Check, seen: Observation): boolean {
   if (seen.failure !== null && SETTINGS_AT_FAULT.includes(seen.failure.code)) return true;

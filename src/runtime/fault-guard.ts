@@ -13,6 +13,8 @@ export interface FaultGuardOptions {
   readonly emitter: EventEmitter;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'request'>;
+  /** Told of the first of them, before it is logged. Never throws. */
+  readonly onFault?: (error: Error) => void;
 }
 
 /**
@@ -20,12 +22,14 @@ export interface FaultGuardOptions {
  * process is unknown, so it must end; but the results that it holds are still good, so it drains
  * as on SIGTERM. Only the first is logged, since what follows is mostly its echo.
  */
-export function guardAgainstFaults({ emitter, log, stop }: FaultGuardOptions): FaultGuard {
+export function guardAgainstFaults(options: FaultGuardOptions): FaultGuard {
+  const { emitter, log, stop } = options;
   let faults = 0;
   const onFault = (thrown: unknown): void => {
     faults += 1;
     if (faults > 1) return;
     const err = thrown instanceof Error ? thrown : new Error(String(thrown));
+    options.onFault?.(err);
     log.fatal({ err, kind: 'internal' }, 'a fault of Vedette itself; please report it');
     stop.request('a fault of Vedette itself');
   };

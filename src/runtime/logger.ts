@@ -17,7 +17,14 @@ export interface LoggerOptions {
   /** ANSI colours, for `pretty` only. The caller knows of NO_COLOR and whether it is a terminal. */
   readonly colour?: boolean;
   readonly clock?: Clock;
+  /** Takes out of a line, which is JSON, what nobody may see. */
+  readonly scrub?: (line: string) => string;
+  /** Told of what is logged as `err` at the levels error and fatal: our own faults. Never throws. */
+  readonly onError?: (error: unknown) => void;
 }
+
+/** pino's number of the level error. */
+const ERROR_LEVEL = 50;
 
 /** Lines that wait for a reader of the log. A pipe that nobody reads must not eat the memory. */
 const MAX_WAITING_BYTES = 1024 * 1024;
@@ -27,8 +34,12 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  * silent, where it is not read, lines are left out and their number is told once it is read again.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  const { level, destination, format, colour = false, clock = systemClock } = options;
-  const shape = (json: string): string => (format === 'pretty' ? prettyLine(json, colour) : json);
+  const { level, destination, format, colour = false, clock = systemClock, onError } = options;
+  const { scrub = (line: string) => line } = options;
+  const shape = (given: string): string => {
+    const json = scrub(given);
+    return format === 'pretty' ? prettyLine(json, colour) : json;
+  };
   const isoTime = (): string => new Date(clock.wallMs()).toISOString();
   const missing = (lines: number): string =>
     `${JSON.stringify({ level: 'warn', time: isoTime(), msg: `${lines} log lines were left out: the log was not read in time` })}\n`;
@@ -56,7 +67,18 @@ export function createLogger(options: LoggerOptions): Logger {
       base: null,
       timestamp: () => `,"time":"${isoTime()}"`,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        logMethod(args, method, atLevel) {
+          const [about]: readonly unknown[] = args;
+          if (atLevel >= ERROR_LEVEL && isAboutError(about)) onError?.(about.err);
+          method.apply(this, args);
+        },
+      },
     },
     lines,
   );
+}
+
+function isAboutError(about: unknown): about is { readonly err: unknown } {
+  return typeof about === 'object' && about !== null && 'err' in about;
 }

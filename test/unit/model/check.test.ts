@@ -175,3 +175,11 @@ describe('rules between fields', () => {
     expect(problemsOf('URL', { frequencies: 5 })).toEqual(['']);
   });
 });
+
+describe('the variables of a check', () => {
+  it('have each key once', () => {
+    const twice = ['A', 'B', 'A'].map((key) => ({ key, value: 'x', secret: false }));
+    expect(problemsOf('TCP', { variables: twice })).toEqual(['variables.2.key']);
+    expect(problemsOf('TCP', { variables: twice.slice(0, 2) })).toEqual([]);
+  });
+});

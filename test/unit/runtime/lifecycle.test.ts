@@ -108,6 +108,16 @@ describe('guardAgainstFaults', () => {
     },
   );
 
+  it('tells of the first fault before it is logged, as what is logged', () => {
+    const { emitter, log, stop, records } = setUp();
+    const told: [unknown, number][] = [];
+    const onFault = (error: Error): void => void told.push([error.message, records().length]);
+    guardAgainstFaults({ emitter, log, stop, onFault });
+    emitter.emit('uncaughtException', 'a bug');
+    emitter.emit('unhandledRejection', new Error('its echo'));
+    expect(told).toEqual([['a bug', 0]]);
+  });
+
   it('makes a log line of whatever was thrown', () => {
     const { emitter, log, stop, records } = setUp();
     guardAgainstFaults({ emitter, log, stop });

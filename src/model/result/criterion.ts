@@ -1,11 +1,5 @@
-import type { Check } from '../../model/check.ts';
-import type {
-  CheckResult,
-  DnsDetail,
-  HttpDetail,
-  IcmpDetail,
-  TcpDetail,
-} from '../../model/result.ts';
+import type { Check } from '../check.ts';
+import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '../result.ts';
 
 const TURNED = '(shouldFail)';
 

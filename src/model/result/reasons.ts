@@ -1,9 +1,9 @@
-import type { Check } from '../../model/check.ts';
-import type { ErrorCode } from '../../model/error-codes.ts';
-import type { CheckResult } from '../../model/result.ts';
-import type { RunResult } from '../../model/run-result.ts';
+import type { Check } from '../check.ts';
+import type { ErrorCode } from '../error-codes.ts';
+import type { CheckResult } from '../result.ts';
+import type { RunResult } from '../run-result.ts';
 import { unmetCriterion } from './criterion.ts';
-import { answerOf, detailOf } from './result-facts.ts';
+import { answerOf, detailOf } from './facts.ts';
 
 const MAX_ASSERTIONS = 10;
 

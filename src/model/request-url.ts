@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { compileTemplate, fillUrl, type Template } from './template.ts';
+
+const START = /^https?:\/\/[^/?#]/i;
+const SCHEMES = ['https://', 'http://'];
+
+const PLAIN_MESSAGE = 'must be an http or https URL, for example https://example.com/health';
+const TEMPLATE_MESSAGE =
+  'must be an http or https URL once its variables are filled in, for example https://{{HOST}}/health; {{{NAME}}} puts a value in without encoding it';
+
+/** Whether a request can be sent there. */
+export function isHttpUrl(text: string): boolean {
+  return START.test(text) && URL.canParse(text);
+}
+
+/** Of a URL or API check; templates in it are filled in when it runs (SEMANTICS 2). */
+export const urlSchema = z
+  .string()
+  .min(1)
+  .max(2048)
+  .superRefine((text, context) => {
+    const template = compileTemplate(text);
+    if (template === null ? isHttpUrl(text) : canBecomeHttpUrl(template)) return;
+    const message = template === null ? PLAIN_MESSAGE : TEMPLATE_MESSAGE;
+    context.addIssue({ code: 'custom', message });
+  })
+  .describe('An http or https address.');
+
+/** Whether there are values with which it is one. */
+function canBecomeHttpUrl(template: Template): boolean {
+  return beginnings(template).some((beginning) => {
+    const filled = fillUrl(template, (_, before) => standIn(before, beginning));
+    return filled !== null && isHttpUrl(filled);
+  });
+}
+
+/**
+ * What the first template may stand for, where the scheme is not written out before it:
+ * `{{{SCHEME}}}://host` needs a part of it, `{{BASE}}/path` all of it and a host.
+ */
+function beginnings(template: Template): readonly string[] {
+  const [first] = template;
+  const written = typeof first === 'string' ? first : '';
+  if (!isSchemeBegun(written)) return [''];
+  const missing = SCHEMES.filter((scheme) => isPart(written, scheme)).map(
+    (scheme) => `${scheme.slice(written.length)}a`,
+  );
+  return missing.flatMap((rest) =>
+    Array.from({ length: rest.length + 1 }, (_, chars) => rest.slice(0, chars)),
+  );
+}
+
+function isSchemeBegun(text: string): boolean {
+  return SCHEMES.some((scheme) => isPart(text, scheme));
+}
+
+function isPart(text: string, scheme: string): boolean {
+  return text.length < scheme.length && scheme.startsWith(text.toLowerCase());
+}
+
+/** A value that fits behind what stands before it: of an address in brackets, of a port, of a name. */
+function standIn(before: string, beginning: string): string {
+  if (isSchemeBegun(before)) return beginning;
+  if (before.endsWith('[')) return '::1';
+  return /:\d{0,5}$/.test(before.slice(-6)) ? '1' : 'a';
+}

@@ -1,0 +1,77 @@
+import { BASE64_VALUES } from './bytes-of-text.ts';
+import type { DigitReader } from './digit-probe.ts';
+import type { DigitRun } from './digit-run.ts';
+import { escapePairs } from './digit-tables.ts';
+import { LOOK_AHEAD_BYTES, MAX_ESCAPE_BYTES, type Task, type Window } from './window.ts';
+
+/** Four bytes take so many digits at least, and no secret is shorter. */
+const MIN_DIGITS = 6;
+const NO_DIGIT = 64;
+const PHASES = [0, 1, 2, 3];
+
+/**
+ * What was read as an escape of a digit of base64 may as well be a sign that stands before the
+ * digits by chance: `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`. So what begins
+ * in the escape is searched as well, as far as it is sure to be there (LOOK_AHEAD_BYTES).
+ */
+export class OtherReading {
+  readonly #window: Window;
+  readonly #task: Task;
+  readonly #reader: DigitReader;
+  readonly #run: DigitRun;
+
+  constructor(window: Window, task: Task, reader: DigitReader, run: DigitRun) {
+    this.#window = window;
+    this.#task = task;
+    this.#reader = reader;
+    this.#run = run;
+  }
+
+  /**
+   * @param from behind the sign
+   * @param escapeEnd where the escape ends
+   */
+  search(from: number, escapeEnd: number): void {
+    const { bytes, length, isCut } = this.#window;
+    if ((BASE64_VALUES[bytes[from] ?? 0] ?? NO_DIGIT) >= NO_DIGIT) return;
+    const limit = Math.min(length, from + LOOK_AHEAD_BYTES - MAX_ESCAPE_BYTES * 2);
+    if (!this.#mayBegin(from, escapeEnd, limit)) return;
+    const run = this.#run;
+    run.start(0);
+    let at = from;
+    for (; at < limit; at = this.#reader.end) {
+      const digit = this.#reader.digitAt(at);
+      if (digit === NO_DIGIT) break;
+      if (digit > NO_DIGIT) continue;
+      run.push(digit, at, this.#reader.end);
+      // From the first digits on.
+      if (at === from) for (const phase of PHASES) run.search(phase);
+    }
+    run.finish(at >= limit && (limit < length || isCut));
+  }
+
+  /** Whether a secret may begin in the digits of the escape. */
+  #mayBegin(from: number, escapeEnd: number, limit: number): boolean {
+    const { prefilter } = this.#task.automaton;
+    const pairs = escapePairs(prefilter.hasSpace);
+    let last = 0;
+    let digits = 0;
+    let hasEscape = false;
+    // The digits of the escape, and those of the first four bytes that begin in them.
+    let count = MIN_DIGITS - 1;
+    for (let at = from; at < limit && digits <= count; at = this.#reader.end) {
+      const digit = this.#reader.digitAt(at);
+      if (digit >= NO_DIGIT) break;
+      if (at < escapeEnd) count += 1;
+      digits += 1;
+      const ends = [(last << 2) | (digit >> 4), (last << 4) | (digit >> 2), (last << 6) | digit];
+      last = ((last << 6) | digit) & 0x3fffffff;
+      for (const bytes of ends) {
+        if (digits >= MIN_DIGITS && prefilter.mayBeginFour(bytes)) return true;
+        const pair = bytes & 65_535;
+        if ((((pairs[pair >>> 5] ?? 0) >>> pair) & 1) === 1) hasEscape = true;
+      }
+    }
+    return hasEscape && digits >= MIN_DIGITS;
+  }
+}

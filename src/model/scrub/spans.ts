@@ -1,0 +1,65 @@
+const START_SIZE = 64;
+
+/** What of a text is to be masked: pieces in order, none of which touches another. */
+export class Spans {
+  count = 0;
+  #froms = new Int32Array(START_SIZE);
+  #tos = new Int32Array(START_SIZE);
+
+  from(span: number): number {
+    return this.#froms[span] ?? 0;
+  }
+
+  to(span: number): number {
+    return this.#tos[span] ?? 0;
+  }
+
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** Adds a piece, which most often is the last. */
+  add(from: number, to: number): void {
+    let first = this.count;
+    while (first > 0 && from <= this.to(first - 1)) first -= 1;
+    let behind = first;
+    while (behind < this.count && this.from(behind) <= to) behind += 1;
+    const merged = behind - first;
+    const newFrom = merged === 0 ? from : Math.min(from, this.from(first));
+    const newTo = merged === 0 ? to : Math.max(to, this.to(behind - 1));
+    if (merged !== 1) this.#move(behind, first + 1);
+    this.#froms[first] = newFrom;
+    this.#tos[first] = newTo;
+  }
+
+  /** Forgets the first pieces. */
+  dropFirst(count: number): void {
+    if (count > 0) this.#move(count, 0);
+  }
+
+  /** The beginning of the text was dropped. */
+  shift(bytes: number): void {
+    for (let span = 0; span < this.count; span += 1) {
+      this.#froms[span] = this.from(span) - bytes;
+      this.#tos[span] = this.to(span) - bytes;
+    }
+  }
+
+  /** Moves a piece, and all behind it, to another place. */
+  #move(span: number, place: number): void {
+    const count = this.count + place - span;
+    if (count > this.#froms.length) {
+      this.#froms = grown(this.#froms);
+      this.#tos = grown(this.#tos);
+    }
+    this.#froms.copyWithin(place, span, this.count);
+    this.#tos.copyWithin(place, span, this.count);
+    this.count = count;
+  }
+}
+
+function grown(numbers: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(numbers.length * 2);
+  larger.set(numbers);
+  return larger;
+}

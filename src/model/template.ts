@@ -1,0 +1,85 @@
+import { MAX_KEY_CHARS } from './variable.ts';
+
+/**
+ * Templates in the texts of checks (SEMANTICS 2): `{{NAME}}`, and `{{{NAME}}}`, which in a url is
+ * not URI-encoded. Spaces and tabs may stand inside the braces. All else stays as it is: single
+ * braces, braces around nothing, and names that no variable can have.
+ */
+
+/** Each piece is looked at once, whatever the text: no two parts of the pattern take the same. */
+const NAME = `[ \\t]*([A-Za-z_][A-Za-z0-9_]{0,${MAX_KEY_CHARS - 1}})[ \\t]*`;
+const PLACEHOLDER = new RegExp(`\\{\\{\\{${NAME}\\}\\}\\}|\\{\\{${NAME}\\}\\}`, 'g');
+
+export interface Placeholder {
+  readonly name: string;
+  /** Of three braces. */
+  readonly isRaw: boolean;
+}
+
+/** A text, taken apart: what stays, and what is put in between. */
+export type Template = readonly (string | Placeholder)[];
+
+/** null where the text holds no template. */
+export function compileTemplate(text: string): Template | null {
+  if (!text.includes('{{')) return null;
+  const parts: (string | Placeholder)[] = [];
+  let end = 0;
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    const [whole, raw, plain] = match;
+    const name = raw ?? plain;
+    if (name === undefined) continue;
+    if (match.index > end) parts.push(text.slice(end, match.index));
+    parts.push({ name, isRaw: raw !== undefined });
+    end = match.index + whole.length;
+  }
+  if (parts.length === 0) return null;
+  if (end < text.length) parts.push(text.slice(end));
+  return parts;
+}
+
+/** Each name once, in the order of the text. */
+export function namesOf(template: Template): readonly string[] {
+  const names = template.flatMap((part) => (typeof part === 'string' ? [] : [part.name]));
+  return [...new Set(names)];
+}
+
+/** The variables that a text names, each once. */
+export function namesIn(text: string): readonly string[] {
+  const template = compileTemplate(text);
+  return template === null ? [] : namesOf(template);
+}
+
+/**
+ * The text with its values. They are no templates again, whatever they hold.
+ *
+ * @param valueFor what stands for a placeholder; it is told what is filled in so far
+ * @returns null where it would be longer than `maxChars`
+ */
+export function fillTemplate(
+  template: Template,
+  valueFor: (placeholder: Placeholder, before: string) => string,
+  maxChars = Number.POSITIVE_INFINITY,
+): string | null {
+  let filled = '';
+  for (const part of template) {
+    filled += typeof part === 'string' ? part : valueFor(part, filled);
+    if (filled.length > maxChars) return null;
+  }
+  return filled;
+}
+
+/**
+ * A url with its values, of which those in two braces are URI-encoded. What it begins with is not:
+ * encoded, no text could be the beginning of an address, so `{{BASE}}/path` can mean one thing only.
+ */
+export function fillUrl(
+  template: Template,
+  valueFor: (placeholder: Placeholder, before: string) => string,
+  maxChars?: number,
+): string | null {
+  const encoded = (placeholder: Placeholder, before: string): string => {
+    const value = valueFor(placeholder, before);
+    return placeholder.isRaw || before === '' ? value : encodeURIComponent(value.toWellFormed());
+  };
+  return fillTemplate(template, encoded, maxChars);
+}

@@ -1,0 +1,32 @@
+/** One step of the way to a target (SEMANTICS 3). Times in milliseconds, with microseconds. */
+export interface TracerouteHop {
+  /** 1 for the first router. */
+  readonly hop: number;
+  /** Who answered; null where nobody did. */
+  readonly address: string | null;
+  /** Its name; null where it has none, or none was found in time. */
+  readonly host: string | null;
+  readonly sent: number;
+  readonly received: number;
+  readonly lossPercent: number;
+  /** null where nothing came back, like all after it. */
+  readonly lastMs: number | null;
+  readonly avgMs: number | null;
+  readonly bestMs: number | null;
+  readonly worstMs: number | null;
+  /** Of the population. */
+  readonly stdDevMs: number | null;
+}
+
+/** The way to a target, as far as it was found. */
+export interface Traceroute {
+  readonly hostname: string;
+  readonly resolvedIp: string;
+  readonly hops: readonly TracerouteHop[];
+  readonly destinationReached: boolean;
+  /** Why it ends before the target; null where it does not. */
+  readonly truncationReason: string | null;
+}
+
+/** More hops than any way on the internet has. */
+export const MAX_HOPS = 64;

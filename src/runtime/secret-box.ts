@@ -1,0 +1,96 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { VedetteError } from './errors.ts';
+
+/** AES-256 (FIPS 197) in GCM (NIST SP 800-38D), whose nonces are random and 96 bits long. */
+const CIPHER = 'aes-256-gcm';
+const FORMAT = 1;
+const KEY_NAME_BYTES = 8;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const HEAD_BYTES = 1 + KEY_NAME_BYTES + NONCE_BYTES + TAG_BYTES;
+
+/** The length of a key in bytes. */
+export const KEY_BYTES = 32;
+
+/** Encrypts what is stored of others' secrets, so that the database or the disk alone tells nothing. */
+export interface SecretBox {
+  /**
+   * @param place where it is kept, for example the table, the account and the row: bytes that were
+   *   moved to another place do not open there
+   */
+  seal(text: string, place: readonly string[]): Buffer;
+  /** @throws VedetteError `environment` SECRET_UNREADABLE where no key that we have opens it */
+  open(sealed: Uint8Array, place: readonly string[]): string;
+  /** Whether a key that we have encrypted it, by what it says of itself: where not, nothing opens it. */
+  hasKeyOf(sealed: Uint8Array): boolean;
+}
+
+/**
+ * @param keys the first one encrypts, every one opens what it encrypted once: so a key is replaced
+ *   by putting the new one before it
+ */
+export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])]): SecretBox {
+  const [current] = keys;
+  const currentName = nameOf(current);
+  const byName = new Map(keys.map((key) => [nameOf(key).toString('hex'), key]));
+  return {
+    seal(text, place) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(boundTo(place));
+      const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      const head = [Buffer.of(FORMAT), currentName, nonce, cipher.getAuthTag()];
+      return Buffer.concat([...head, body]);
+    },
+
+    open(sealed, place) {
+      const bytes = Buffer.from(sealed);
+      const key = byName.get(keyNameIn(bytes));
+      if (bytes[0] !== FORMAT || bytes.length < HEAD_BYTES) {
+        throw unreadable('it is not of a form that this release knows');
+      }
+      if (key === undefined) {
+        throw unreadable('its key is missing: put it behind the others in ENCRYPTION_KEY');
+      }
+      const nonceEnd = 1 + KEY_NAME_BYTES + NONCE_BYTES;
+      const nonce = bytes.subarray(1 + KEY_NAME_BYTES, nonceEnd);
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAuthTag(bytes.subarray(nonceEnd, HEAD_BYTES));
+      decipher.setAAD(boundTo(place));
+      try {
+        const text = [decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()];
+        return Buffer.concat(text).toString('utf8');
+      } catch {
+        throw unreadable('it was changed, or moved from elsewhere');
+      }
+    },
+
+    hasKeyOf: (sealed) => byName.has(keyNameIn(Buffer.from(sealed))),
+  };
+}
+
+function keyNameIn(sealed: Buffer): string {
+  return sealed.subarray(1, 1 + KEY_NAME_BYTES).toString('hex');
+}
+
+/** Which key it was, without a word of the key itself. */
+function nameOf(key: Buffer): Buffer {
+  return createHash('sha256')
+    .update('vedette key name')
+    .update(key)
+    .digest()
+    .subarray(0, KEY_NAME_BYTES);
+}
+
+/** JSON keeps the borders between parts. */
+function boundTo(place: readonly string[]): Buffer {
+  return Buffer.from(JSON.stringify(place));
+}
+
+function unreadable(why: string): VedetteError {
+  return new VedetteError(
+    'environment',
+    'SECRET_UNREADABLE',
+    `a stored secret cannot be decrypted: ${why}`,
+  );
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
+
+const PLACE = ['variables', 'account', 'TOKEN'];
+const newKey = (): Buffer => randomBytes(KEY_BYTES);
+
+describe('a secret box', () => {
+  it('gives back any text as it was, and shows nothing of it', () => {
+    const box = createSecretBox([newKey()]);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 4 }), (text) => {
+        const sealed = box.seal(text, PLACE);
+        expect(box.open(sealed, PLACE)).toBe(text);
+        expect(sealed.includes(Buffer.from(text))).toBe(false);
+      }),
+    );
+  });
+
+  it('seals the same text otherwise each time', () => {
+    const box = createSecretBox([newKey()]);
+    expect(box.seal('text', PLACE)).not.toEqual(box.seal('text', PLACE));
+  });
+
+  it('opens nothing that was changed, at any byte', () => {
+    const box = createSecretBox([newKey()]);
+    const sealed = box.seal('text', PLACE);
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => box.open(changed, PLACE)).toThrow(/cannot be decrypted/);
+    }
+    for (const short of [Buffer.alloc(0), sealed.subarray(0, 20)]) {
+      expect(() => box.open(short, PLACE)).toThrow(/cannot be decrypted/);
+    }
+  });
+
+  it('opens nothing in another place', () => {
+    const box = createSecretBox([newKey()]);
+    const sealed = box.seal('text', ['variables', 'a', 'bc']);
+    expect(() => box.open(sealed, ['variables', 'ab', 'c'])).toThrow(/moved/);
+  });
+
+  it('takes a new key in front, and still opens what the old one sealed', () => {
+    const [old, fresh] = [newKey(), newKey()];
+    const sealed = createSecretBox([old]).seal('text', PLACE);
+    const both = createSecretBox([fresh, old]);
+    expect(both.open(sealed, PLACE)).toBe('text');
+    const resealed = both.seal('text', PLACE);
+    expect(createSecretBox([fresh]).open(resealed, PLACE)).toBe('text');
+    expect(() => createSecretBox([fresh]).open(sealed, PLACE)).toThrow(/key is missing/);
+    expect(both.hasKeyOf(sealed)).toBe(true);
+    expect(createSecretBox([fresh]).hasKeyOf(sealed)).toBe(false);
+    expect(both.hasKeyOf(Buffer.alloc(0))).toBe(false);
+  });
+});
