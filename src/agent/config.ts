@@ -4,8 +4,15 @@ import { VedetteError } from '../runtime/errors.ts';
 import type { LogLevel } from '../runtime/logger.ts';
 import { readCaFile } from './config/extra-ca-certs.ts';
 import { fixedKey, type KeySource, keyFile } from './config/key-source.ts';
+import {
+  type OperatorVariables,
+  readableFolder,
+  readFromEnv,
+} from './config/operator-variables.ts';
+import { readProxies } from './config/proxies.ts';
 import { VARIABLES } from './config/variables.ts';
 import type { Network } from './net/address-guard.ts';
+import type { Proxies } from './net/proxy/choose-proxy.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 
 export type { Environment };
@@ -19,6 +26,8 @@ export interface RunConfig {
   readonly logLevel: LogLevel;
   /** The certificates of NODE_EXTRA_CA_CERTS, which Node itself trusts already; null for none. */
   readonly extraRootsPem: string | null;
+  /** What templates of checks may use of the agent's own. */
+  readonly operatorVariables: OperatorVariables;
 }
 
 /** What any daemon needs. */
@@ -26,6 +35,8 @@ export interface DaemonConfig extends RunConfig {
   /** 0..65535; 0 takes any free port. */
   readonly healthPort: number;
   readonly externalObservability: boolean;
+  /** Whether failures of the network are traced and captured. */
+  readonly evidence: boolean;
   readonly shutdownGraceMs: number;
 }
 
@@ -40,6 +51,8 @@ export interface ServiceWork {
   readonly kind: 'service';
   readonly serviceUrl: URL;
   readonly key: KeySource;
+  /** For the agent's own traffic. */
+  readonly proxies: Proxies;
   /** null keeps everything in memory. */
   readonly dataDir: string | null;
   readonly spoolMaxBytes: number;
@@ -61,6 +74,8 @@ const RUN_ROWS: readonly VariableRow[] = [
   VARIABLES.concurrency,
   VARIABLES.deniedNetworks,
   VARIABLES.connectivityTargets,
+  VARIABLES.variablesFromEnv,
+  VARIABLES.variablesDir,
   VARIABLES.extraCaCerts,
 ];
 
@@ -79,6 +94,8 @@ const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
+/** The proxies' names are everybody's, and near to many (FTP_PROXY, GOPROXY). */
+const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
 
 /**
  * Reads the daemon's configuration. Empty values count as unset, as compose files write them.
@@ -88,7 +105,7 @@ const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
  *   allowed
  */
 export function loadConfig(env: Environment): AgentConfig {
-  refuseSlips(env, OWN_NAMES, OWN_NAMES);
+  refuseSlips(env, GUARDED_NAMES, namesThatAreNoSlips(env));
   return { ...readDaemonConfig(env), work: readWork(env) };
 }
 
@@ -118,6 +135,7 @@ function readWork(env: Environment): FileWork | ServiceWork {
     kind: 'service',
     serviceUrl,
     key: readKey(env),
+    proxies: readProxies(env),
     dataDir: readVariable(env, VARIABLES.dataDir),
     spoolMaxBytes: readVariable(env, VARIABLES.spoolMaxMib) * MIB,
     spoolMaxAgeMs: readVariable(env, VARIABLES.spoolMaxDays) * DAY_MS,
@@ -152,6 +170,7 @@ function readDaemonConfig(env: Environment): DaemonConfig {
     ...readRunConfig(env),
     healthPort: readVariable(env, VARIABLES.healthPort),
     externalObservability: readVariable(env, VARIABLES.externalObservability),
+    evidence: readVariable(env, VARIABLES.evidence),
     shutdownGraceMs: readVariable(env, VARIABLES.shutdownGraceSeconds) * 1000,
   };
 }
@@ -163,13 +182,28 @@ function readRunConfig(env: Environment): RunConfig {
     connectivityTargets: readVariable(env, VARIABLES.connectivityTargets),
     deniedNetworks: readVariable(env, VARIABLES.deniedNetworks),
     logLevel: readVariable(env, VARIABLES.logLevel),
+    operatorVariables: readOperatorVariables(env),
+  };
+}
+
+function readOperatorVariables(env: Environment): OperatorVariables {
+  const names = readVariable(env, VARIABLES.variablesFromEnv);
+  const folder = readVariable(env, VARIABLES.variablesDir);
+  return {
+    fromEnv: readFromEnv(env, names, OWN_NAMES),
+    folder: folder === null ? null : readableFolder(folder),
   };
 }
 
 /** A slip matters only where the command would have read what was meant. */
 function refuseNearMiss(env: Environment, command: Command): void {
   const names = ENVIRONMENT_OF[command].map(({ name }) => name);
-  refuseSlips(env, names, OWN_NAMES);
+  refuseSlips(env, names, namesThatAreNoSlips(env));
+}
+
+/** What the operator names is meant as it stands, however near to one of ours. */
+function namesThatAreNoSlips(env: Environment): readonly string[] {
+  return [...OWN_NAMES, ...readVariable(env, VARIABLES.variablesFromEnv)];
 }
 
 function readExtraRoots(env: Environment): string | null {

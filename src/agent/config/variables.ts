@@ -9,13 +9,19 @@ import {
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
 import type { Network } from '../net/address-guard.ts';
+import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
+import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
-import { hostAndPort, locationKey, serviceUrl } from './parsers.ts';
+import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
+import { hostAndPort, locationKey, proxyUrl, serviceUrl } from './parsers.ts';
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;
+const MAX_EXEMPTIONS = 1000;
+const PROXY_URL =
+  'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
 const MAX_SPOOL_MIB = 1_048_576;
 const MAX_SPOOL_DAYS = 365;
 
@@ -115,7 +121,17 @@ export const VARIABLES = {
     default: 'on',
     whenUnset: true,
     meaning:
-      "Reports of the agent's own errors; off stops them. This release sends none either way.",
+      "Reports of the agent's own errors to the service: class, code, places in Vedette's code, versions, counts; nothing of checks, targets or secrets. off stops them.",
+    allowed: 'on or off',
+    secret: false,
+    parse: onOrOff,
+  }),
+  evidence: variable<boolean>({
+    name: 'EVIDENCE',
+    default: 'on',
+    whenUnset: true,
+    meaning:
+      'Whether runs that fail for the network are followed by a trace of the way and a packet capture.',
     allowed: 'on or off',
     secret: false,
     parse: onOrOff,
@@ -157,6 +173,54 @@ export const VARIABLES = {
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 192.0.2.7, fd00::/8`,
     secret: false,
     parse: listOf(network, MAX_NETWORKS),
+  }),
+  variablesFromEnv: variable<readonly string[]>({
+    name: 'VARIABLES_FROM_ENV',
+    default: null,
+    whenUnset: [],
+    meaning:
+      "Variables of the agent's own environment that templates of checks may use, by name; their values are masked in all that leaves it.",
+    allowed: `a list of at most ${MAX_OPERATOR_VARIABLES} names of letters, digits and underscores, apart by commas or spaces, for example DB_PASSWORD, SHOP_TOKEN`,
+    secret: false,
+    parse: listOf(variableName, MAX_OPERATOR_VARIABLES),
+  }),
+  variablesDir: variable<string | null>({
+    name: 'VARIABLES_DIR',
+    default: null,
+    whenUnset: null,
+    meaning:
+      'A folder of values that templates of checks may use: one file each, named like its variable, as mounted secrets are. It is read again when it changes, and the values are masked in all that leaves the agent.',
+    allowed: 'the path of a folder that can be read',
+    secret: false,
+    parse: filePath,
+  }),
+  httpsProxy: variable<HttpProxy | null>({
+    name: 'HTTPS_PROXY',
+    default: null,
+    whenUnset: null,
+    meaning:
+      "The proxy for the agent's own https traffic: to the service, and to the object store of its artifacts. Checks go by the proxyUrl of their location. Also read as https_proxy, which wins.",
+    allowed: PROXY_URL,
+    secret: false,
+    parse: proxyUrl,
+  }),
+  httpProxy: variable<HttpProxy | null>({
+    name: 'HTTP_PROXY',
+    default: null,
+    whenUnset: null,
+    meaning: 'The same for http. Also read as http_proxy, which wins.',
+    allowed: PROXY_URL,
+    secret: false,
+    parse: proxyUrl,
+  }),
+  noProxy: variable<readonly Exemption[]>({
+    name: 'NO_PROXY',
+    default: null,
+    whenUnset: [],
+    meaning: 'Hosts that the agent goes to without a proxy. Also read as no_proxy, which wins.',
+    allowed: `a list of at most ${MAX_EXEMPTIONS} names (each holds what is below it, too), addresses and networks, apart by commas or spaces, with :port for one port alone, or * for all, for example localhost, .example.com, 10.0.0.0/8`,
+    secret: false,
+    parse: listOf(exemption, MAX_EXEMPTIONS),
   }),
   extraCaCerts: variable<string | null>({
     name: 'NODE_EXTRA_CA_CERTS',

@@ -8,8 +8,8 @@ import {
   readAssignment,
 } from '../../wire/v1/assignment.ts';
 import { MAX_REFUSALS } from '../../wire/v1/limits.ts';
-import type { LocationSettings, PollResponse } from '../../wire/v1/poll.ts';
-import type { SavedAssignments } from './assignment-store.ts';
+import type { PollResponse } from '../../wire/v1/poll.ts';
+import type { KeptSettings, SavedAssignments } from './assignment-store.ts';
 import type { CheckSet } from './check-source.ts';
 
 /** Of one agent. More are left out, and the service is told so. */
@@ -19,7 +19,12 @@ const CHECKS_A_TURN = 100;
 const MAX_PROBLEM_CHARS = 600;
 
 /** Before the service was ever heard of. */
-const NO_SETTINGS: LocationSettings = { clientCertificates: [], pauses: [] };
+const NO_SETTINGS: KeptSettings = {
+  clientCertificates: [],
+  pauses: [],
+  variables: [],
+  proxyUrl: null,
+};
 
 /** What an answer was found to hold, beside the checks. */
 export interface ReadingNotes {
@@ -121,11 +126,16 @@ export class AssignedChecks {
   }
 
   /** The draft is whole. Returns whether the set is another one now. */
-  finish({ slug, settings: told }: PollResponse['location']): boolean {
+  finish({ slug, settings: told, variables, proxyUrl }: PollResponse['location']): boolean {
     const draft = this.#draft;
     this.#draft = null;
     if (draft === null) return false;
-    const settings = told ?? this.#settings;
+    const settings: KeptSettings = {
+      ...this.#settings,
+      ...told,
+      variables: variables ?? this.#settings.variables,
+      proxyUrl,
+    };
     const changed =
       draft.changed || slug !== this.#location || !isDeepStrictEqual(settings, this.#settings);
     this.#settings = settings;

@@ -1,34 +1,17 @@
-import { mkdir, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { z } from 'zod';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { replaceFile } from '../../runtime/replace-file.ts';
-import {
-  type Assignment,
-  assignmentEnvelope,
-  assignmentMessageOf,
-  readAssignment,
-} from '../../wire/v1/assignment.ts';
-import { locationName } from '../../wire/v1/fields.ts';
-import { type LocationSettings, locationSettingsSchema } from '../../wire/v1/poll.ts';
+import { readAssignments, type SavedAssignments, writeAssignments } from './assignment-file.ts';
+import { assignmentsBox } from './sealed-lines.ts';
 
-const FORMAT = 1;
-const MAX_FILE_BYTES = 256 * 1024 * 1024;
+export type { KeptSettings, SavedAssignments } from './assignment-file.ts';
+
 /** From a change to the writing of it. */
 const SAVE_DELAY_MS = 1_000;
 /** After the disk refused. */
 const RETRY_MS = 30_000;
-/** After so many the event loop goes on. */
-const CHECKS_A_TURN = 100;
-
-export interface SavedAssignments {
-  readonly location: string;
-  readonly settings: LocationSettings;
-  readonly assignments: readonly Assignment[];
-}
 
 export interface AssignmentStoreOptions {
   /** null: nothing is kept. */
@@ -37,19 +20,14 @@ export interface AssignmentStoreOptions {
   readonly log: Logger;
   /** What is to be written, asked when it is. */
   readonly current: () => SavedAssignments;
+  /** The location key as it is now: what is written, only an agent with this key can read. */
+  readonly key: () => string;
 }
-
-const savedSchema = z.object({
-  format: z.literal(FORMAT),
-  location: locationName,
-  // A release before them wrote none.
-  settings: locationSettingsSchema.default({ clientCertificates: [], pauses: [] }),
-  assignments: z.array(z.unknown()),
-});
 
 /**
  * The last assignments in DATA_DIR/assignments.json, by which an agent runs that starts while the
- * service is away (SEMANTICS 4, Lost service).
+ * service is away (SEMANTICS 4, Lost service). They hold variables and private keys, so the file is
+ * sealed: whoever has the disk, but not the location key, learns nothing.
  */
 export class AssignmentStore {
   readonly #options: AssignmentStoreOptions;
@@ -68,18 +46,33 @@ export class AssignmentStore {
     this.#file = options.dataDir === null ? null : join(options.dataDir, 'assignments.json');
   }
 
-  /** Null where there are none. A file that cannot be read is put aside, and the log says so. */
+  /**
+   * Null where there are none. A file that cannot be read is put aside, and the log says so; one
+   * that another key sealed stays until the next one takes its place.
+   */
   async load(): Promise<SavedAssignments | null> {
     const file = this.#file;
     if (file === null) return null;
+    const { log, key } = this.#options;
     try {
-      return await this.#read(file);
+      const { unreadable, ...saved } = await readAssignments(file, assignmentsBox(key()));
+      if (unreadable > 0) {
+        log.warn({ file, checks: unreadable }, 'kept checks cannot be read by this release');
+      }
+      return saved;
     } catch (error) {
       if (systemCodeOf(error) === 'ENOENT') return null;
-      const isDamaged = error instanceof SyntaxError || error instanceof VedetteError;
+      const code = error instanceof VedetteError ? error.code : null;
+      if (code === 'ASSIGNMENTS_OF_OTHER_KEY') {
+        const what =
+          'the last assignments were sealed with another location key, so checks run once the service answers';
+        log.warn({ file }, what);
+        return null;
+      }
+      const isDamaged = error instanceof SyntaxError || code === 'ASSIGNMENTS_DAMAGED';
       const movedTo = isDamaged ? await putAside(file) : null;
       const what = 'the last assignments cannot be read, so checks run once the service answers';
-      this.#options.log.warn({ file, reason: messageOf(error), movedTo }, what);
+      log.warn({ file, reason: messageOf(error), movedTo }, what);
       return null;
     }
   }
@@ -114,13 +107,13 @@ export class AssignmentStore {
   }
 
   async #write(): Promise<void> {
-    const { dataDir, log, current } = this.#options;
+    const { dataDir, log, current, key } = this.#options;
     const file = this.#file;
     if (file === null || dataDir === null) return;
     const changes = this.#changes;
     try {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
-      await replaceFile(file, textOf(current()), { durable: true });
+      await writeAssignments(file, current(), assignmentsBox(key()));
       if (this.#told !== null) log.warn({ file }, 'the assignments are kept on disk again');
       this.#told = null;
       this.#written = changes;
@@ -131,48 +124,6 @@ export class AssignmentStore {
       log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
     }
   }
-
-  async #read(file: string): Promise<SavedAssignments> {
-    const { size } = await stat(file);
-    if (size > MAX_FILE_BYTES) throw damaged(`it is longer than ${MAX_FILE_BYTES} bytes`);
-    const json: unknown = JSON.parse(await readFile(file, 'utf8'));
-    const saved = savedSchema.safeParse(json);
-    if (!saved.success) throw damaged('it is not of the form that this release writes');
-    const assignments: Assignment[] = [];
-    let unreadable = 0;
-    for (const [index, raw] of saved.data.assignments.entries()) {
-      const message = assignmentEnvelope.safeParse(raw);
-      const read = message.success ? readAssignment(message.data) : null;
-      if (read?.ok === true) assignments.push(read.value);
-      else unreadable += 1;
-      if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
-    }
-    if (unreadable > 0) {
-      this.#options.log.warn(
-        { file, checks: unreadable },
-        'kept checks cannot be read by this release',
-      );
-    }
-    const { location, settings } = saved.data;
-    return { location, settings, assignments };
-  }
-}
-
-/** One check a line, made bit by bit: checks are running beside it. */
-async function* textOf({
-  location,
-  settings,
-  assignments,
-}: SavedAssignments): AsyncGenerator<string> {
-  yield `{"format":${FORMAT},"location":${JSON.stringify(location)},`;
-  yield `"settings":${JSON.stringify(settings)},"assignments":[`;
-  for (let from = 0; from < assignments.length; from += CHECKS_A_TURN) {
-    const some = assignments.slice(from, from + CHECKS_A_TURN);
-    const lines = some.map((one) => JSON.stringify(assignmentMessageOf(one)));
-    yield `${from === 0 ? '' : ','}\n${lines.join(',\n')}`;
-    await nextTurn();
-  }
-  yield '\n]}\n';
 }
 
 /** For a look; the next one takes its place. */
@@ -184,8 +135,4 @@ async function putAside(file: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-function damaged(message: string): VedetteError {
-  return new VedetteError('input', 'ASSIGNMENTS_DAMAGED', message);
 }

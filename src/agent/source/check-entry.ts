@@ -9,6 +9,7 @@ import type { DocumentPath } from './file-problem.ts';
 import type { Reporter } from './reporter.ts';
 import { keysAt } from './schema-info.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
+import { reportVariableIssue } from './variable-entries.ts';
 
 /** Fields of a check of which each bounds the other. */
 const RULED_PAIRS: readonly (readonly string[])[] = [
@@ -101,6 +102,14 @@ function reportIssue(
 ): void {
   const schema = CHECK_SHAPES[checkType];
   const path = issue.path.filter((step) => typeof step !== 'symbol');
+  if (path[0] === 'variables') {
+    reportVariableIssue(issue, path.slice(1), body.variables, {
+      value: (rest, message) => report.value(pathOf(['variables', ...rest]), of, message),
+      key: (rest, message) => report.key(pathOf(['variables', ...rest]), of, message),
+      hiddenKey: (rest, message) => report.hiddenKey(pathOf(['variables', ...rest]), of, message),
+    });
+    return;
+  }
   if (issue.code !== 'unrecognized_keys') {
     report.value(pathOf(path), of, issueText(issue, schema, valueAt(body, path)));
     return;

@@ -10,8 +10,22 @@ const READ_BYTES = 64 * 1024;
  * @throws VedetteError of kind `input` where there is none, it cannot be read, is larger than
  *   MAX_FILE_BYTES or is not UTF-8
  */
-export async function readCheckFileText(file: string): Promise<string> {
-  const bytes = await readBytes(file);
+export function readCheckFileText(file: string): Promise<string> {
+  return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
+}
+
+/** What a file was to be, for messages, and the code of the errors. */
+export interface InputKind {
+  /** With its article. */
+  readonly kind: string;
+  readonly code: string;
+}
+
+/** The same for a file of another kind. */
+export async function readInputText(file: string, input: InputKind): Promise<string> {
+  const unusable = (message: string): VedetteError =>
+    new VedetteError('input', input.code, message);
+  const bytes = await readBytes(file, input, unusable);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -19,11 +33,13 @@ export async function readCheckFileText(file: string): Promise<string> {
   }
 }
 
-async function readBytes(file: string): Promise<Buffer> {
+type Unusable = (message: string) => VedetteError;
+
+async function readBytes(file: string, { kind }: InputKind, unusable: Unusable): Promise<Buffer> {
   try {
     const handle = await open(file, 'r');
     try {
-      return await readBounded(handle, file);
+      return await readBounded(handle, file, unusable);
     } finally {
       await handle.close();
     }
@@ -32,13 +48,13 @@ async function readBytes(file: string): Promise<Buffer> {
     const code = systemCodeOf(thrown);
     if (code === 'ENOENT') throw unusable(`${file}: there is no such file`);
     if (code === 'EACCES' || code === 'EPERM') throw unusable(`${file}: this user may not read it`);
-    if (code === 'EISDIR') throw unusable(`${file} is a directory, not a check file`);
+    if (code === 'EISDIR') throw unusable(`${file} is a directory, not ${kind}`);
     throw unusable(`${file} cannot be read (${code ?? messageOf(thrown)})`);
   }
 }
 
 /** The size that the system tells is no bound: pipes and devices have none. */
-async function readBounded(handle: FileHandle, file: string): Promise<Buffer> {
+async function readBounded(handle: FileHandle, file: string, unusable: Unusable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let totalBytes = 0; ; ) {
     const chunk = Buffer.allocUnsafe(READ_BYTES);
@@ -50,8 +66,4 @@ async function readBounded(handle: FileHandle, file: string): Promise<Buffer> {
     }
     chunks.push(chunk.subarray(0, bytesRead));
   }
-}
-
-function unusable(message: string): VedetteError {
-  return new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
 }

@@ -10,17 +10,18 @@ import { type DocumentPath, ProblemList, TOP } from './file-problem.ts';
 import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
+import { readVariables } from './variable-entries.ts';
 
 const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
-const EMPTY: Content = { checks: [], clientCertificates: [], pemFiles: [] };
-const TOP_KEYS = ['checks', 'defaults', 'clientCertificates'] as const;
+const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
+const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
 
 /** What a check file holds. */
-export interface CheckFile extends Pick<CheckSet, 'checks' | 'clientCertificates'> {
+export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
-  /** The same for the same checks and certificates, however the file writes them. */
+  /** The same for the same checks, variables and certificates, however the file writes them. */
   readonly fingerprint: string;
 }
 type Content = Omit<CheckFile, 'fingerprint'>;
@@ -59,9 +60,10 @@ async function readRoot(
   }
   reportUnknown(root, [], TOP_KEYS, report);
   const checks = readChecks(root, readDefaults(root, report), report);
+  const variables = readVariables(root.variables, report);
   const pemFiles = new Set<string>();
   const clientCertificates = await readCertificates(root, { report, checkFile: file, pemFiles });
-  return { checks, clientCertificates, pemFiles: [...pemFiles] };
+  return { checks, variables, clientCertificates, pemFiles: [...pemFiles] };
 }
 
 function readDefaults(root: RawMapping, report: Reporter): RawMapping {

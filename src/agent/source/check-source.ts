@@ -2,6 +2,7 @@ import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
 import type { Pause } from '../../model/pause.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
+import type { OwnVariable } from '../../model/variable.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 
 /** What is to be run from now on. */
@@ -17,6 +18,10 @@ export interface CheckSet {
    * for its slots.
    */
   readonly unanswered: ReadonlyMap<string, number>;
+  /** What templates of all the checks stand for, where a check has no variable of its own. */
+  readonly variables: readonly OwnVariable[];
+  /** What URL and API checks go through; null for the direct way. */
+  readonly proxyUrl: string | null;
   /** When which of the checks are not run. */
   readonly pauses: readonly Pause[];
   /** By check id, the tags of its group, where it has any. Pauses go by them, too. */

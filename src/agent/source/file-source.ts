@@ -147,15 +147,17 @@ class FileWatch {
     if (this.#told !== null) log.warn({ file }, 'the check file can be used again');
     this.#told = null;
     if (this.#signal.aborted || before?.fingerprint === checkFile.fingerprint) return;
-    const { checks, clientCertificates } = checkFile;
+    const { checks, variables, clientCertificates } = checkFile;
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
     this.#observer.listener.onChecks({
       checks,
+      variables,
       clientCertificates,
       turns: NO_TURNS,
       unanswered: NONE_UNANSWERED,
+      proxyUrl: null,
       pauses: [],
       groupTags: NO_GROUP_TAGS,
       location: LOCAL,

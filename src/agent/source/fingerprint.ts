@@ -8,17 +8,18 @@ import type { CheckSet } from './check-source.ts';
 export const MAX_SET_CHARS = 256 * 1024 * 1024;
 
 /**
- * The same for the same checks and certificates, however a file writes them; null where they come
- * to more than MAX_SET_CHARS.
+ * The same for the same checks, variables and certificates, however a file writes them; null where
+ * they come to more than MAX_SET_CHARS.
  */
 export function fingerprintOf({
   checks,
+  variables,
   clientCertificates,
-}: Pick<CheckSet, 'checks' | 'clientCertificates'>): string | null {
+}: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'>): string | null {
   const hash = createHash('sha256');
   let chars = 0;
   // One by one, as the JSON of all may be longer than a string can be.
-  for (const [kind, entries] of Object.entries({ checks, clientCertificates })) {
+  for (const [kind, entries] of Object.entries({ checks, variables, clientCertificates })) {
     hash.update(`${kind}\n`);
     for (const entry of entries) {
       const json = JSON.stringify(entry);

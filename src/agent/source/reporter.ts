@@ -7,6 +7,8 @@ export interface Reporter {
   value(path: DocumentPath, of: string, message: string): void;
   /** The same for a key rather than for its value. */
   key(path: DocumentPath, of: string, message: string): void;
+  /** The same where the key itself must not be shown: the message reads on after what holds it. */
+  hiddenKey(path: DocumentPath, of: string, message: string): void;
 }
 
 export function createReporter(document: SourceDocument, problems: ProblemList): Reporter {
@@ -15,5 +17,7 @@ export function createReporter(document: SourceDocument, problems: ProblemList):
       problems.add(pathText(path), of, message, () => document.locate(path)),
     key: (path, of, message) =>
       problems.add(pathText(path), of, message, () => document.locateKey(path)),
+    hiddenKey: (path, of, message) =>
+      problems.add(pathText(path.slice(0, -1)), of, message, () => document.locateKey(path)),
   };
 }

@@ -1,3 +1,4 @@
+import type { ServiceClient } from '../upload/service-client.ts';
 import { openAgentIdentity } from './agent-identity.ts';
 import { AssignedChecks } from './assigned-checks.ts';
 import { AssignmentStore } from './assignment-store.ts';
@@ -8,7 +9,9 @@ import { Poller, type PollerOptions } from './poller.ts';
 const BACKOFF_MS: BackoffMs = { min: 1_000, max: 30_000 };
 
 export interface ServiceSourceOptions
-  extends Omit<PollerOptions, 'identity' | 'assigned' | 'store' | 'backoffMs'> {
+  extends Omit<PollerOptions, 'identity' | 'assigned' | 'store' | 'backoffMs' | 'client'> {
+  /** Its key seals what is kept of the assignments. */
+  readonly client: Pick<ServiceClient, 'post' | 'key'>;
   /** null: neither the agent's id nor its assignments outlive the process. */
   readonly dataDir: string | null;
   /** 1 s to 30 s unless given. */
@@ -24,6 +27,8 @@ export interface ServiceSource extends CheckSource {
   readonly revision: number;
   /** What the process before this one left in DATA_DIR; null where nothing. `watch` tells it first. */
   readonly lastSet: CheckSet | null;
+  /** The location key is another one from now on: what is kept on disk is sealed with it. */
+  keyChanged(): void;
   /** The run's result is safe, or it was missed: the service need not name it any more. */
   done(runId: string): void;
   /**
@@ -52,6 +57,7 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
     clock,
     log,
     current: () => assigned.saved,
+    key: () => options.client.key,
   });
   const last = await store.load();
   if (last !== null) assigned.restore(last);
@@ -80,6 +86,10 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
         listener.onChecks(lastSet);
       }
       return poller.run(listener, signal);
+    },
+    keyChanged() {
+      // Before there are any, what is on disk may be of use to an agent with the key before.
+      if (assigned.location !== '') store.changed();
     },
     done: (runId) => poller.oneOffs.done(runId),
     release: (signal) => poller.release(signal),

@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
 import { VARIABLES } from '../../../src/agent/config/variables.ts';
 import {
   ENVIRONMENT,
@@ -37,11 +38,13 @@ describe('loadConfig', () => {
       concurrency: 100,
       healthPort: 8081,
       externalObservability: true,
+      evidence: true,
       logLevel: 'info',
       extraRootsPem: null,
       shutdownGraceMs: 300_000,
       connectivityTargets: [],
       deniedNetworks: [],
+      operatorVariables: NO_OPERATOR_VARIABLES,
     });
   });
 
@@ -61,6 +64,7 @@ describe('loadConfig', () => {
       concurrency: 1000,
       healthPort: 0,
       externalObservability: false,
+      evidence: true,
       logLevel: 'debug',
       extraRootsPem: null,
       shutdownGraceMs: 0,
@@ -74,6 +78,7 @@ describe('loadConfig', () => {
         { text: '192.0.2.7', address: '192.0.2.7', prefixBits: 32 },
         { text: 'fd00::/8', address: 'fd00::', prefixBits: 8 },
       ],
+      operatorVariables: NO_OPERATOR_VARIABLES,
     });
   });
 
@@ -269,6 +274,53 @@ describe('a variable that is nearly one of ours', () => {
   });
 });
 
+describe('the proxies of the agent', () => {
+  function proxiesOf(env: Environment) {
+    const { work } = loadConfig({ ...SERVICE, ...env });
+    if (work.kind !== 'service') throw new Error('not for a service');
+    return work.proxies;
+  }
+
+  it('are none where no variable is set', () => {
+    expect(proxiesOf({})).toEqual({ https: null, http: null, exemptions: [] });
+  });
+
+  it('are read in either case, and lower case wins', () => {
+    const { https, http, exemptions } = proxiesOf({
+      HTTPS_PROXY: 'http://upper.test:1',
+      https_proxy: 'http://lower.test:2',
+      HTTP_PROXY: 'upper.test:3',
+      no_proxy: 'a.test, .b.test 10.0.0.0/8',
+    });
+    expect([https?.shown, http?.shown]).toEqual(['http://lower.test:2', 'http://upper.test:3']);
+    expect(exemptions).toHaveLength(3);
+  });
+
+  it.each([
+    ['HTTPS_PROXY', 'socks5://ann:s3cret@proxy.test:1080', 'socks5://********@proxy.test:1080'],
+    ['http_proxy', 'http://ann:s3/cret@proxy.test:3128', 'http://********@proxy.test:3128'],
+    ['HTTP_PROXY', 'ann:s3cret@proxy.test:x', '********@proxy.test:x'],
+    ['NO_PROXY', 'a.test, 10.0.*', '10.0.*'],
+  ])('%s stops the start in one line without the credentials', (name, value, shown) => {
+    const { code, message } = refusalOf({ ...SERVICE, [name]: value });
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toMatch(new RegExp(`^${name} (is|holds) "`));
+    expect(message).toContain(JSON.stringify(shown));
+    expect(message).not.toMatch(/s3|\n/);
+  });
+
+  it('take no name of another program for a slip', () => {
+    const env = { FTP_PROXY: 'x', WS_PROXY: 'x', GOPROXY: 'direct', https_proxy: 'p.test:1' };
+    expect(proxiesOf(env).https?.hostname).toBe('p.test');
+  });
+
+  it('are nothing to an agent that has no service', () => {
+    expect(loadConfig({ ...NEEDED, HTTPS_PROXY: 'nonsense:', NO_PROXY: '/' }).work).toEqual(
+      FILE_WORK,
+    );
+  });
+});
+
 describe('loadRunConfig', () => {
   it("needs nothing, and does not mind what is the daemon's alone", () => {
     const env = { API_KEY: 'of another program', AGENT_HEALTH_PORT: 'off', JOB_CONCURRENCY: '7' };
@@ -278,6 +330,7 @@ describe('loadRunConfig', () => {
       extraRootsPem: null,
       connectivityTargets: [],
       deniedNetworks: [],
+      operatorVariables: NO_OPERATOR_VARIABLES,
     });
   });
 

@@ -88,6 +88,20 @@ describe('a check file that is watched', () => {
     await watch.stop();
   });
 
+  it('is handed over with its variables, and again where only these change', async () => {
+    const variables = (value: string): string =>
+      `variables: [{ key: TOKEN, value: "${value}", secret: true }]\n`;
+    writeFileSync(file, variables('one') + text('a'));
+    const watch = await watching();
+    writeFileSync(file, variables('two') + text('a'));
+    await watch.poll();
+    expect(watch.sets.map((set) => set.variables)).toEqual([
+      [{ key: 'TOKEN', value: 'one', secret: true }],
+      [{ key: 'TOKEN', value: 'two', secret: true }],
+    ]);
+    await watch.stop();
+  });
+
   it('is not taken half-written: it has to stand still from one look to the next', async () => {
     writeFileSync(file, text('a', 'b'));
     const watch = await watching();

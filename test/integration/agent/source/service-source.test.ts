@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
+import { readAssignments } from '../../../../src/agent/source/assignment-file.ts';
 import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
+import { assignmentsBox, seal, unseal } from '../../../../src/agent/source/sealed-lines.ts';
 import { createServiceSource } from '../../../../src/agent/source/service-source.ts';
 import { ServiceClient } from '../../../../src/agent/upload/service-client.ts';
 import {
@@ -24,6 +27,11 @@ import { makeTempFolder } from '../../../support/temp-folder.ts';
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 };
 /** Between two polls that end at once. */
 const REST_MS = 250;
+const KEY = `pl_${'0'.repeat(32)}`;
+const OTHER_KEY = `pl_${'1'.repeat(32)}`;
+
+const kept = (dataDir: string, key = KEY) =>
+  readAssignments(join(dataDir, 'assignments.json'), assignmentsBox(key));
 
 const assignment = (id: string, fields: object = {}) =>
   assignmentMessageOf({
@@ -57,19 +65,23 @@ function folder(): string {
 const ids = (set: CheckSet | undefined): string[] => (set?.checks ?? []).map(({ id }) => id).sort();
 
 /** A source that polls a stub of the service, on a clock of the test's own. */
-async function startAgent(dataDir: string | null = null, serviceUrl?: URL) {
+async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key = () => KEY) {
   const clock = new FakeClock();
   const stub = await startServiceStub(clock);
   const { log, records } = captureLog();
   const client = new ServiceClient({
     serviceUrl: serviceUrl ?? stub.url,
-    key: () => `pl_${'0'.repeat(32)}`,
+    key,
+    proxies: NO_PROXIES,
     clock,
     version: '1.2.3',
   });
   let inFlight = 0;
   const source = await createServiceSource({
     client: {
+      get key() {
+        return client.key;
+      },
       async post(...request) {
         inFlight += 1;
         try {
@@ -412,33 +424,163 @@ it('keeps a change within a second, while it runs', async () => {
   expect(readdirSync(dataDir)).toEqual(['agent-id']);
   await clock.advance(1000);
   await eventually(() => readdirSync(dataDir).includes('assignments.json'));
-  expect(readFileSync(`${dataDir}/assignments.json`, 'utf8')).toContain('"checkId":"a"');
+  expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
 });
 
-it.each([
-  ['is cut', '{"format":1,"location":"office","assignments":[\n{"che'],
-  ['is of another form', '{"format":2,"location":"office","assignments":[]}'],
-  ['is empty', ''],
-])('puts the last assignments aside where their file %s', async (_how, text) => {
+/** What an agent leaves that was given two checks. */
+async function leave(
+  dataDir: string,
+  upsert = [assignment('a'), assignment('b')],
+): Promise<string> {
+  const { answered, stop } = await startAgent(dataDir);
+  await answered({ full: true, upsert });
+  await stop();
+  return `${dataDir}/assignments.json`;
+}
+
+const bytesOf = (lines: readonly string[]): string => `${lines.join('\n')}\n`;
+
+it.each<[string, (lines: readonly string[]) => string]>([
+  ['is empty', () => ''],
+  ['has no line but the first', (lines) => bytesOf(lines.slice(0, 1))],
+  ['is cut between two lines', (lines) => bytesOf(lines.slice(0, -1))],
+  ['is cut within a line', (lines) => bytesOf(lines).slice(0, -20)],
+  ['has a line twice', (lines) => bytesOf([...lines, lines.at(-1) ?? ''])],
+  ['has lines in another order', ([a, b, c, d]) => bytesOf([a, b, d, c].map(String))],
+  [
+    'has a changed line',
+    ([a, b, ...rest]) => bytesOf([String(a), String(b), ...rest.map(flipped)]),
+  ],
+  ['is not sealed', () => '{"format":1,"location":"office","assignments":[]}'],
+  ['is of a newer release', (lines) => bytesOf(['{"format":3}', ...lines.slice(1)])],
+])('puts the last assignments aside where their file %s', async (_how, change) => {
   const dataDir = folder();
-  writeFileSync(`${dataDir}/assignments.json`, text);
+  const file = await leave(dataDir);
+  writeFileSync(file, change(readFileSync(file, 'utf8').trimEnd().split('\n')));
   const { sets, source, logged, answered } = await startAgent(dataDir);
   expect(source.lastSet).toBeNull();
-  expect(logged('warn')).toEqual([
-    expect.objectContaining({ movedTo: `${dataDir}/assignments.json.damaged` }),
-  ]);
+  expect(logged('warn')).toEqual([expect.objectContaining({ movedTo: `${file}.damaged` })]);
   await answered({ full: true, upsert: [assignment('a')] });
   expect(sets.map(ids)).toEqual([['a']]);
 });
 
+function flipped(line: string): string {
+  return line.slice(0, 60) + (line[60] === 'A' ? 'B' : 'A') + line.slice(61);
+}
+
 it('leaves out a kept check that cannot be read, and says so', async () => {
   const dataDir = folder();
-  const kept = [assignment('a'), { ...assignment('b'), check: {} }];
-  const file = { format: 1, location: 'office', assignments: kept };
-  writeFileSync(`${dataDir}/assignments.json`, JSON.stringify(file));
+  const file = await leave(dataDir);
+  const box = assignmentsBox(KEY);
+  const lines: string[] = [];
+  for await (const line of unseal(file, box)) lines.push(line.replace('"TCP"', '"GOPHER"'));
+  lines[1] = (lines[1] ?? '').replace('"GOPHER"', '"TCP"');
+  await writeFile(file, seal(lines, box));
   const { sets, logged } = await startAgent(dataDir);
   expect(sets.map(ids)).toEqual([['a']]);
   expect(logged('warn')).toEqual([expect.objectContaining({ checks: 1 })]);
+});
+
+it('leaves nothing on the disk that could be read without the key', async () => {
+  const dataDir = folder();
+  const planted = 'planted-7f3a';
+  const check = checkOf('API', {
+    id: 'a',
+    name: `${planted}-name`,
+    request: { headers: [{ key: 'X-Token', value: `${planted}-header` }] },
+    variables: [{ key: 'OWN', value: `${planted}-own`, secret: true }],
+  });
+  const upsert = [assignmentMessageOf({ check, slots: SLOTS, answeredUntil: null, groupTags: [] })];
+  const certificate = {
+    host: 'a.example',
+    cert: 'C',
+    key: `${planted}-key`,
+    ca: null,
+    passphrase: null,
+  };
+  const location = {
+    slug: 'office',
+    proxyUrl: `http://me:${planted}-proxy@proxy.example:3128`,
+    variables: [{ key: 'A', value: `${planted}-given`, secret: true }],
+    settings: { clientCertificates: [certificate], pauses: [] },
+  };
+  const before = await startAgent(dataDir);
+  await before.answered({ full: true, upsert, location });
+  await before.stop();
+  await before.stub.close().catch(() => {});
+
+  for (const name of readdirSync(dataDir)) {
+    const bytes = readFileSync(join(dataDir, name));
+    expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0);
+    for (let shift = 0; shift < 3; shift += 1) {
+      const base64 = Buffer.from('x'.repeat(shift) + planted)
+        .toString('base64')
+        .slice(4, 12);
+      expect(bytes.includes(base64)).toBe(false);
+    }
+    expect(bytes.includes(planted)).toBe(false);
+    const decoded = Buffer.from(bytes.toString('latin1'), 'base64');
+    expect(decoded.includes(planted)).toBe(false);
+  }
+  // Of use to the agent nevertheless, while its service is away.
+  const after = await startAgent(dataDir, before.stub.url);
+  expect(after.sets).toEqual([before.sets[0]]);
+  expect(after.sets[0]).toMatchObject({
+    checks: [check],
+    variables: location.variables,
+    proxyUrl: location.proxyUrl,
+    clientCertificates: [certificate],
+  });
+});
+
+it('takes nothing that another key sealed, says so, and leaves it until there is something new', async () => {
+  const dataDir = folder();
+  const file = await leave(dataDir);
+  const sealed = readFileSync(file);
+  const { source, logged, answered, stop } = await startAgent(dataDir, undefined, () => OTHER_KEY);
+  expect(source.lastSet).toBeNull();
+  expect(logged('warn').map(({ msg }) => msg)).toEqual([
+    'the last assignments were sealed with another location key, so checks run once the service answers',
+  ]);
+  source.keyChanged();
+  expect(readFileSync(file)).toEqual(sealed);
+  await answered({ full: true, upsert: [assignment('c')] });
+  await stop();
+  expect(readdirSync(dataDir).sort()).toEqual(['agent-id', 'assignments.json']);
+  expect((await kept(dataDir, OTHER_KEY)).assignments).toHaveLength(1);
+});
+
+it('seals anew what it keeps when the key changes', async () => {
+  const dataDir = folder();
+  let key = KEY;
+  const { answered, clock, source } = await startAgent(dataDir, undefined, () => key);
+  await answered({ full: true, upsert: [assignment('a')] });
+  await clock.advance(1000);
+  await eventually(() => readdirSync(dataDir).includes('assignments.json'));
+  const before = readFileSync(`${dataDir}/assignments.json`);
+  key = OTHER_KEY;
+  source.keyChanged();
+  // At once, or behind the writing that is under way.
+  await eventually(() => (clock.nextTimerInMs ?? Number.POSITIVE_INFINITY) <= 1000);
+  await clock.advance(1000);
+  await eventually(() => !readFileSync(`${dataDir}/assignments.json`).equals(before));
+  expect((await kept(dataDir, OTHER_KEY)).assignments).toHaveLength(1);
+  await expect(kept(dataDir, KEY)).rejects.toMatchObject({ code: 'ASSIGNMENTS_OF_OTHER_KEY' });
+});
+
+it('keeps many checks of any size, as they are', async () => {
+  const dataDir = folder();
+  const body = 'é\n"'.repeat(100_000);
+  const upsert = Array.from({ length: 500 }, (_, n) =>
+    assignment(`check-${n}`, { description: `${n}` }),
+  );
+  const long = checkOf('API', { id: 'long', request: { body } });
+  upsert.push(
+    assignmentMessageOf({ check: long, slots: SLOTS, answeredUntil: null, groupTags: [] }) as never,
+  );
+  await leave(dataDir, upsert);
+  const { assignments } = await kept(dataDir);
+  expect(assignments.map(assignmentMessageOf)).toEqual(upsert);
 });
 
 it('makes itself a new id where the file of the old one holds none', async () => {

@@ -88,8 +88,8 @@ describe('the text', () => {
     ['a: !secret x', '1:4: not valid YAML: tags such as !name are not supported'],
     ['[1, 2', expect.stringMatching(/^1:6: not valid YAML/)],
     [
-      `checks: [${TCP}]\nvariables: []`,
-      '2:1: variables is not a known key; known here: checks, defaults, clientCertificates',
+      `checks: [${TCP}]\nsettings: []`,
+      '2:1: settings is not a known key; known here: checks, defaults, variables, clientCertificates',
     ],
     [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],

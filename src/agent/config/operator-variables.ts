@@ -1,0 +1,84 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/variable.ts';
+import type { Parsed } from '../../runtime/config/parsers.ts';
+import { quoted } from '../../runtime/config/read-variable.ts';
+import type { Environment } from '../../runtime/config/variable.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+
+/** Of either kind. */
+export const MAX_OPERATOR_VARIABLES = 500;
+
+/** Variables that the operator gives to the templates of checks; the service never gets them. */
+export interface OperatorVariables {
+  /** By name, as they were at the start. */
+  readonly fromEnv: ReadonlyMap<string, string>;
+  /** One file a value; null for none. Read and watched by whoever fills templates. */
+  readonly folder: string | null;
+}
+
+export const NO_OPERATOR_VARIABLES: OperatorVariables = { fromEnv: new Map(), folder: null };
+
+/** One entry of VARIABLES_FROM_ENV. */
+export function variableName(text: string): Parsed<string> {
+  return variableKeySchema.safeParse(text).success
+    ? { ok: true, value: text }
+    : { ok: false, culprit: text };
+}
+
+/**
+ * The values of the named variables. Empty ones count as unset.
+ *
+ * @param settings names of what configures the agent itself, which no check is to read
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that never tells a
+ *   value
+ */
+export function readFromEnv(
+  env: Environment,
+  names: readonly string[],
+  settings: readonly string[],
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
+  for (const name of names) {
+    if (settings.includes(name.toUpperCase())) {
+      throw invalidNames(`${name}, which is a setting of the agent that no check may read`);
+    }
+    const value = Object.hasOwn(env, name) ? (env[name] ?? '') : '';
+    if (value === '') {
+      throw invalidNames(`${name}, which is not set: set it, or take its name out`);
+    }
+    if (value.length > MAX_VALUE_CHARS) {
+      throw invalidNames(`${name}, whose value is longer than ${MAX_VALUE_CHARS} characters`);
+    }
+    values.set(name, value);
+  }
+  return values;
+}
+
+/** @throws VedetteError of kind `config` and code CONFIG_INVALID where it is no folder to be read */
+export function readableFolder(path: string): string {
+  try {
+    if (!statSync(path).isDirectory()) throw invalidFolder(path, 'is no folder');
+    accessSync(path, constants.R_OK | constants.X_OK);
+    return path;
+  } catch (error) {
+    if (error instanceof VedetteError) throw error;
+    const code = systemCodeOf(error);
+    if (code === 'ENOENT') throw invalidFolder(path, 'does not exist');
+    if (code === 'EACCES' || code === 'EPERM') {
+      throw invalidFolder(path, 'may not be read by this user');
+    }
+    throw invalidFolder(path, `cannot be read (${code ?? messageOf(error)})`);
+  }
+}
+
+function invalidNames(problem: string): VedetteError {
+  return new VedetteError('config', 'CONFIG_INVALID', `VARIABLES_FROM_ENV names ${problem}`);
+}
+
+function invalidFolder(path: string, problem: string): VedetteError {
+  return new VedetteError(
+    'config',
+    'CONFIG_INVALID',
+    `VARIABLES_DIR is ${quoted(path)}, which ${problem}; it must be the path of a folder with one file a value`,
+  );
+}

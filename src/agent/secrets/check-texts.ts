@@ -1,0 +1,73 @@
+import type { Check } from '../../model/check.ts';
+import type { ApiRequest } from '../../model/request.ts';
+
+/** Where in a check a text stands that may hold templates (SEMANTICS 2). */
+export interface TextPlace {
+  /** What has to hold for it once its templates are filled in. */
+  readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';
+  /** For people, to begin a sentence with: `The header X-Token`. */
+  readonly label: () => string;
+}
+
+export type MapText = (text: string, place: TextPlace) => string;
+
+const MAX_NAME_CHARS = 100;
+
+const URL_PLACE: TextPlace = { kind: 'url', label: () => 'The url' };
+const BODY: TextPlace = { kind: 'body', label: () => 'The body' };
+const DATA: TextPlace = { kind: 'data', label: () => 'The data' };
+const USER_NAME: TextPlace = { kind: 'credential', label: () => 'The username of basicAuth' };
+const PASSWORD: TextPlace = { kind: 'credential', label: () => 'The password of basicAuth' };
+
+/** The check with each text that may hold templates put through `map`, always in the same order. */
+export function mapTexts(check: Check, map: MapText): Check {
+  switch (check.checkType) {
+    case 'URL': {
+      const { request } = check;
+      return { ...check, request: { ...request, url: map(request.url, URL_PLACE) } };
+    }
+    case 'API':
+      return { ...check, request: mapApiRequest(check.request, map) };
+    case 'TCP': {
+      const { request } = check;
+      const data = request.data === null ? null : map(request.data, DATA);
+      return { ...check, request: { ...request, data } };
+    }
+    case 'DNS':
+    case 'ICMP':
+      return check;
+  }
+}
+
+function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
+  const { url, headers, queryParameters, body, basicAuth } = request;
+  return {
+    ...request,
+    url: map(url, URL_PLACE),
+    headers: headers.map((header) => {
+      const label = (): string => `The header ${shortened(header.key)}`;
+      return { ...header, value: map(header.value, { kind: 'header', label }) };
+    }),
+    queryParameters: queryParameters.map((parameter, index) => {
+      const keyLabel = (): string => `The name of query parameter ${index + 1}`;
+      const label = (): string => `The query parameter ${shortened(parameter.key)}`;
+      return {
+        ...parameter,
+        key: map(parameter.key, { kind: 'query', label: keyLabel }),
+        value: map(parameter.value, { kind: 'query', label }),
+      };
+    }),
+    body: map(body, BODY),
+    basicAuth:
+      basicAuth === null
+        ? null
+        : {
+            username: map(basicAuth.username, USER_NAME),
+            password: map(basicAuth.password, PASSWORD),
+          },
+  };
+}
+
+function shortened(name: string): string {
+  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS)}…` : name;
+}

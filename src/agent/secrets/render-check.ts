@@ -1,0 +1,115 @@
+import type { Check } from '../../model/check.ts';
+import type { Failure } from '../../model/error-codes.ts';
+import {
+  compileTemplate,
+  fillTemplate,
+  fillUrl,
+  namesOf,
+  type Template,
+} from '../../model/template.ts';
+import { mapTexts, type TextPlace } from './check-texts.ts';
+import { LIMITS_CHARS, problemOf } from './sendable.ts';
+
+/** VARIABLE_UNKNOWN or REQUEST_INVALID where it cannot be sent. */
+export type Rendered<C> =
+  | { readonly ok: true; readonly check: C }
+  | { readonly ok: false; readonly failure: Failure };
+
+/** The value of a variable that the check does not have itself; undefined where there is none. */
+export type Lookup = (name: string) => string | undefined;
+
+/** One text of a check; `template` is null where it holds none. */
+interface Slot {
+  readonly template: Template | null;
+  readonly names: readonly string[];
+  readonly place: TextPlace;
+}
+
+interface Compiled {
+  readonly slots: readonly Slot[];
+  /** The check's own variables. */
+  readonly own: ReadonlyMap<string, string>;
+  readonly names: readonly string[];
+}
+
+/** More are not named in a message. */
+const MAX_NAMED = 5;
+
+/** Checks are never changed, only replaced. null: it holds no templates. */
+const compiledOf = new WeakMap<Check, Compiled | null>();
+
+function compile(check: Check): Compiled | null {
+  const known = compiledOf.get(check);
+  if (known !== undefined) return known;
+  const slots: Slot[] = [];
+  mapTexts(check, (text, place) => {
+    const template = compileTemplate(text);
+    slots.push({ template, names: template === null ? [] : namesOf(template), place });
+    return text;
+  });
+  const names = [...new Set(slots.flatMap((slot) => slot.names))];
+  const own = new Map(check.variables.map(({ key, value }) => [key, value]));
+  const compiled = names.length === 0 ? null : { slots, own, names };
+  compiledOf.set(check, compiled);
+  return compiled;
+}
+
+/**
+ * The check with its templates filled in (SEMANTICS 2): by its own variables first, then by the
+ * others. In the url `{{NAME}}` is URI-encoded; query parameters are encoded when they are sent,
+ * and all else is taken as it is. No message of a failure tells a value.
+ *
+ * A check without templates comes back as the same object.
+ */
+export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered<C> {
+  const compiled = compile(check);
+  if (compiled === null) return { ok: true, check };
+  const { slots, own } = compiled;
+  const lookup: Lookup = (name) => own.get(name) ?? others(name);
+  const unknown = findUnknown(compiled, lookup);
+  if (unknown !== null) return { ok: false, failure: unknown };
+
+  let index = 0;
+  let failure: Failure | null = null;
+  const rendered = mapTexts(check, (text) => {
+    const slot = slots[index];
+    index += 1;
+    const template = slot?.template ?? null;
+    if (slot === undefined || template === null || failure !== null) return text;
+    const filled = fillSlot(template, slot.place, lookup);
+    const problem = problemOf(slot.place.kind, template, filled, lookup);
+    if (problem === null) return filled ?? text;
+    failure = {
+      code: 'REQUEST_INVALID',
+      message: `${slot.place.label()} cannot be sent: ${problem}.`,
+    };
+    return text;
+  });
+  // The same check, but for the texts in it.
+  return failure === null ? { ok: true, check: rendered as C } : { ok: false, failure };
+}
+
+/** The variables that the templates of a check name and that are not its own. */
+export function namesFromOthers(check: Check): readonly string[] {
+  const compiled = compile(check);
+  return compiled === null ? [] : compiled.names.filter((name) => !compiled.own.has(name));
+}
+
+function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {
+  const fill = kind === 'url' ? fillUrl : fillTemplate;
+  return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
+}
+
+function findUnknown({ slots, names }: Compiled, lookup: Lookup): Failure | null {
+  const unknown = names.filter((name) => lookup(name) === undefined);
+  const [first, ...rest] = unknown;
+  if (first === undefined) return null;
+  const where = slots.find((slot) => slot.names.includes(first))?.place.label() ?? 'The request';
+  const more = rest.length > MAX_NAMED ? ' and others' : '';
+  const others =
+    rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
+  return {
+    code: 'VARIABLE_UNKNOWN',
+    message: `${where} names the variable ${first}, which has no value here${others}: define it among the variables of the check, of the check file or of the account, or have the agent take it by VARIABLES_FROM_ENV or VARIABLES_DIR.`,
+  };
+}

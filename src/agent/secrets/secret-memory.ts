@@ -1,0 +1,136 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isSecretWorthy } from '../../model/scrub/scrubber.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+
+/** How long a value stays secret that is none any more: runs are under way, and results wait. */
+export const KEPT_MS = 3_600_000;
+/** Of those. */
+const MAX_KEPT = 10_000;
+/** At once, in number and in all. */
+const MAX_SECRETS = 50_000;
+const MAX_SECRET_CHARS = 20_000_000;
+/** After so many the event loop goes on: checks are running beside it. */
+const VALUES_A_TURN = 1_000;
+/** Variables that the log was told of. */
+const MAX_TOLD = 1_000;
+
+export interface Secret {
+  /** Of its variable; null where it has none, and nobody is to be told of it. */
+  readonly name: string | null;
+  readonly value: string;
+}
+
+/** Which values are secret: those in force, and those that were until an hour ago. */
+export class SecretMemory {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #current: ReadonlySet<string> = new Set();
+  /** Monotonic milliseconds at which each went, oldest first. */
+  readonly #gone = new Map<string, number>();
+  #masked: ReadonlySet<string> = new Set();
+  readonly #told = new Set<string>();
+
+  constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Whether a value was kept for long enough. */
+  get hasExpired(): boolean {
+    for (const goneAtMs of this.#gone.values()) return this.#isOver(goneAtMs);
+    return false;
+  }
+
+  /**
+   * These are the secrets from now on. One call at a time.
+   *
+   * @returns all that is to be masked; null where that is masked already
+   */
+  async learn(secrets: readonly Secret[]): Promise<readonly string[] | null> {
+    const before = this.#current;
+    const current = await this.#usable(secrets);
+    this.#current = current;
+    this.#keep([...before].filter((value) => !current.has(value)));
+    return this.#news();
+  }
+
+  /** These are secret for as long as if they had just been replaced. Returns what `learn` does. */
+  async remember(secrets: readonly Secret[]): Promise<readonly string[] | null> {
+    const usable = await this.#usable(secrets);
+    this.#keep([...usable].filter((value) => !this.#current.has(value)));
+    return this.#news();
+  }
+
+  /** These are masked by now. */
+  masked(secrets: readonly string[]): void {
+    this.#masked = new Set(secrets);
+  }
+
+  #keep(values: readonly string[]): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const value of values) {
+      // Behind the others, as the newest.
+      this.#gone.delete(value);
+      this.#gone.set(value, nowMs);
+    }
+    for (const [value, goneAtMs] of this.#gone) {
+      if (this.#current.has(value) || this.#isOver(goneAtMs)) this.#gone.delete(value);
+    }
+    this.#boundGone();
+  }
+
+  #news(): readonly string[] | null {
+    const secrets = new Set([...this.#current, ...this.#gone.keys()]);
+    const isSame =
+      secrets.size === this.#masked.size && [...secrets].every((value) => this.#masked.has(value));
+    return isSame ? null : [...secrets];
+  }
+
+  async #usable(secrets: readonly Secret[]): Promise<ReadonlySet<string>> {
+    const usable = new Set<string>();
+    let chars = 0;
+    let over = 0;
+    for (const [index, { name, value }] of secrets.entries()) {
+      if (index % VALUES_A_TURN === VALUES_A_TURN - 1) await nextTurn();
+      if (usable.has(value)) continue;
+      if (!isSecretWorthy(value)) {
+        this.#tellUnworthy(name, value);
+      } else if (usable.size >= MAX_SECRETS || chars + value.length > MAX_SECRET_CHARS) {
+        over += 1;
+      } else {
+        usable.add(value);
+        chars += value.length;
+      }
+    }
+    if (over > 0) {
+      const message = `more secrets than the agent can mask (${MAX_SECRETS} values of ${MAX_SECRET_CHARS} characters in all): the others are not masked`;
+      this.#log.error({ secrets: over }, message);
+    }
+    return usable;
+  }
+
+  #tellUnworthy(name: string | null, value: string): void {
+    if (name === null || value === '') return;
+    if (this.#told.has(name) || this.#told.size >= MAX_TOLD) return;
+    this.#told.add(name);
+    this.#log.warn(
+      { variable: name },
+      'the value of this variable is too short or too common to be masked in results and logs',
+    );
+  }
+
+  #boundGone(): void {
+    const over = this.#gone.size - MAX_KEPT;
+    if (over <= 0) return;
+    for (const value of [...this.#gone.keys()].slice(0, over)) this.#gone.delete(value);
+    this.#log.warn(
+      { secrets: over },
+      `of the secrets that are replaced, only the last ${MAX_KEPT} are masked for an hour more`,
+    );
+  }
+
+  #isOver(goneAtMs: number): boolean {
+    return this.#clock.monotonicMs() - goneAtMs >= KEPT_MS;
+  }
+}

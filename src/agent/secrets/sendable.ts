@@ -1,0 +1,90 @@
+import { isHeaderValue } from '../../model/request.ts';
+import { isHttpUrl } from '../../model/request-url.ts';
+import { namesOf, type Template } from '../../model/template.ts';
+import type { TextPlace } from './check-texts.ts';
+
+type Kind = TextPlace['kind'];
+
+/** Of a text with its values filled in; those that a check can hold itself go no further either. */
+export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
+  url: 20_000,
+  header: 20_000,
+  query: 20_000,
+  credential: 20_000,
+  body: 1_000_000,
+  data: 65_536,
+};
+
+const MAX_NAMED = 5;
+
+/**
+ * Why a text cannot be sent with its values filled in; null where it can. A part of a sentence that
+ * names the variable and never a value.
+ *
+ * @param filled null where it became too long
+ */
+export function problemOf(
+  kind: Kind,
+  template: Template,
+  filled: string | null,
+  lookup: (name: string) => string | undefined,
+): string | null {
+  const names = namesOf(template);
+  if (filled === null) {
+    return `it is longer than ${LIMITS_CHARS[kind]} characters with ${valuesOf(names)} filled in`;
+  }
+  for (const name of namesAsTheyAre(kind, template)) {
+    const fault = faultIn(kind, lookup(name) ?? '');
+    if (fault !== null) return `the value of the variable ${name} ${fault}`;
+  }
+  if (kind !== 'url' || isHttpUrl(filled)) return null;
+  return `it is no http or https URL with ${valuesOf(names)} filled in${encodingHint(template)}`;
+}
+
+/** Encoded in a url, any value can be sent. */
+function namesAsTheyAre(kind: Kind, template: Template): readonly string[] {
+  if (kind !== 'url') return namesOf(template);
+  return namesOf(
+    template.filter((part, index) => typeof part !== 'string' && (part.isRaw || index === 0)),
+  );
+}
+
+/** Of one value, in the words that follow its name. */
+function faultIn(kind: Kind, value: string): string | null {
+  switch (kind) {
+    case 'header':
+      if (isHeaderValue(value)) return null;
+      return controlIn(value) ?? 'holds characters that are not in Latin-1, as headers need them';
+    case 'credential': // RFC 7617 2
+    case 'url':
+      return controlIn(value);
+    case 'query':
+    case 'body':
+    case 'data':
+      return null;
+  }
+}
+
+function controlIn(value: string): string | null {
+  if (/[\r\n]$/.test(value) && !/[\r\n]/.test(value.trimEnd())) {
+    return 'ends with a line break: store it without one';
+  }
+  if (/[\r\n]/.test(value)) return 'holds a line break';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(value)) return 'holds a control character';
+  return null;
+}
+
+function valuesOf(names: readonly string[]): string {
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  if (names.length === 1) return `the value of the variable ${shown}`;
+  return `the values of ${shown}${names.length > MAX_NAMED ? ' and others' : ''}`;
+}
+
+function encodingHint(template: Template): string {
+  const encoded = template.find(
+    (part, index) => typeof part !== 'string' && !part.isRaw && index > 0,
+  );
+  if (encoded === undefined || typeof encoded === 'string') return '';
+  return ` (in a url {{${encoded.name}}} is URI-encoded; {{{${encoded.name}}}} is not)`;
+}

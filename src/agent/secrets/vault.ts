@@ -1,0 +1,217 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Check } from '../../model/check.ts';
+import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
+import type { OwnVariable } from '../../model/variable.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
+import type { OperatorVariables } from '../config/operator-variables.ts';
+import type { CheckSet } from '../source/check-source.ts';
+import { namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
+import { SecretMemory } from './secret-memory.ts';
+import { credentialsOf } from './url-credentials.ts';
+import { VariablesFolder } from './variables-folder.ts';
+
+export type { Rendered } from './render-check.ts';
+
+export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
+
+/** Fills the templates of checks, and knows what must not be told (SEMANTICS 2). */
+export interface SecretsVault {
+  /** Of now: ask for it anew each time. */
+  readonly scrubber: Scrubber;
+  /**
+   * These values are in force from when it resolves, when the scrubber knows them as well. What went
+   * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
+   */
+  take(given: Given): Promise<void>;
+  /**
+   * A check that is in no set, for a run beside the plan. From when it resolves its own secrets are
+   * known for an hour; at once, as a rule, as they are.
+   */
+  admit(check: Check): Promise<void>;
+  /**
+   * The check with its values: its own, before those of the agent (environment, then files), before
+   * those given. Without templates it comes back as the same object.
+   */
+  render<C extends Check>(check: C): Rendered<C>;
+  /** The names that templates use and nobody has a value for, sorted. */
+  missing(checks: readonly Check[]): readonly string[];
+  /** Sees to what changes by itself (VARIABLES_DIR, time) until the signal aborts. */
+  watch(signal: AbortSignal): Promise<void>;
+}
+
+export interface VaultOptions {
+  readonly operator: OperatorVariables;
+  /** The location key and credentials of proxies; a function where they may change. */
+  readonly always: readonly string[] | (() => readonly string[]);
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes the scrubber. */
+  readonly build?: typeof buildScrubber;
+}
+
+/** Between two looks at the folder. */
+const LOOK_MS = 1000;
+/** After so many the event loop goes on. */
+const CHECKS_A_TURN = 100;
+
+interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Values in force, apart from those that checks have themselves. */
+interface Values {
+  /** The agent's own. */
+  readonly agent: ReadonlyMap<string, string>;
+  readonly shared: ReadonlyMap<string, string>;
+  /** What is secret of the checks, the shared variables and the proxy. */
+  readonly secrets: readonly NamedValue[];
+}
+
+const NO_VALUES: Values = { agent: new Map(), shared: new Map(), secrets: [] };
+
+/** Resolves when the values of the agent's own are read and their scrubber is made. */
+export async function openVault(options: VaultOptions): Promise<SecretsVault> {
+  const vault = new Vault(options);
+  await vault.open();
+  return vault;
+}
+
+class Vault implements SecretsVault {
+  readonly #options: VaultOptions;
+  readonly #folder: VariablesFolder | null;
+  readonly #memory: SecretMemory;
+  #scrubber = NO_SECRETS;
+  #values = NO_VALUES;
+  #filesRead: ReadonlyMap<string, string> | null = null;
+  #always: readonly string[] = [];
+  /** The end of what was asked for last. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(options: VaultOptions) {
+    const { operator, clock, log } = options;
+    this.#options = options;
+    this.#folder =
+      operator.folder === null
+        ? null
+        : new VariablesFolder({ folder: operator.folder, clock, log });
+    this.#memory = new SecretMemory({ clock, log });
+  }
+
+  async open(): Promise<void> {
+    await this.#folder?.read();
+    await this.#inTurn(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
+  }
+
+  get scrubber(): Scrubber {
+    return this.#scrubber;
+  }
+
+  take(given: Given): Promise<void> {
+    return this.#inTurn(async () => {
+      const secrets = await secretsOf(given);
+      const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
+      await this.#putInForce({ agent: this.#agentValues(), shared, secrets });
+    });
+  }
+
+  admit(check: Check): Promise<void> {
+    const secrets = secretsAmong(check.variables);
+    if (secrets.length === 0) return Promise.resolve();
+    return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
+  }
+
+  render<C extends Check>(check: C): Rendered<C> {
+    return renderCheck(check, this.#lookup);
+  }
+
+  missing(checks: readonly Check[]): readonly string[] {
+    const missing = new Set<string>();
+    for (const check of checks) {
+      for (const name of namesFromOthers(check)) {
+        if (this.#lookup(name) === undefined) missing.add(name);
+      }
+    }
+    return [...missing].sort((a, b) => (a < b ? -1 : 1));
+  }
+
+  async watch(signal: AbortSignal): Promise<void> {
+    while (await sleep(this.#options.clock, LOOK_MS, signal)) {
+      const looked = this.#folder?.look() ?? Promise.resolve();
+      // The folder may be on a mount that does not answer.
+      if (!(await isInTime(looked, signal))) return;
+      await this.#inTurn(() => this.#refresh());
+    }
+  }
+
+  readonly #lookup = (name: string): string | undefined =>
+    this.#values.agent.get(name) ?? this.#values.shared.get(name);
+
+  /** What changed beside what was given. */
+  async #refresh(): Promise<void> {
+    const isSame =
+      this.#filesRead === (this.#folder?.values ?? null) &&
+      isSameList(this.#always, this.#alwaysNow()) &&
+      !this.#memory.hasExpired;
+    if (!isSame) await this.#putInForce({ ...this.#values, agent: this.#agentValues() });
+  }
+
+  async #putInForce(values: Values): Promise<void> {
+    this.#always = this.#alwaysNow();
+    this.#filesRead = this.#folder?.values ?? null;
+    const known = await this.#memory.learn([
+      ...this.#always.map((value) => ({ name: null, value })),
+      ...[...values.agent].map(([name, value]) => ({ name, value })),
+      ...values.secrets,
+    ]);
+    // First the scrubber, then the values: no result may hold one that it does not know.
+    await this.#know(known);
+    this.#values = values;
+  }
+
+  /** null: what is known already. */
+  async #know(secrets: readonly string[] | null): Promise<void> {
+    if (secrets === null) return;
+    const { build = buildScrubber } = this.#options;
+    this.#scrubber = await build(secrets, () => nextTurn());
+    this.#memory.masked(secrets);
+  }
+
+  #agentValues(): ReadonlyMap<string, string> {
+    return new Map([...(this.#folder?.values ?? []), ...this.#options.operator.fromEnv]);
+  }
+
+  #alwaysNow(): readonly string[] {
+    const { always } = this.#options;
+    return typeof always === 'function' ? always() : always;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#last.then(work);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}
+
+/** Those given to all checks come first, should there be too many. */
+async function secretsOf({ checks, variables, proxyUrl }: Given): Promise<readonly NamedValue[]> {
+  const ofProxy = credentialsOf(proxyUrl).map((value) => ({ name: 'proxyUrl', value }));
+  const secrets: NamedValue[] = [...ofProxy, ...secretsAmong(variables)];
+  for (const [index, check] of checks.entries()) {
+    secrets.push(...secretsAmong(check.variables));
+    // Here, where there is time for it, and not when it is to be run.
+    namesFromOthers(check);
+    if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+  }
+  return secrets;
+}
+
+function secretsAmong(variables: readonly OwnVariable[]): readonly NamedValue[] {
+  return variables.flatMap(({ key, value, secret }) => (secret ? [{ name: key, value }] : []));
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((value, index) => value === other[index]);
+}

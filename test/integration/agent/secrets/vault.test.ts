@@ -1,0 +1,419 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  NO_OPERATOR_VARIABLES,
+  type OperatorVariables,
+} from '../../../../src/agent/config/operator-variables.ts';
+import { type Given, openVault, type SecretsVault } from '../../../../src/agent/secrets/vault.ts';
+import { buildScrubber } from '../../../../src/model/scrub/scrubber.ts';
+import { checkOf } from '../../../support/checks.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+import { makeTempFolder } from '../../../support/temp-folder.ts';
+
+const LOOK_MS = 1000;
+const HOUR_MS = 3_600_000;
+const MASK = '********';
+const NOTHING: Given = { checks: [], variables: [], proxyUrl: null };
+
+interface Parts {
+  readonly operator?: Partial<OperatorVariables>;
+  readonly always?: readonly string[] | (() => readonly string[]);
+}
+
+/** A vault that is watched, on a clock of the test's own. */
+async function open({ operator, always = [] }: Parts = {}) {
+  const clock = new FakeClock();
+  const { log, records } = captureLog();
+  let builds = 0;
+  let fails = false;
+  const vault = await openVault({
+    operator: { ...NO_OPERATOR_VARIABLES, ...operator },
+    always,
+    clock,
+    log,
+    build(secrets, turn) {
+      builds += 1;
+      if (fails) {
+        fails = false;
+        throw new Error('no scrubber');
+      }
+      return buildScrubber(secrets, turn);
+    },
+  });
+  const controller = new AbortController();
+  const watching = vault.watch(controller.signal);
+  const idle = (): Promise<void> => eventually(() => clock.pendingTimers === 1);
+  await idle();
+  onTestFinished(async () => {
+    controller.abort();
+    await watching;
+    expect(clock.pendingTimers).toBe(0);
+  });
+  return {
+    vault,
+    clock,
+    builds: () => builds,
+    failNextBuild(): void {
+      fails = true;
+    },
+    warnings: () =>
+      records()
+        .filter(({ level }) => level === 'warn')
+        .map(({ msg }) => String(msg)),
+    logged: () => JSON.stringify(records()),
+    async look(times = 2): Promise<void> {
+      for (let n = 0; n < times; n += 1) {
+        await clock.advance(LOOK_MS);
+        await idle();
+      }
+    },
+    async wait(durationMs: number): Promise<void> {
+      clock.spend(durationMs);
+      await clock.advance(LOOK_MS);
+      await idle();
+    },
+  };
+}
+
+function folder(files: Readonly<Record<string, string | Buffer>> = {}) {
+  const { path, file, remove } = makeTempFolder();
+  onTestFinished(remove);
+  for (const [name, content] of Object.entries(files)) writeFileSync(file(name), content);
+  return { path, file };
+}
+
+const variable = (key: string, value: string, secret = true) => ({ key, value, secret });
+
+/** What the template of a check becomes; the code where it fails. */
+function filled(vault: SecretsVault, data: string, variables: readonly object[] = []): string {
+  const result = vault.render(checkOf('TCP', { variables, request: { data } }));
+  return result.ok ? (result.check.request.data ?? '') : result.failure.code;
+}
+
+describe('the values in force', () => {
+  it("are the check's own, then the agent's (environment, files), then those given", async () => {
+    const { path } = folder({ A: 'file-a', B: 'file-b', C: 'file-c' });
+    const fromEnv = new Map([
+      ['A', 'env-a'],
+      ['B', 'env-b'],
+    ]);
+    const { vault } = await open({ operator: { fromEnv, folder: path } });
+    const variables = ['A', 'B', 'C', 'D'].map((name) => variable(name, 'given', false));
+    await vault.take({ ...NOTHING, variables });
+    const own = [variable('A', 'own-a', false)];
+    expect(filled(vault, '{{A}} {{B}} {{C}} {{D}} {{A}}', own)).toBe(
+      'own-a env-b file-c given own-a',
+    );
+    expect(filled(vault, '{{A}}')).toBe('env-a');
+    await vault.take(NOTHING);
+    expect(filled(vault, '{{D}}')).toBe('VARIABLE_UNKNOWN');
+  });
+
+  it('tells the names that nobody has a value for', async () => {
+    const { vault } = await open({ operator: { fromEnv: new Map([['A', 'x']]) } });
+    const checks = [
+      checkOf('URL', { request: { url: 'http://{{B}}/{{A}}/{{Z}}' } }),
+      checkOf('TCP', { request: { data: '{{OWN}}{{C}}{{B}}' }, variables: [variable('OWN', '')] }),
+    ];
+    expect(vault.missing(checks)).toEqual(['B', 'C', 'Z']);
+    await vault.take({ ...NOTHING, checks, variables: [variable('Z', 'zz')] });
+    expect(vault.missing(checks)).toEqual(['B', 'C']);
+  });
+
+  it('are not in force before the scrubber knows them', async () => {
+    const { vault } = await open();
+    const taken = vault.take({ ...NOTHING, variables: [variable('A', 'planted-a')] });
+    const seen: string[] = [];
+    let isDone = false;
+    void taken.then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      const value = filled(vault, '{{A}}');
+      seen.push(value === 'VARIABLE_UNKNOWN' ? value : vault.scrubber.text(value));
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    expect(new Set(seen)).not.toContain('planted-a');
+    expect(vault.scrubber.text(filled(vault, '{{A}}'))).toBe(MASK);
+  });
+
+  it('are those before where no scrubber could be made, and the next ones come in', async () => {
+    const { vault, failNextBuild } = await open();
+    const given = { ...NOTHING, variables: [variable('A', 'planted-a')] };
+    failNextBuild();
+    await expect(vault.take(given)).rejects.toThrow('no scrubber');
+    expect(filled(vault, '{{A}}')).toBe('VARIABLE_UNKNOWN');
+    await vault.take(given);
+    expect(vault.scrubber.text(filled(vault, '{{A}}'))).toBe(MASK);
+  });
+
+  it('are those that were given last, however fast they came', async () => {
+    const { vault } = await open();
+    const values = Array.from({ length: 20 }, (_, n) => `planted-${n}`);
+    await Promise.all(
+      values.map((value) => vault.take({ ...NOTHING, variables: [variable('A', value)] })),
+    );
+    expect(filled(vault, '{{A}}')).toBe('planted-19');
+    for (const value of values) expect(vault.scrubber.holdsKnown(value)).toBe(true);
+  });
+});
+
+describe('what is secret', () => {
+  it('is what says so of the checks and of what is given, all of the agent, the key, the proxy', async () => {
+    const { path } = folder({ FILE: 'planted-file\n' });
+    const { vault } = await open({
+      operator: { fromEnv: new Map([['ENV', 'planted-env']]), folder: path },
+      always: ['planted-key'],
+    });
+    const before = ['planted-file', 'planted-env', 'planted-key'];
+    for (const value of before) expect(vault.scrubber.text(value)).toBe(MASK);
+    const own = [variable('OWN', 'planted-own'), variable('OPEN', 'shown-own', false)];
+    await vault.take({
+      checks: [checkOf('DNS', { variables: own })],
+      variables: [variable('GIVEN', 'planted-given'), variable('TOLD', 'shown-given', false)],
+      proxyUrl: 'http://proxy-user:planted%2Fproxy@proxy.example:3128',
+    });
+    const secret = [...before, 'planted-own', 'planted-given', 'planted%2Fproxy', 'planted/proxy'];
+    for (const value of secret) expect(vault.scrubber.text(`<${value}>`)).toBe(`<${MASK}>`);
+    const shown = ['shown-own', 'shown-given', 'proxy-user', 'proxy.example'];
+    for (const value of shown) expect(vault.scrubber.text(value)).toBe(value);
+  });
+
+  it('is the user name of a proxy where there is no password', async () => {
+    const { vault } = await open();
+    await vault.take({ ...NOTHING, proxyUrl: 'http://planted-token@proxy.example:3128' });
+    expect(vault.scrubber.holdsKnown('planted-token')).toBe(true);
+  });
+
+  it('stays so for an hour after it was replaced or removed', async () => {
+    const { vault, wait } = await open();
+    await vault.take({ ...NOTHING, variables: [variable('A', 'planted-1')] });
+    await vault.take({ ...NOTHING, variables: [variable('A', 'planted-2')] });
+    await wait(HOUR_MS / 2);
+    await vault.take(NOTHING);
+    expect(vault.scrubber.text('planted-1 planted-2')).toBe(`${MASK} ${MASK}`);
+    await wait(HOUR_MS / 2);
+    expect(vault.scrubber.text('planted-1 planted-2')).toBe(`planted-1 ${MASK}`);
+    await wait(HOUR_MS / 2);
+    expect(vault.scrubber.isIdle).toBe(true);
+  });
+
+  it('stays so for good where it comes back', async () => {
+    const { vault, wait } = await open();
+    const variables = [variable('A', 'planted-1')];
+    await vault.take({ ...NOTHING, variables });
+    await vault.take(NOTHING);
+    await vault.take({ ...NOTHING, variables });
+    await wait(2 * HOUR_MS);
+    expect(vault.scrubber.text('planted-1')).toBe(MASK);
+  });
+
+  it('is of a check beside the plan, too, for an hour from its last run', async () => {
+    const { vault, builds, wait } = await open();
+    const check = checkOf('TCP', { variables: [variable('OWN', 'planted-own')] });
+    const start = builds();
+    await vault.admit(check);
+    expect(vault.scrubber.text('planted-own')).toBe(MASK);
+    await wait(HOUR_MS / 2);
+    await vault.take(NOTHING);
+    await vault.admit(check);
+    await wait(HOUR_MS / 2);
+    expect(vault.scrubber.text('planted-own')).toBe(MASK);
+    await vault.admit(checkOf('TCP'));
+    expect(builds()).toBe(start + 1);
+    await wait(HOUR_MS / 2);
+    expect(vault.scrubber.isIdle).toBe(true);
+  });
+
+  it('is put together anew only when it changed', async () => {
+    const { vault, builds, look } = await open({ always: ['planted-key'] });
+    const start = builds();
+    const given = {
+      ...NOTHING,
+      variables: [variable('A', 'planted-a'), variable('B', 'open', false)],
+    };
+    await vault.take(given);
+    expect(builds()).toBe(start + 1);
+    await vault.take(given);
+    await vault.take({
+      ...given,
+      variables: [variable('B', 'other', false), variable('X', 'planted-a')],
+    });
+    await look(3);
+    expect(builds()).toBe(start + 1);
+  });
+
+  it('is the key that the agent has now, and the one before', async () => {
+    let key = 'planted-key-1';
+    const { vault, look } = await open({ always: () => [key] });
+    key = 'planted-key-2';
+    await look(1);
+    expect(vault.scrubber.text('planted-key-1 planted-key-2')).toBe(`${MASK} ${MASK}`);
+  });
+
+  it('is bounded also where values are replaced all the time', async () => {
+    const { vault, warnings } = await open();
+    for (const round of ['a', 'b', 'c']) {
+      const variables = Array.from({ length: 6000 }, (_, n) =>
+        variable(`V${n}`, `planted-${round}-${n}-`),
+      );
+      await vault.take({ ...NOTHING, variables });
+    }
+    expect(warnings()).toEqual([expect.stringContaining('only the last 10000 are masked')]);
+    expect(vault.scrubber.holdsKnown('planted-c-0-')).toBe(true);
+    expect(vault.scrubber.holdsKnown('planted-b-0-')).toBe(true);
+    expect(vault.scrubber.holdsKnown('planted-a-0-')).toBe(false);
+  });
+
+  it('is told once by its name where it is too short to be masked', async () => {
+    const { vault, logged, warnings } = await open();
+    const given = { ...NOTHING, variables: [variable('PIN', 'q7'), variable('EMPTY', '')] };
+    await vault.take(given);
+    await vault.take({ ...given, variables: [variable('PIN', 'q8')] });
+    expect(warnings()).toEqual([expect.stringContaining('too short')]);
+    expect(logged()).toContain('"variable":"PIN"');
+    expect(logged()).not.toMatch(/q7|q8/);
+    expect(filled(vault, '{{PIN}}')).toBe('q8');
+  });
+});
+
+describe('the folder of files', () => {
+  it('gives one value a file, without the line break at its end', async () => {
+    const { path, file } = folder({
+      A: 'a\n',
+      B: 'b\r\n',
+      C: 'c\n\n',
+      D: '\ufeffé',
+      EMPTY: '',
+      '.hidden': 'planted',
+      'not-a-name': 'planted',
+    });
+    mkdirSync(file('FOLDER'));
+    symlinkSync(file('FOLDER'), file('LINKED_FOLDER'));
+    symlinkSync(file('A'), file('LINK'));
+    const { vault, warnings, logged } = await open({ operator: { folder: path } });
+    expect(filled(vault, '{{A}}|{{B}}|{{C}}|{{D}}|{{EMPTY}}|{{LINK}}')).toBe('a|b|c\n|é||a');
+    expect(filled(vault, '{{FOLDER}}')).toBe('VARIABLE_UNKNOWN');
+    expect(filled(vault, '{{LINKED_FOLDER}}')).toBe('VARIABLE_UNKNOWN');
+    expect(warnings().filter((line) => line.startsWith('VARIABLES_DIR'))).toEqual([
+      'VARIABLES_DIR: files whose names are no names of variables are left out: "not-a-name"',
+    ]);
+    expect(logged()).not.toContain('planted');
+  });
+
+  it('is read again when it changed and stands still', async () => {
+    const { path, file } = folder({ A: 'planted-1', B: 'planted-b' });
+    const { vault, look, warnings } = await open({ operator: { folder: path } });
+    writeFileSync(file('A'), 'plan');
+    await look(1);
+    writeFileSync(file('A'), 'planted-2');
+    await look(1);
+    expect(filled(vault, '{{A}}')).toBe('planted-1');
+    await look(1);
+    expect(filled(vault, '{{A}}')).toBe('planted-2');
+    expect(vault.scrubber.text('planted-1 planted-2')).toBe(`${MASK} ${MASK}`);
+    unlinkSync(file('B'));
+    writeFileSync(file('C'), 'planted-c');
+    await look(2);
+    expect(filled(vault, '{{B}}')).toBe('VARIABLE_UNKNOWN');
+    expect(filled(vault, '{{C}}')).toBe('planted-c');
+    expect(vault.scrubber.text('planted-b')).toBe(MASK);
+    expect(warnings()).toEqual([]);
+  });
+
+  it('may be a mounted secret whose versions are swapped', async () => {
+    const { path, file } = folder();
+    const version = (name: string, value: string): void => {
+      mkdirSync(file(name));
+      writeFileSync(join(file(name), 'TOKEN'), value);
+    };
+    version('..1', 'planted-1');
+    symlinkSync('..1', file('..data'));
+    symlinkSync('..data/TOKEN', file('TOKEN'));
+    const { vault, look } = await open({ operator: { folder: path } });
+    expect(filled(vault, '{{TOKEN}}')).toBe('planted-1');
+    version('..2', 'planted-2');
+    symlinkSync('..2', file('..data_tmp'));
+    renameSync(file('..data_tmp'), file('..data'));
+    rmSync(file('..1'), { recursive: true });
+    await look(2);
+    expect(filled(vault, '{{TOKEN}}')).toBe('planted-2');
+  });
+
+  it('leaves its last values in place where it goes away, and says so once', async () => {
+    const { path, file } = folder({ A: 'planted-a' });
+    const { vault, look, warnings } = await open({ operator: { folder: path } });
+    renameSync(path, `${path}-moved`);
+    onTestFinished(() => rmSync(`${path}-moved`, { recursive: true, force: true }));
+    await look(70);
+    expect(filled(vault, '{{A}}')).toBe('planted-a');
+    expect(warnings()).toEqual([
+      'VARIABLES_DIR: it cannot be read (ENOENT), and its last values stay in place',
+    ]);
+    renameSync(`${path}-moved`, path);
+    writeFileSync(file('A'), 'planted-b');
+    await look(2);
+    expect(filled(vault, '{{A}}')).toBe('planted-b');
+    expect(warnings()).toHaveLength(2);
+  });
+
+  it('refuses files one by one, each once by its name and never by what is in it', async () => {
+    const { path, file } = folder({
+      LONG: 'planted'.repeat(3000),
+      HUGE: Buffer.alloc(1_000_000, 'planted'),
+      BINARY: Buffer.from([0x70, 0x6c, 0xff, 0xfe]),
+      GOOD: 'x'.repeat(20_000),
+      KEPT: 'planted-kept',
+    });
+    execFileSync('mkfifo', [file('PIPE')]);
+    symlinkSync(file('nowhere'), file('GONE'));
+    const { vault, look, warnings, logged } = await open({ operator: { folder: path } });
+    const told = (): string[] => warnings().filter((line) => line.startsWith('VARIABLES_DIR'));
+    expect(told()).toEqual([
+      'VARIABLES_DIR: the file BINARY is no text in UTF-8: it is left out',
+      'VARIABLES_DIR: the file GONE cannot be read (ENOENT): it is left out',
+      'VARIABLES_DIR: the file HUGE is longer than 20000 characters: it is left out',
+      'VARIABLES_DIR: the file LONG is longer than 20000 characters: it is left out',
+      'VARIABLES_DIR: the file PIPE is no regular file: it is left out',
+    ]);
+    expect(filled(vault, '{{GOOD}}')).toHaveLength(20_000);
+    writeFileSync(file('KEPT'), Buffer.from([0xff]));
+    await look(70);
+    expect(filled(vault, '{{KEPT}}')).toBe('planted-kept');
+    expect(told().slice(5)).toEqual([
+      'VARIABLES_DIR: the file KEPT is no text in UTF-8: its last value stays in place',
+    ]);
+    for (const name of ['BINARY', 'GONE', 'HUGE', 'LONG', 'PIPE']) unlinkSync(file(name));
+    writeFileSync(file('KEPT'), 'planted-new');
+    await look(2);
+    expect(filled(vault, '{{KEPT}}')).toBe('planted-new');
+    expect(told().slice(6)).toEqual(['VARIABLES_DIR: everything in it can be used again']);
+    expect(logged()).not.toContain('planted');
+  });
+
+  it('keeps the value of a file that cannot be read any more', async () => {
+    const { path, file } = folder({ A: 'planted-a' });
+    const { vault, look, warnings } = await open({ operator: { folder: path } });
+    unlinkSync(file('A'));
+    symlinkSync('A', file('A'));
+    await look(2);
+    expect(filled(vault, '{{A}}')).toBe('planted-a');
+    expect(warnings()).toEqual([expect.stringContaining('the file A cannot be read (ELOOP)')]);
+  });
+
+  it('takes 500 files, and says that there are more', async () => {
+    const files = Array.from({ length: 502 }, (_, n) => [
+      `V${String(n).padStart(3, '0')}`,
+      `value-${n}`,
+    ]);
+    const { path } = folder(Object.fromEntries(files));
+    const { vault, warnings } = await open({ operator: { folder: path } });
+    expect(filled(vault, '{{V499}}')).toBe('value-499');
+    expect(filled(vault, '{{V500}}')).toBe('VARIABLE_UNKNOWN');
+    expect(warnings()).toEqual([expect.stringContaining('more than 500 values')]);
+  });
+});

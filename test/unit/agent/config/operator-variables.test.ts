@@ -1,0 +1,66 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { expect, it, onTestFinished } from 'vitest';
+import { type Environment, loadConfig, loadRunConfig } from '../../../../src/agent/config.ts';
+import { messageOf } from '../../../../src/runtime/errors.ts';
+import { makeTempFolder } from '../../../support/temp-folder.ts';
+
+const NEEDED = { CHECKS_FILE: 'checks.yaml' };
+
+function refusalOf(env: Environment): string {
+  try {
+    loadConfig({ ...NEEDED, ...env });
+  } catch (error) {
+    return messageOf(error);
+  }
+  throw new Error('nothing was refused');
+}
+
+it('takes the named variables of the environment as they are, for the agent and for a run', () => {
+  const env = { VARIABLES_FROM_ENV: ' A, B_2\nA', A: ' a b\n', B_2: 'x', C: 'not named' };
+  const expected = new Map([
+    ['A', ' a b\n'],
+    ['B_2', 'x'],
+  ]);
+  expect(loadConfig({ ...NEEDED, ...env }).operatorVariables.fromEnv).toEqual(expected);
+  expect(loadRunConfig(env).operatorVariables).toEqual({ fromEnv: expected, folder: null });
+});
+
+it('takes a named variable for no slip, however near it is to one of ours', () => {
+  const env = { VARIABLES_FROM_ENV: 'DATA_DIRS', DATA_DIRS: 'x' };
+  expect(refusalOf({ DATA_DIRS: 'x' })).toContain('did you mean DATA_DIR?');
+  expect(loadConfig({ ...NEEDED, ...env }).operatorVariables.fromEnv).toEqual(
+    new Map([['DATA_DIRS', 'x']]),
+  );
+});
+
+it.each<[Environment, string]>([
+  [{ VARIABLES_FROM_ENV: 'A' }, 'VARIABLES_FROM_ENV names A, which is not set'],
+  [{ VARIABLES_FROM_ENV: 'A', A: '' }, 'names A, which is not set'],
+  [{ VARIABLES_FROM_ENV: 'constructor' }, 'names constructor, which is not set'],
+  [{ VARIABLES_FROM_ENV: 'A B-C', A: 'planted' }, 'VARIABLES_FROM_ENV holds "B-C"; it must be'],
+  [{ VARIABLES_FROM_ENV: 'API_KEY', API_KEY: 'planted' }, 'API_KEY, which is a setting'],
+  [{ VARIABLES_FROM_ENV: 'data_dir', data_dir: 'x' }, 'data_dir, which is a setting'],
+  [{ VARIABLES_FROM_ENV: 'A', A: 'planted'.repeat(3000) }, 'longer than 20000 characters'],
+  [{ VARIABLES_FROM_ENV: 'A,'.repeat(501), A: 'x' }, 'a list of at most 500 names'],
+])('refuses %j in one line, and tells no value', (env, message) => {
+  const refusal = refusalOf(env);
+  expect(refusal).toContain(message);
+  expect(refusal).not.toMatch(/planted|\n/);
+});
+
+it('wants a folder that can be read', () => {
+  const { path, file, remove } = makeTempFolder();
+  onTestFinished(remove);
+  writeFileSync(file('a-file'), '');
+  mkdirSync(file('locked'));
+  chmodSync(file('locked'), 0);
+  expect(loadConfig({ ...NEEDED, VARIABLES_DIR: path }).operatorVariables.folder).toBe(path);
+  expect(refusalOf({ VARIABLES_DIR: file('none') })).toBe(
+    `VARIABLES_DIR is "${file('none')}", which does not exist; it must be the path of a folder with one file a value`,
+  );
+  expect(refusalOf({ VARIABLES_DIR: file('a-file') })).toContain('which is no folder;');
+  expect(refusalOf({ VARIABLES_DIR: file('a-file/b') })).toContain('cannot be read (ENOTDIR)');
+  // Root may read everything.
+  if (process.getuid?.() === 0) return;
+  expect(refusalOf({ VARIABLES_DIR: file('locked') })).toContain('may not be read by this user');
+});
