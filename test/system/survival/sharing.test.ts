@@ -151,8 +151,12 @@ async function shared(
   ids: readonly string[],
   wanted: (owners: Owners) => boolean = () => true,
 ): Promise<Owners> {
-  const shares = async () =>
-    agents.map((agent) => agent.share().map((id): [string, string] => [id, agent.name]));
+  const shares = () =>
+    Promise.all(
+      agents.map(async (agent) =>
+        (await agent.share()).map((id): [string, string] => [id, agent.name]),
+      ),
+    );
   const settled = await until(shares, (each) => {
     const pairs = each.flat();
     const owners = new Map(pairs);

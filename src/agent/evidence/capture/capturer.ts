@@ -1,0 +1,102 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { Capturer } from '../capturer.ts';
+import { findProgram, spawnOwn } from '../own-process.ts';
+import { buildFilter } from './filter.ts';
+import { type OwnRights, readOwnRights } from './own-rights.ts';
+import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
+
+/**
+ * Whole packets, as long as one and what the kernel keeps with it fit into 64 KiB: a longer one
+ * takes twice the room in the kernel's buffer, and only the loopback has them.
+ */
+const MAX_PACKET_BYTES = 65_400;
+/** The kernel's buffer while a capture runs: some 128 packets of any length. */
+const KERNEL_BUFFER_KIB = 8192;
+/** Nothing is captured by it: a network for documentation (RFC 5737), and a port for discarding. */
+const TRIAL = { addresses: ['192.0.2.1'], port: 9, transport: 'udp' } as const;
+const TRIAL_LIMIT_MS = 5000;
+const TRIAL_BYTES = 4096;
+
+export interface CapturerOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Where tcpdump is looked for; the system's folders, where not given. */
+  readonly folders?: readonly string[];
+}
+
+/** Finds tcpdump, and tries once whether it may capture here. Takes 4 s at most. */
+export async function openCapturer({ clock, log, folders }: CapturerOptions): Promise<Capturer> {
+  const path = await findProgram('tcpdump', folders);
+  if (path === null) {
+    return unusable(
+      'tcpdump is not on this machine: install it, with the package tcpdump of Debian or Alpine for example',
+    );
+  }
+  const rights = await readOwnRights();
+  const start = (expression: string, bounds: TcpdumpBounds): TcpdumpRun =>
+    new TcpdumpRun(spawnOwn('capture', path, [...argumentsFor(rights), expression]), bounds);
+
+  const lack = await lackOf(start, path, rights, clock);
+  if (lack !== null) return unusable(lack);
+  return {
+    usable: true,
+    lack: null,
+    async start(filter, { signal, limitMs, maxBytes }) {
+      const built = buildFilter(filter);
+      if (!built.ok) return built;
+      if (signal.aborted) return { ok: false, note: 'tcpdump was ended before it began' };
+      const run = start(built.expression, { clock, signal, limitMs, maxBytes });
+      const whyNot = await run.listening();
+      if (whyNot !== null) {
+        log.debug({ reason: whyNot }, 'no packet capture');
+        return { ok: false, note: whyNot };
+      }
+      return { ok: true, capture: { stop: () => run.stop() } };
+    },
+  };
+}
+
+function unusable(lack: string): Capturer {
+  return { usable: false, lack, start: async () => ({ ok: false, note: lack }) };
+}
+
+/**
+ * Writes to us alone, each packet at once. Started by root, tcpdump becomes a user without rights
+ * by itself; a root that may not end other users' processes could not end it then.
+ */
+function argumentsFor(rights: OwnRights): readonly string[] {
+  const user = rights.isRoot && !rights.has('KILL') ? ['-Z', 'root'] : [];
+  const size = ['-s', `${MAX_PACKET_BYTES}`, '-B', `${KERNEL_BUFFER_KIB}`];
+  // Version 2 of this form tells an interface's number, which tcpdump shows by the name that has
+  // the number on the machine where the file is read.
+  const form = ['-y', 'LINUX_SLL'];
+  return ['-i', 'any', ...form, '-n', '-U', '--immediate-mode', ...size, ...user, '-w', '-'];
+}
+
+/** Why nothing can be captured, and what to do about it; null where a capture begins. */
+async function lackOf(
+  start: (expression: string, bounds: TcpdumpBounds) => TcpdumpRun,
+  path: string,
+  rights: OwnRights,
+  clock: Clock,
+): Promise<string | null> {
+  const built = buildFilter(TRIAL);
+  if (!built.ok) return built.note;
+  const { signal } = new AbortController();
+  const bounds = { clock, signal, limitMs: TRIAL_LIMIT_MS, maxBytes: TRIAL_BYTES };
+  const run = start(built.expression, bounds);
+  const whyNot = await run.listening();
+  const isGone = await run.kill();
+  if (whyNot === null && isGone) return null;
+  if (whyNot === null) return `${path} cannot be ended by this user: \`--cap-add=KILL\` allows it`;
+  return `${path} may not capture packets here (${whyNot}): ${remedyFor(path, rights)}`;
+}
+
+function remedyFor(path: string, rights: OwnRights): string {
+  // As root it changes its user, which has to be allowed as well.
+  if (rights.isRoot && !(rights.has('SETUID') && rights.has('SETGID'))) {
+    return '`--cap-add=NET_RAW --cap-add=SETUID --cap-add=SETGID` allows a container that runs as root to, or run it as another user';
+  }
+  return `\`setcap cap_net_raw+ep ${path}\` allows it, in a container \`--cap-add=NET_RAW\` as well`;
+}

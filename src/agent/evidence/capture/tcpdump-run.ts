@@ -1,0 +1,181 @@
+import type { Readable } from 'node:stream';
+import type { Clock } from '../../../runtime/clock.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { Captured } from '../capturer.ts';
+import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
+import { PcapCollector } from './pcap-collector.ts';
+import { Words } from './words.ts';
+
+/** From its start until it listens. It takes 20 ms, and more on a machine that is busy. */
+const START_MS = 3000;
+/** A packet is captured when nothing came for so long after the last one, or after the long wait. */
+const QUIET_MS = 100;
+const MAX_DRAIN_MS = 500;
+/** For writing what it has; then it is killed, and after as long again it is given up. */
+const FLUSH_MS = 500;
+
+/** What ended it, of several the first; null while nothing has. */
+type EndedBy = 'itself' | 'start' | 'stop' | 'limit' | 'room' | 'signal' | null;
+
+export interface TcpdumpBounds {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly limitMs: number;
+  readonly maxBytes: number;
+}
+
+export type CaptureOutcome =
+  | { readonly ok: true; readonly captured: Captured }
+  | { readonly ok: false; readonly note: string };
+
+/** A tcpdump that writes to us, from its start to its end. Nothing here rejects. */
+export class TcpdumpRun {
+  readonly #process: OwnProcess;
+  readonly #clock: Clock;
+  readonly #collector: PcapCollector;
+  readonly #words: Words;
+  /** How it ended; null where it could not be ended. What it wrote has all come by then. */
+  readonly #gone: Promise<OwnProcessEnd | null>;
+  readonly #goneSignal = new AbortController();
+  readonly #cancels: (() => void)[] = [];
+  #giveUp: () => void = () => {};
+  #endedBy: EndedBy = null;
+  #lastPieceMs: number;
+  #stopped: Promise<CaptureOutcome> | null = null;
+
+  constructor(process: OwnProcess, { clock, signal, limitMs, maxBytes }: TcpdumpBounds) {
+    this.#process = process;
+    this.#clock = clock;
+    this.#lastPieceMs = clock.monotonicMs();
+    this.#collector = new PcapCollector(maxBytes);
+    this.#words = new Words(process.stderr);
+    process.stdout.on('data', (piece: Uint8Array) => {
+      this.#lastPieceMs = clock.monotonicMs();
+      if (this.#collector.write(piece) === 'enough') this.#end('room');
+    });
+    this.#gone = this.#untilGone();
+    this.#cancels.push(clock.after(limitMs, () => this.#end('limit')));
+    const onAbort = (): void => this.#end('signal');
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.#cancels.push(() => signal.removeEventListener('abort', onAbort));
+    if (signal.aborted) onAbort();
+  }
+
+  /** null once packets are captured; else why they are not, with the process gone. */
+  async listening(): Promise<string | null> {
+    const late = new AbortController();
+    const cancelLate = this.#clock.after(START_MS, () => late.abort());
+    const isUp = await Promise.race([
+      this.#words.listening.then(() => true),
+      this.#gone.then(() => false),
+      new Promise<boolean>((resolve) => {
+        late.signal.addEventListener('abort', () => resolve(false), { once: true });
+      }),
+    ]);
+    cancelLate();
+    if (isUp && (this.#endedBy === null || this.#endedBy === 'room')) return null;
+    this.#end('start');
+    const end = await this.#gone;
+    if (this.#endedBy === 'itself') return this.#whyItEnded(end);
+    if (this.#endedBy === 'start') return `tcpdump did not begin within ${START_MS / 1000} s`;
+    return 'tcpdump was ended before it began';
+  }
+
+  /** Ends it with what is on its way; at the second call, what came of the first. */
+  stop(): Promise<CaptureOutcome> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  /** Ends it at once. @returns false where it could not be ended */
+  async kill(): Promise<boolean> {
+    this.#end('signal');
+    return (await this.#gone) !== null;
+  }
+
+  async #stop(): Promise<CaptureOutcome> {
+    await this.#drain();
+    this.#end('stop');
+    const end = await this.#gone;
+    const { bytes, packets, truncated, fault } = this.#collector;
+    if (end === null) return { ok: false, note: 'tcpdump could not be ended' };
+    if (this.#endedBy === 'itself' && end.code !== 0) {
+      return { ok: false, note: this.#whyItEnded(end) };
+    }
+    if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
+    const captured = { bytes, packets, truncated, dropped: this.#words.dropped };
+    return { ok: true, captured };
+  }
+
+  async #drain(): Promise<void> {
+    const beganMs = this.#clock.monotonicMs();
+    this.#lastPieceMs = beganMs;
+    while (this.#endedBy === null) {
+      const nowMs = this.#clock.monotonicMs();
+      const untilMs = Math.min(this.#lastPieceMs + QUIET_MS, beganMs + MAX_DRAIN_MS);
+      if (nowMs >= untilMs) return;
+      if (!(await sleep(this.#clock, untilMs - nowMs, this.#goneSignal.signal))) return;
+    }
+  }
+
+  /** The first reason counts; what is stopped in earnest gets no time to write. */
+  #end(by: Exclude<EndedBy, 'itself' | null>): void {
+    const isAtOnce = by === 'signal' || by === 'start';
+    if (this.#endedBy !== null && !isAtOnce) return;
+    this.#endedBy ??= by;
+    if (this.#goneSignal.signal.aborted) return;
+    if (isAtOnce) this.#killSurely();
+    else {
+      this.#process.interrupt();
+      this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#killSurely()));
+    }
+  }
+
+  /** A process that changed its user may not be ours to kill: no run waits for it for ever. */
+  #killSurely(): void {
+    void this.#process.kill();
+    this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#giveUp()));
+  }
+
+  async #untilGone(): Promise<OwnProcessEnd | null> {
+    const { ended, stdout, stderr } = this.#process;
+    const givenUp = new Promise<null>((resolve) => {
+      this.#giveUp = () => resolve(null);
+    });
+    const exited = ended.then((end) => {
+      this.#endedBy ??= 'itself';
+      return end;
+    });
+    const whole = Promise.all([exited, closed(stdout), closed(stderr)]).then(([end]) => end);
+    const end = await Promise.race([whole, givenUp, exited.then((end) => this.#soonAfter(end))]);
+    // It ends with the next packet at the latest, once nobody reads.
+    stdout.destroy();
+    stderr.destroy();
+    for (const cancel of this.#cancels.splice(0)) cancel();
+    this.#goneSignal.abort();
+    return end;
+  }
+
+  /** The end of a process, whose pipes somebody else may hold open. */
+  #soonAfter(end: OwnProcessEnd): Promise<OwnProcessEnd> {
+    return new Promise((resolve) => {
+      if (this.#goneSignal.signal.aborted) resolve(end);
+      else this.#cancels.push(this.#clock.after(FLUSH_MS, () => resolve(end)));
+    });
+  }
+
+  #whyItEnded(end: OwnProcessEnd | null): string {
+    if (end === null) return 'tcpdump could not be ended';
+    if (end.startError !== null) return `tcpdump could not be started: ${end.startError}`;
+    const { told } = this.#words;
+    if (told !== '') return told;
+    return `tcpdump ended by itself (${end.signal ?? `exit code ${end.code}`})`;
+  }
+}
+
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.closed) resolve();
+    else stream.once('close', () => resolve());
+  });
+}

@@ -1,0 +1,41 @@
+/** What is captured: nothing of other hosts or ports. */
+export interface CaptureFilter {
+  readonly addresses: readonly [string, ...(readonly string[])];
+  /** null: all of the transport. */
+  readonly port: number | null;
+  /** `dns`: UDP and TCP. */
+  readonly transport: 'tcp' | 'udp' | 'icmp' | 'dns';
+}
+
+export interface Captured {
+  /** A whole pcap file. */
+  readonly bytes: Buffer;
+  readonly packets: number;
+  /** It was ended at its limit of bytes. */
+  readonly truncated: boolean;
+  /** Packets that the kernel had no room for; null where that is not known. */
+  readonly dropped: number | null;
+}
+
+/** A capture that is under way: packets are seen from when it is given. */
+export interface Capture {
+  /** Ends it, with what came until now. Never rejects; null where it broke, with the reason. */
+  stop(): Promise<
+    | { readonly ok: true; readonly captured: Captured }
+    | { readonly ok: false; readonly note: string }
+  >;
+}
+
+/** Captures packets (SEMANTICS 3). */
+export interface Capturer {
+  readonly usable: boolean;
+  /** Which privilege or program is missing, and how to grant it; null where nothing is. */
+  readonly lack: string | null;
+  /** Never rejects. The process ends by `stop`, by `signal`, or after `limitMs`. */
+  start(
+    filter: CaptureFilter,
+    options: { readonly signal: AbortSignal; readonly limitMs: number; readonly maxBytes: number },
+  ): Promise<
+    { readonly ok: true; readonly capture: Capture } | { readonly ok: false; readonly note: string }
+  >;
+}

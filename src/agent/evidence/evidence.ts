@@ -1,0 +1,166 @@
+import type { ErrorCode } from '../../model/error-codes.ts';
+import type { Traceroute } from '../../model/traceroute.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { NameServers } from '../net/dns/name-servers.ts';
+import type { Endpoint } from '../probes/endpoint.ts';
+import type { Captured, CaptureFilter, Capturer } from './capturer.ts';
+import type { Tracer } from './tracer.ts';
+import { tracerouteText } from './traceroute/text.ts';
+
+/** SEMANTICS 3: at most 10 s and 5 MB, at most 2 at a time. */
+const LIMIT_MS = 10_000;
+const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
+const MAX_AT_ONCE = 2;
+
+/** Failures about which packets have nothing to say: nothing was sent, or nothing may be. */
+const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'VARIABLE_UNKNOWN',
+  'REQUEST_INVALID',
+  'ADDRESS_DENIED',
+  'CLIENT_CERT_INVALID',
+  'ICMP_NOT_PERMITTED',
+  'CANCELLED',
+  'INTERNAL_ERROR',
+]);
+
+export function isWorthEvidence(code: ErrorCode | null): boolean {
+  return code === null || !NOTHING_TO_SEE.has(code);
+}
+
+export interface EvidenceAbout {
+  readonly endpoint: Endpoint;
+  /** Makes the attempt once more, under the capture. Resolves with what it did: `passed`. */
+  readonly repeat: (signal: AbortSignal) => Promise<string>;
+  /** false where a capture would have nowhere to go. */
+  readonly wantsCapture: boolean;
+}
+
+/** What a diagnostic pass found. Each part is null where it came to nothing; the notes say why. */
+export interface Evidence {
+  readonly traceroute: Traceroute | null;
+  readonly captured: Captured | null;
+  /** For the job log. */
+  readonly notes: readonly string[];
+}
+
+/** What a result tells of it. */
+export interface ToldEvidence {
+  readonly traceroute: Traceroute | null;
+  /** The path of the capture; null where there is none. */
+  readonly pcapDataUrl: string | null;
+}
+
+export interface EvidenceOptions {
+  readonly clock: Clock;
+  readonly tracer: Tracer;
+  readonly capturer: Capturer;
+  /** Who is asked where a name has no address: the system's name servers. */
+  readonly nameServers: () => NameServers;
+  /** Told of each pass, and of each that was left out because others were under way. */
+  readonly onPass: (outcome: 'made' | 'busy') => void;
+}
+
+/**
+ * Makes the diagnostic passes of SEMANTICS 3: the way to the target, and the packets of a repeated
+ * attempt. Where no address was found, it is about the name servers. Nobody waits for a pass but
+ * the run that it is about, and none waits for another pass to end.
+ */
+export class EvidenceRoom {
+  readonly #options: EvidenceOptions;
+  #underWay = 0;
+
+  constructor(options: EvidenceOptions) {
+    this.#options = options;
+  }
+
+  /** Whether packets can be captured here. */
+  get captures(): boolean {
+    return this.#options.capturer.usable;
+  }
+
+  /** Never rejects, and takes no longer than 11 s. */
+  async gather(about: EvidenceAbout, signal: AbortSignal): Promise<Evidence> {
+    const { onPass } = this.#options;
+    if (this.#underWay >= MAX_AT_ONCE) {
+      onPass('busy');
+      const note = `No trace and no capture: those of ${MAX_AT_ONCE} other runs were under way`;
+      return { traceroute: null, captured: null, notes: [note] };
+    }
+    onPass('made');
+    this.#underWay += 1;
+    try {
+      const subject = this.#subjectOf(about.endpoint);
+      const [traced, captured] = await Promise.all([
+        this.#trace(subject, signal),
+        about.wantsCapture ? this.#capture(subject, about, signal) : NOT_WANTED,
+      ]);
+      const notes = [...subject.notes, ...traced.notes, ...captured.notes];
+      return { traceroute: traced.value, captured: captured.value, notes };
+    } finally {
+      this.#underWay -= 1;
+    }
+  }
+
+  #subjectOf({ hostname, address, port, transport }: Endpoint): Subject {
+    if (address !== null) {
+      const filter: CaptureFilter = { addresses: [address], port, transport };
+      return { trace: { hostname, address }, filter, notes: [] };
+    }
+    const [first, ...others] = this.#options.nameServers().servers;
+    const addresses = [first.address, ...others.map((server) => server.address)] as const;
+    return {
+      trace: { hostname: first.address, address: first.address },
+      filter: { addresses, port: first.port, transport: 'dns' },
+      notes: [`${hostname} has no address, so the evidence is about the name servers`],
+    };
+  }
+
+  async #trace(subject: Subject, signal: AbortSignal): Promise<Part<Traceroute>> {
+    const { tracer } = this.#options;
+    if (tracer.lack !== null) return { value: null, notes: [`No trace: ${tracer.lack}`] };
+    const traced = await tracer.trace(subject.trace, { signal, limitMs: LIMIT_MS });
+    if (!traced.ok) return { value: null, notes: [`No trace: ${traced.note}`] };
+    const { traceroute } = traced;
+    return { value: traceroute, notes: tracerouteText(traceroute).trimEnd().split('\n') };
+  }
+
+  async #capture(
+    { filter }: Subject,
+    { repeat }: EvidenceAbout,
+    signal: AbortSignal,
+  ): Promise<Part<Captured>> {
+    const { capturer, clock } = this.#options;
+    if (capturer.lack !== null) return { value: null, notes: [`No capture: ${capturer.lack}`] };
+    const bounds = { signal, limitMs: LIMIT_MS, maxBytes: MAX_CAPTURE_BYTES };
+    const started = await capturer.start(filter, bounds);
+    if (!started.ok) return { value: null, notes: [`No capture: ${started.note}`] };
+    const limit = new AbortController();
+    const cancel = clock.after(LIMIT_MS, () => limit.abort());
+    const onAbort = (): void => limit.abort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) limit.abort();
+    const ended = await repeat(limit.signal);
+    cancel();
+    signal.removeEventListener('abort', onAbort);
+    const stopped = await started.capture.stop();
+    if (!stopped.ok) return { value: null, notes: [`No capture: ${stopped.note}`] };
+    const { packets, truncated, dropped } = stopped.captured;
+    const cut = truncated ? `, cut at ${MAX_CAPTURE_BYTES} bytes` : '';
+    const lost = (dropped ?? 0) > 0 ? `, ${dropped} more were lost by the kernel` : '';
+    const note = `Captured ${packets} packets${cut}${lost} of a repeated attempt, which ${ended}`;
+    return { value: stopped.captured, notes: [note] };
+  }
+}
+
+interface Subject {
+  readonly trace: { readonly hostname: string; readonly address: string };
+  readonly filter: CaptureFilter;
+  readonly notes: readonly string[];
+}
+
+interface Part<Value> {
+  readonly value: Value | null;
+  readonly notes: readonly string[];
+}
+
+const NOT_WANTED: Part<Captured> = { value: null, notes: [] };

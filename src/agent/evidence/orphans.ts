@@ -1,0 +1,93 @@
+import { open, readdir, readFile } from 'node:fs/promises';
+import { systemCodeOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { OWN_PROCESS_NAMES } from './own-process.ts';
+
+const MARK = new RegExp(`^vedette-(?:${OWN_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
+/** More than the mark takes; command lines can be megabytes. */
+const MARK_BYTES = 64;
+
+/**
+ * Ends what agents that were killed left running, by the names that `spawnOwn` gives, and returns
+ * how many those were. What belongs to an agent that lives, in this container or another one, is
+ * not touched. Where there is no /proc it does nothing.
+ */
+export async function endOrphans({ log }: { readonly log: Logger }): Promise<number> {
+  let ended = 0;
+  for (const pid of await processIds()) {
+    if ((await agentOf(pid)) === null || !(await isOrphan(pid))) continue;
+    try {
+      process.kill(pid, 'SIGKILL');
+      ended += 1;
+    } catch (error) {
+      if (systemCodeOf(error) === 'ESRCH') continue;
+      log.warn({ pid, code: systemCodeOf(error) }, 'cannot end a process that a killed agent left');
+    }
+  }
+  return ended;
+}
+
+async function processIds(): Promise<readonly number[]> {
+  try {
+    return (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * A process belongs to the agent that its name tells as long as that is its parent: when the agent
+ * ends, the kernel gives it another parent, which lived at that time and so has another pid,
+ * whoever gets the agent's pid later. It is looked at twice, so that what is told of it is of one
+ * process, even where its pid was given again in between.
+ */
+async function isOrphan(pid: number): Promise<boolean> {
+  const before = await factsOf(pid);
+  if (before === null || before.isForeign) return false;
+  const agentPid = await agentOf(pid);
+  if (agentPid === null || before.parentPid === agentPid) return false;
+  const after = await factsOf(pid);
+  return after?.startedTicks === before.startedTicks && after.parentPid === before.parentPid;
+}
+
+/** The agent that a process of ours was started by; null where it is none of ours. */
+async function agentOf(pid: number): Promise<number | null> {
+  try {
+    const file = await open(`/proc/${pid}/cmdline`);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(MARK_BYTES), 0, MARK_BYTES, 0);
+      const [name = ''] = buffer.toString('latin1', 0, bytesRead).split('\0');
+      const agentPid = MARK.exec(name)?.[1];
+      return agentPid === undefined ? null : Number(agentPid);
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return null; // It ended meanwhile, or is not to be read.
+  }
+}
+
+interface ProcessFacts {
+  readonly parentPid: number;
+  /** Since the machine's start. */
+  readonly startedTicks: number;
+  /** Of another pid namespace (a container), where pids mean other processes. */
+  readonly isForeign: boolean;
+}
+
+/** proc(5), /proc/pid/stat and /proc/pid/status. */
+async function factsOf(pid: number): Promise<ProcessFacts | null> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
+    const status = await readFile(`/proc/${pid}/status`, 'latin1');
+    // The second field is the program's name in brackets, which can hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const parentPid = Number(fields[1]);
+    const startedTicks = Number(fields[19]);
+    if (!Number.isSafeInteger(parentPid) || !Number.isSafeInteger(startedTicks)) return null;
+    const pids = /^NSpid:\s*(.*)$/m.exec(status)?.[1]?.trim().split(/\s+/) ?? [];
+    return { parentPid, startedTicks, isForeign: pids.length > 1 };
+  } catch {
+    return null;
+  }
+}

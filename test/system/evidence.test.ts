@@ -1,0 +1,242 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import {
+  type RunningAgent,
+  type RunningService,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../support/deployment.ts';
+import { doorTo, openDoors } from '../support/namespace-doors.ts';
+import { ownProcessesOf } from '../support/own-processes.ts';
+import { RouterLab } from '../support/router-lab.ts';
+import { lacking } from '../support/system-needs.ts';
+
+const SERVICE_PORT = 8080;
+const TARGET = '10.80.4.2';
+const PORT = 4300;
+const CHATTER_PORT = 4301;
+
+const lacks = lacking({
+  commands: ['ip', 'nft', 'sysctl', 'traceroute', 'tcpdump'],
+  files: [],
+});
+
+/** A target that takes connections and resets them once it is asked something, and one that talks. */
+const TARGET_PROGRAM = `
+  import { createServer } from 'node:net';
+  createServer((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(${PORT}, '0.0.0.0');
+  createServer((socket) => socket.pipe(socket)).listen(${CHATTER_PORT}, '0.0.0.0', () => console.log('up'));
+`;
+
+describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'nothing'})`, () => {
+  let lab: RouterLab;
+
+  beforeAll(() => {
+    lab = new RouterLab();
+  });
+  afterAll(() => {
+    lab.remove();
+  });
+
+  /** A service outside, an agent in the lab's first network, and the target behind three routers. */
+  async function deploy(): Promise<Deployed> {
+    const target = lab.target.start(process.execPath, '--input-type=module', '-e', TARGET_PROGRAM);
+    onTestFinished(async () => {
+      const ended = once(target, 'close');
+      target.kill('SIGKILL');
+      await ended;
+    });
+    await once(target.stdout, 'data');
+    const service = await startService();
+    await openDoors(lab.agent, { [SERVICE_PORT]: doorTo(service.port) });
+    const location = await service.addLocation('lab');
+    const agent = await startAgent({
+      serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
+      key: location.key,
+      dataDir: testFolder(),
+      prefix: ['ip', 'netns', 'exec', lab.agent.name],
+    });
+    await agent.logged(/failures of the network are captured/);
+    return { service, agent, slug: location.slug };
+  }
+
+  it('names the hop where a dropped route ends, and has the packets that were not answered', {
+    timeout: 150_000,
+  }, async () => {
+    lab.clearRules();
+    const { service, agent, slug } = await deploy();
+    const [id] = await Promise.all([
+      service.addCheck('tcp', checkBody(slug, { hostname: TARGET, port: PORT })),
+    ]);
+    // Of other ports of the same host there is always something going on.
+    const chatter = lab.agent.start(process.execPath, '-e', chatterTo(TARGET, CHATTER_PORT));
+    onTestFinished(async () => {
+      const ended = once(chatter, 'close');
+      chatter.kill('SIGKILL');
+      await ended;
+    });
+    lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
+    lab.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
+    const result = await runOnce(service, id);
+
+    const { tcpCheckResult: detail } = result;
+    expect(detail.requestErrorCode).toBe('CONNECT_TIMEOUT');
+    expect(detail.traceroute).toMatchObject({
+      hostname: TARGET,
+      resolvedIp: TARGET,
+      destinationReached: false,
+      truncationReason: 'no answer after hop 2',
+    });
+    expect(detail.traceroute.hops.map(({ address }: { address: string }) => address)).toEqual([
+      '10.80.1.2',
+      '10.80.2.2',
+      null,
+    ]);
+    const packets = await packetsOf(service, detail.pcapDataUrl);
+    expect(packets.length).toBeGreaterThanOrEqual(2);
+    for (const packet of packets) {
+      expect(packet).toMatch(/10\.80\.1\.1\.\d+ > 10\.80\.4\.2\.4300: Flags \[S\]/);
+    }
+    expect(detail.jobAssets).toHaveLength(2);
+    const story = detail.jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
+    expect(story).toContain('CONNECT_TIMEOUT');
+    expect(story).toContain('ends before the destination: no answer after hop 2');
+    expect(story).toMatch(/Captured \d+ packets of a repeated attempt/);
+    expect(story).toContain(`Failed in the phase "connect", towards ${TARGET}:${PORT} (TCP)`);
+    expect(story).toContain('What to try: See whether a firewall or security group drops');
+    await until(
+      async () => [
+        ...ownProcessesOf(agent.pid, 'capture'),
+        ...ownProcessesOf(agent.pid, 'traceroute'),
+      ],
+      (left) => left.length === 0,
+    );
+  });
+
+  it('has a reset and a refusal in the capture, and the whole way in the trace', {
+    timeout: 120_000,
+  }, async () => {
+    lab.clearRules();
+    const { service, slug } = await deploy();
+    const reset = await service.addCheck('url', {
+      ...checkBody(slug, {}),
+      request: { url: `http://${TARGET}:${PORT}/` },
+    });
+    const refused = await service.addCheck('tcp', checkBody(slug, { hostname: TARGET, port: 9 }));
+    const [ofReset, ofRefused] = await Promise.all([
+      runOnce(service, reset),
+      runOnce(service, refused),
+    ]);
+    const { apiCheckResult } = ofReset;
+    expect(apiCheckResult.requestErrorCode).toBe('CONNECTION_RESET');
+    expect(apiCheckResult.traceroute).toMatchObject({ destinationReached: true });
+    const resetPackets = await packetsOf(service, apiCheckResult.pcapDataUrl);
+    expect(resetPackets.some((packet) => /4300 > .*Flags \[R/.test(packet))).toBe(true);
+    const { tcpCheckResult } = ofRefused;
+    expect(tcpCheckResult.requestErrorCode).toBe('CONNECT_REFUSED');
+    const refusedPackets = await packetsOf(service, tcpCheckResult.pcapDataUrl);
+    expect(refusedPackets).toHaveLength(2);
+    expect(refusedPackets[1]).toMatch(/10\.80\.4\.2\.9 > .*Flags \[R\.\]/);
+  });
+
+  it('shows the questions to a DNS server that is away', { timeout: 120_000 }, async () => {
+    lab.clearRules();
+    const { service, slug } = await deploy();
+    const request = { query: 'shop.example', nameServer: TARGET, port: 53 };
+    lab.rule(3, 'forward', 'udp dport 53 drop');
+    const id = await service.addCheck('dns', checkBody(slug, request));
+    const { dnsCheckResult: detail } = await runOnce(service, id);
+    expect(detail.requestErrorCode).toBe('DNS_TIMEOUT');
+    expect(detail.traceroute).toMatchObject({ destinationReached: true });
+    const packets = await packetsOf(service, detail.pcapDataUrl);
+    expect(packets.length).toBeGreaterThanOrEqual(1);
+    for (const packet of packets) expect(packet).toMatch(/> 10\.80\.4\.2\.53: .*A\? shop\.example/);
+  });
+
+  it('leaves nothing of a killed agent running after the next start', {
+    timeout: 120_000,
+  }, async () => {
+    lab.clearRules();
+    const { service, agent, slug } = await deploy();
+    lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
+    lab.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
+    // The attempt itself is short, so that the evidence begins soon.
+    const id = await service.addCheck('icmp', {
+      ...checkBody(slug, {}),
+      request: { hostname: TARGET, pingCount: 1 },
+    });
+    await service.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
+    await until(
+      async () => ownProcessesOf(agent.pid, 'capture'),
+      (found) => found.length > 0,
+    );
+    await agent.kill('SIGKILL');
+    const next = await startAgent({
+      serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
+      key: (await service.addLocation('other')).key,
+      prefix: ['ip', 'netns', 'exec', lab.agent.name],
+    });
+    await next.logged(/failures of the network are captured/);
+    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(ownProcessesOf(agent.pid, 'traceroute')).toEqual([]);
+  });
+});
+
+interface Deployed {
+  readonly service: RunningService;
+  readonly agent: RunningAgent;
+  readonly slug: string;
+}
+
+/** Its slots are an hour away; it runs when it is asked to. */
+function checkBody(slug: string, request: object): Record<string, unknown> {
+  return {
+    name: 'lab',
+    privateLocations: [slug],
+    frequency: 60,
+    retryStrategy: null,
+    doubleCheck: false,
+    request,
+  };
+}
+
+/** The result of a run at once. */
+// biome-ignore lint/suspicious/noExplicitAny: the answer is any JSON
+async function runOnce(service: RunningService, checkId: string): Promise<any> {
+  const asked = await service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
+  expect(asked.status, asked.text).toBeLessThan(300);
+  const { json } = await until(
+    () => service.ask(`/v1/check-results/${checkId}?resultType=FINAL`),
+    (answer) => answer.json.length > 0,
+  );
+  return json[0];
+}
+
+/** As tcpdump prints them, one a line. */
+async function packetsOf(service: RunningService, path: string): Promise<readonly string[]> {
+  const url = `${service.url}${path}`;
+  const ask = (): Promise<Response> =>
+    fetch(url, { headers: { authorization: `Bearer ${service.apiKey}`, connection: 'close' } });
+  const answer = await until(ask, ({ ok }) => ok);
+  const file = join(testFolder(), 'capture.pcap');
+  writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
+  const printed = execFileSync('tcpdump', ['-nr', file], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  return printed.trim().split('\n');
+}
+
+/** A program that sends to a port without end. */
+function chatterTo(host: string, port: number): string {
+  return `
+    const socket = require('node:net').connect(${port}, '${host}');
+    socket.on('data', () => {}).on('error', () => {});
+    setInterval(() => socket.write('chatter'), 20);
+  `;
+}

@@ -1,0 +1,228 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Traced } from '../../src/agent/evidence/tracer.ts';
+import type { Traceroute, TracerouteHop } from '../../src/model/traceroute.ts';
+import { NOBODY, RouterLab } from '../support/router-lab.ts';
+import { lacking } from '../support/system-needs.ts';
+
+const ENGINES = [
+  { method: 'raw sockets', user: 0, capabilities: /[1-9a-f]/ },
+  { method: 'traceroute', user: NOBODY, capabilities: /^0+$/ },
+] as const;
+
+/** The target and the routers before it, as they answer, in each family. */
+const WAYS = [
+  { target: '10.80.4.2', routers: ['10.80.1.2', '10.80.2.2', '10.80.3.2'], absent: '10.80.4.9' },
+  { target: 'fd80:4::2', routers: ['fd80:1::2', 'fd80:2::2', 'fd80:3::2'], absent: 'fd80:4::9' },
+] as const;
+const TARGETS = WAYS.map(({ target }) => target);
+const PASSING = 'meta l4proto { udp, icmp, icmpv6 }';
+
+const lacks = lacking({ commands: ['ip', 'nft', 'sysctl', 'traceroute'], files: [] });
+
+describe.skipIf(lacks !== null)(
+  `Traceroutes on real networks (lacking: ${lacks ?? 'nothing'})`,
+  () => {
+    let lab: RouterLab;
+
+    beforeAll(() => {
+      lab = new RouterLab();
+    });
+    afterEach(() => {
+      lab.clearRules();
+    });
+    afterAll(() => {
+      lab.remove();
+    });
+
+    describe.for(ENGINES)('with $method', ({ method, user, capabilities }) => {
+      it('finds every router and the target, with names where they have one', async () => {
+        const names = {
+          '2.1.80.10.in-addr.arpa': 'gateway.example',
+          '2.4.80.10.in-addr.arpa': 'bad name\u001b[31m.example',
+        };
+        const report = await lab.trace({ targets: TARGETS, user, names });
+        expect(report).toMatchObject({ method, lack: null });
+        expect(report.effectiveCapabilities).toMatch(capabilities);
+        for (const [index, { target, routers }] of WAYS.entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          expect(traceroute).toMatchObject({ hostname: target, resolvedIp: target });
+          expect(traceroute).toMatchObject({ destinationReached: true, truncationReason: null });
+          expect(addresses(traceroute)).toEqual([...routers, target]);
+          for (const [at, hop] of traceroute.hops.entries()) {
+            expect(hop).toMatchObject({ hop: at + 1, sent: 3, received: 3, lossPercent: 0 });
+            expectTimes(hop);
+          }
+        }
+        const named = tracedOf(report.traced, 0).hops.map(({ host }) => host);
+        expect(named).toEqual(['gateway.example', null, null, null]);
+        expect(report.texts[0]).toContain('gateway.example (10.80.1.2)');
+      });
+
+      it('names the hop where the way ends in silence, without taking all of its time', async () => {
+        lab.rule(2, 'forward', `${PASSING} drop`);
+        const report = await lab.trace({ targets: TARGETS, user });
+        for (const [index, { routers }] of WAYS.entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          expect(addresses(traceroute)).toEqual([routers[0], routers[1], null]);
+          expect(traceroute).toMatchObject({
+            destinationReached: false,
+            truncationReason: 'no answer after hop 2',
+          });
+          expect(traceroute.hops[2]).toEqual(silentHop(3));
+        }
+        expect(report.tookMs).toBeLessThan(9000);
+      });
+
+      it('says who refuses to pass it on, and how', async () => {
+        const refusals = [
+          {
+            rule: 'reject with icmpx admin-prohibited',
+            reason: 'administratively prohibited (!X)',
+          },
+          { rule: 'reject with icmpx no-route', reason: 'network (!N)' },
+          { rule: 'reject with icmpx host-unreachable', reason: 'host (!H)' },
+          { rule: 'reject with icmpx port-unreachable', reason: 'port' },
+        ];
+        for (const { rule, reason } of refusals) {
+          lab.clearRules();
+          lab.rule(2, 'forward', `${PASSING} ${rule}`);
+          const report = await lab.trace({ targets: TARGETS, user });
+          for (const [index, { routers }] of WAYS.entries()) {
+            const [first, second] = routers;
+            const traceroute = tracedOf(report.traced, index);
+            expect(addresses(traceroute)).toEqual([first, second, second]);
+            expect(traceroute.truncationReason).toBe(`unreachable: ${reason} by ${second}`);
+            expect(traceroute.destinationReached).toBe(false);
+          }
+        }
+      });
+
+      it.for(WAYS)('waits for the last router to give up on $absent', async (way) => {
+        const { routers, absent } = way;
+        // One at a time: the router has fifty answers for all that it gives up on in one moment.
+        const report = await lab.trace({ targets: [absent], user });
+        const traceroute = tracedOf(report.traced, 0);
+        expect(addresses(traceroute)).toEqual([...routers, routers[2]]);
+        expect(traceroute.truncationReason).toBe(`unreachable: host (!H) by ${routers[2]}`);
+      });
+
+      it('goes on past a router that stays silent or answers only at times', async () => {
+        lab.rule(1, 'output', 'icmp type time-exceeded numgen inc mod 3 == 0 drop');
+        lab.rule(1, 'output', 'icmpv6 type time-exceeded numgen inc mod 3 == 0 drop');
+        lab.rule(2, 'output', 'icmp type time-exceeded drop');
+        lab.rule(2, 'output', 'icmpv6 type time-exceeded drop');
+        const report = await lab.trace({ targets: TARGETS, user });
+        for (const [index, { target, routers }] of WAYS.entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          expect(traceroute.destinationReached).toBe(true);
+          expect(addresses(traceroute)).toEqual([routers[0], null, routers[2], target]);
+          expect(traceroute.hops[0]).toMatchObject({ sent: 3, received: 2, lossPercent: 33.33 });
+          expect(traceroute.hops[1]).toEqual(silentHop(2));
+          expect(traceroute.hops[2]).toMatchObject({ sent: 3, received: 3, lossPercent: 0 });
+        }
+      });
+
+      it('gives what it has when its time is up', async () => {
+        lab.rule(2, 'forward', `${PASSING} drop`);
+        const report = await lab.trace({ targets: TARGETS, user, limitMs: 3000 });
+        expect(report.tookMs).toBeLessThan(4500);
+        for (const [index, { routers }] of WAYS.entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          expect(addresses(traceroute).slice(0, 2)).toEqual([routers[0], routers[1]]);
+          expect(traceroute.truncationReason).toBe('time limit');
+        }
+        expect(report.processesAfter).toBe(0);
+      });
+
+      it('finds one hop to an address of this host, and none where nothing may be sent', async () => {
+        lab.agent.run('ip', 'route', 'replace', 'prohibit', '10.99.0.0/24');
+        const targets = [
+          '127.0.0.9',
+          '::1',
+          '10.80.1.1',
+          '10.99.0.1',
+          'fe80::1%onward',
+          'localhost',
+        ];
+        const report = await lab.trace({ targets, user });
+        for (const [index, address] of targets.slice(0, 3).entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          expect(addresses(traceroute)).toEqual([address]);
+          expect(traceroute).toMatchObject({ destinationReached: true, truncationReason: null });
+        }
+        const [, , , prohibited, linkLocal, name] = report.traced;
+        expect(prohibited).toMatchObject({ ok: false, note: expect.stringContaining('denied') });
+        expect(linkLocal).toMatchObject({
+          ok: false,
+          note: expect.stringContaining('on the link'),
+        });
+        expect(name).toMatchObject({ ok: false, note: 'localhost is no IP address' });
+      });
+
+      it('keeps traces of one target apart that are made at once', async () => {
+        const targets = [...TARGETS, ...TARGETS, ...TARGETS, '10.80.3.2'];
+        const report = await lab.trace({ targets, user });
+        for (const [index, target] of targets.slice(0, 6).entries()) {
+          const traceroute = tracedOf(report.traced, index);
+          const way = WAYS.find((one) => one.target === target);
+          expect(addresses(traceroute)).toEqual([...(way?.routers ?? []), target]);
+          expect(traceroute.hops.map(({ received }) => received)).toEqual([3, 3, 3, 3]);
+        }
+        expect(addresses(tracedOf(report.traced, 6))).toEqual(WAYS[0].routers);
+      });
+    });
+
+    it('leaves no process when it is broken off in the middle', async () => {
+      lab.rule(2, 'forward', `${PASSING} drop`);
+      const options = { targets: TARGETS, user: NOBODY, stopAtFirstProcess: true };
+      const report = await lab.trace(options);
+      expect(report.processesBefore).toBeGreaterThan(0);
+      expect(report.processesAfter).toBe(0);
+      expect(report.tookMs).toBeLessThan(4000);
+      for (const one of report.traced) {
+        if (one.ok) expect(one.traceroute.truncationReason).toBe('stopped');
+        else expect(one.note).toBe('it was broken off');
+      }
+    });
+
+    it('without raw sockets and the program says what is missing and how to grant it', async () => {
+      const report = await lab.trace({
+        targets: TARGETS,
+        user: NOBODY,
+        programFolders: ['/nowhere'],
+      });
+      expect(report.method).toBeNull();
+      expect(report.lack).toMatch(/not permitted.*not installed.*apt-get install traceroute/);
+      expect(report.lack).toMatch(/--cap-add=NET_RAW.*setcap cap_net_raw\+ep/);
+      expect(report.traced).toEqual(TARGETS.map(() => ({ ok: false, note: report.lack })));
+    });
+  },
+);
+
+function silentHop(hop: number): TracerouteHop {
+  const none = { lastMs: null, avgMs: null, bestMs: null, worstMs: null, stdDevMs: null };
+  return { hop, address: null, host: null, sent: 3, received: 0, lossPercent: 100, ...none };
+}
+
+function tracedOf(traced: readonly Traced[], index: number): Traceroute {
+  const one = traced[index];
+  if (one?.ok !== true) throw new Error(`no trace: ${one?.note}`);
+  return one.traceroute;
+}
+
+function addresses({ hops }: Traceroute): readonly (string | null)[] {
+  return hops.map(({ address }) => address);
+}
+
+function expectTimes({ lastMs, avgMs, bestMs, worstMs, stdDevMs }: TracerouteHop): void {
+  const times = [lastMs, avgMs, bestMs, worstMs, stdDevMs].map((time) => time ?? Number.NaN);
+  for (const time of times) expect(time).toBe(Math.round(time * 1000) / 1000);
+  const [last = 0, avg = 0, best = 0, worst = 0, stdDev = 0] = times;
+  expect(best).toBeGreaterThan(0);
+  expect(worst).toBeLessThan(3000);
+  expect(last).toBeGreaterThanOrEqual(best);
+  expect(last).toBeLessThanOrEqual(worst);
+  expect(avg).toBeGreaterThanOrEqual(best);
+  expect(avg).toBeLessThanOrEqual(worst);
+  expect(stdDev).toBeLessThanOrEqual(worst - best + 0.001);
+}
