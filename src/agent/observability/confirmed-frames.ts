@@ -1,0 +1,124 @@
+import { readFileSync, statSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { builtinModules } from 'node:module';
+import type { ErrorsRequest } from '../../wire/v1/error-report.ts';
+import type { ToldFrame } from './stack-frames.ts';
+
+type Frame = ErrorsRequest['reports'][number]['stack'][number];
+
+/** A file that is there. Its text is null where it is too long to be looked at. */
+interface Source {
+  readonly text: string | null;
+}
+/** By path. What is no file, or cannot be read, is not in it. */
+export type Sources = ReadonlyMap<string, Source>;
+
+const MAX_SOURCE_BYTES = 512 * 1024;
+
+/**
+ * What V8 itself calls things by, whatever the source says. All other names have to stand in the
+ * source: a function is also named by the property that holds it, and that may be a check's name.
+ */
+const WORDS_OF_V8: ReadonlySet<string> = new Set([
+  ...['<anonymous>', '<instance_members_initializer>', '<static_initializer>'],
+  ...['Object', 'Function', 'Array', 'Map', 'Set', 'Promise', 'process'],
+  ...['Timeout', '_onTimeout', 'Immediate', '_onImmediate'],
+]);
+const MAX_FUNCTION_CHARS = 120;
+
+/**
+ * The frames whose file, place in it, and function are what the sources have. So nothing leaves that
+ * a stack only says, which is a text like any other, and which a message may imitate.
+ */
+export function confirmed(frames: readonly ToldFrame[], sources: Sources): Frame[] {
+  return frames.flatMap((frame) => {
+    const { file, path, line, column } = frame;
+    // There are no sources of Node to look at; with its version, the place says which one it is.
+    if (path === null) return isOfNode(file) ? [{ function: null, file, line, column }] : [];
+    const source = sources.get(path);
+    if (source === undefined) return [];
+    const { text } = source;
+    if (text === null) return [{ function: null, file, line, column }];
+    if (!hasPlace(text, line, column)) return [];
+    return [{ function: nameIn(text, frame.function), file, line, column }];
+  });
+}
+
+/** Reads the files of the frames, one after the other: checks are running beside it. */
+export async function sourcesOf(frames: readonly ToldFrame[]): Promise<Sources> {
+  const sources = new Map<string, Source>();
+  for (const path of pathsOf(frames)) {
+    try {
+      const found = await stat(path);
+      if (!found.isFile()) continue;
+      const isShort = found.size <= MAX_SOURCE_BYTES;
+      sources.set(path, { text: isShort ? await readFile(path, 'utf8') : null });
+    } catch {
+      // No such file: so it is none of ours.
+    }
+  }
+  return sources;
+}
+
+/** The same for a process that is about to end. */
+export function sourcesNow(frames: readonly ToldFrame[]): Sources {
+  const sources = new Map<string, Source>();
+  for (const path of pathsOf(frames)) {
+    try {
+      const found = statSync(path);
+      if (!found.isFile()) continue;
+      const isShort = found.size <= MAX_SOURCE_BYTES;
+      sources.set(path, { text: isShort ? readFileSync(path, 'utf8') : null });
+    } catch {
+      // No such file: so it is none of ours.
+    }
+  }
+  return sources;
+}
+
+function pathsOf(frames: readonly ToldFrame[]): ReadonlySet<string> {
+  return new Set(frames.flatMap(({ path }) => path ?? []));
+}
+
+function isOfNode(file: string): boolean {
+  const id = file.slice('node:'.length);
+  // Not documented, but the only list that has the inner modules, of which most frames are.
+  const { moduleLoadList }: { moduleLoadList?: unknown } = process as object;
+  return Array.isArray(moduleLoadList)
+    ? moduleLoadList.includes(`NativeModule ${id}`)
+    : builtinModules.includes(id);
+}
+
+function hasPlace(text: string, line: number, column: number): boolean {
+  let start = 0;
+  for (let at = 1; at < line; at += 1) {
+    const end = text.indexOf('\n', start);
+    if (end < 0) return false;
+    start = end + 1;
+  }
+  const end = text.indexOf('\n', start);
+  // V8 counts from 1, and may stand one behind the last character.
+  return line > 0 && column <= (end < 0 ? text.length : end) - start + 1;
+}
+
+/** As much of the name as stands in the source: `Sender.run` of a class that is in another file is `run`. */
+function nameIn(text: string, told: string | null): string | null {
+  if (told === null) return null;
+  const plain = told.replace(/ \[as .*$/, '');
+  const [keywords = ''] = /^(?:async |new |get |set |static )*/.exec(plain) ?? [];
+  const parts = plain.slice(keywords.length).split('.');
+  const isKnown = (part: string): boolean => WORDS_OF_V8.has(part) || hasWord(text, part);
+  const kept = parts.slice(parts.findLastIndex((part) => !isKnown(part)) + 1);
+  if (kept.length === 0) return null;
+  const name = keywords + kept.join('.');
+  return name.length <= MAX_FUNCTION_CHARS ? name : null;
+}
+
+function hasWord(text: string, word: string): boolean {
+  if (!/^#?[\w$]+$/.test(word)) return false;
+  const isPart = (char: string | undefined): boolean => char !== undefined && /[\w$]/.test(char);
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
+    if (!isPart(text[at - 1]) && !isPart(text[at + word.length])) return true;
+  }
+  return false;
+}

@@ -1,0 +1,78 @@
+import type { ErrorsRequest } from '../../wire/v1/error-report.ts';
+import { confirmed, type Sources } from './confirmed-frames.ts';
+import { classOf, codeOf } from './known-names.ts';
+import { framesIn, slashed, type ToldFrame } from './stack-frames.ts';
+
+export type ErrorReport = ErrorsRequest['reports'][number];
+
+/** What is kept of an error: nothing of its message. */
+export interface Fault {
+  readonly class: string;
+  readonly code: string | null;
+  readonly frames: readonly ToldFrame[];
+}
+
+/** The same error, so many times; epoch milliseconds. */
+export interface CountedFault extends Fault {
+  readonly count: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+}
+
+/** These are enough to tell one error from another. */
+const TELLING_FRAMES = 5;
+
+/** The package, which is at the same distance from src and from dist. */
+const ROOT = slashed(new URL('../../../', import.meta.url).href) ?? '/';
+
+/**
+ * Reads what was thrown: the outermost error alone. Its causes are mostly in the same stack, and
+ * those of a library tell of what it was asked for.
+ */
+export function faultOf(thrown: unknown): Fault {
+  return { class: classOf(thrown), code: codeOf(thrown), frames: framesOf(thrown) };
+}
+
+/** Two faults with the same key are the same error. */
+export function keyOf({ class: name, code, frames }: Fault): string {
+  return identity(name, code, frames);
+}
+
+/** The same for what was reported, or is to be. */
+export function keyOfReport({ class: name, code, stack }: ErrorReport): string {
+  return identity(name, code, stack);
+}
+
+/** @param sources of the fault's frames */
+export function reportOf(fault: CountedFault, sources: Sources): ErrorReport {
+  return {
+    class: fault.class,
+    code: fault.code,
+    stack: confirmed(fault.frames, sources),
+    count: fault.count,
+    firstAt: instantOf(fault.firstAtMs),
+    lastAt: instantOf(fault.lastAtMs),
+  };
+}
+
+type Place = Pick<ToldFrame, 'file' | 'line' | 'column'>;
+
+function identity(name: string, code: string | null, frames: readonly Place[]): string {
+  const places = frames
+    .slice(0, TELLING_FRAMES)
+    .map(({ file, line, column }) => [file, line, column]);
+  return JSON.stringify([name, code, places]);
+}
+
+function framesOf(thrown: unknown): readonly ToldFrame[] {
+  if (typeof thrown !== 'object' || thrown === null || !('stack' in thrown)) return [];
+  const { stack } = thrown;
+  if (typeof stack !== 'string') return [];
+  const message = 'message' in thrown ? thrown.message : '';
+  return framesIn(stack, typeof message === 'string' ? message : '', ROOT);
+}
+
+/** A machine's clock may be before 1970. */
+function instantOf(wallMs: number): number {
+  return Math.max(0, Math.floor(wallMs));
+}

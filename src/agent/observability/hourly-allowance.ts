@@ -1,0 +1,35 @@
+import type { Clock } from '../../runtime/clock.ts';
+
+/** Reports an hour: also an agent in which everything breaks is a small load on the service. */
+const REPORTS_AN_HOUR = 240;
+const HOUR_MS = 3_600_000;
+
+/** How many reports may be sent still. The hour begins with the first of them. */
+export class HourlyAllowance {
+  readonly #clock: Clock;
+  #beganMs: number | null = null;
+  #sent = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get left(): number {
+    if (this.renewedInMs === 0) return REPORTS_AN_HOUR;
+    return Math.max(0, REPORTS_AN_HOUR - this.#sent);
+  }
+
+  /** Milliseconds until there are as many as ever again; 0 where there are. */
+  get renewedInMs(): number {
+    if (this.#beganMs === null) return 0;
+    return Math.max(0, this.#beganMs + HOUR_MS - this.#clock.monotonicMs());
+  }
+
+  take(reports: number): void {
+    if (this.renewedInMs === 0) {
+      this.#beganMs = this.#clock.monotonicMs();
+      this.#sent = 0;
+    }
+    this.#sent += reports;
+  }
+}

@@ -1,0 +1,25 @@
+import { isInTime } from '../../runtime/wait.ts';
+import { removeCrashReports } from './crash-file.ts';
+import type { FaultReports, FaultReportsOptions } from './reporting.ts';
+
+/** Nobody is told of anything: where there is no service, or nothing yet to tell by. */
+export const NO_REPORTS: FaultReports = {
+  note: () => {},
+  keep: () => {},
+  run: async () => {},
+  flush: async () => {},
+};
+
+/** EXTERNAL_OBSERVABILITY=off: also what a process before has left is not reported, but removed. */
+export function silentReports({
+  dataDir,
+  log,
+}: Pick<FaultReportsOptions, 'dataDir' | 'log'>): FaultReports {
+  if (dataDir === null) return NO_REPORTS;
+  return {
+    ...NO_REPORTS,
+    async run(_parts, signal) {
+      await isInTime(removeCrashReports({ dataDir, log }), signal);
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { MAX_STACK_FRAMES } from '../../wire/v1/limits.ts';
+
+/** A frame as a stack tells it: of which nothing is sure yet. */
+export interface ToldFrame {
+  /** As it stands there, of any form; null where it has none. */
+  readonly function: string | null;
+  /** As reports have it: `dist/…`, `src/…`, `node_modules/…`, or `node:…`. */
+  readonly file: string;
+  /** Where the file is; null for a module of Node's own. */
+  readonly path: string | null;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Both bound the work on a stack, whatever its length. */
+const MAX_FRAME_CHARS = 32 * 1024;
+const MAX_LINES = 200;
+/** A longer line names no file that reports have room for. */
+const MAX_LINE_CHARS = 1000;
+/** What may stand before the message: the error's name, a code in brackets, a colon. */
+const MAX_NAME_CHARS = 200;
+
+const POSITION = /^(.+):(\d{1,7}):(\d{1,7})$/;
+/** As the protocol takes it. */
+const FILE = /^(?:dist|src|node_modules|node:)[\w@+./-]{1,200}$/;
+
+/**
+ * The frames of the package at `root`, of its dependencies and of Node itself, innermost first, at
+ * most MAX_STACK_FRAMES. Frames of all other files are left out, and so is evaluated code.
+ *
+ * A message may hold lines that look like frames. Where it cannot be told from them, frames of Node
+ * are left out too, since nothing can confirm them later.
+ *
+ * @param root as `slashed` gives it, with the slash at its end
+ */
+export function framesIn(stack: string, message: string, root: string): readonly ToldFrame[] {
+  const from = endOfHeader(stack, message);
+  const text =
+    from === null ? stack.slice(-MAX_FRAME_CHARS) : stack.slice(from, from + MAX_FRAME_CHARS);
+  const frames: ToldFrame[] = [];
+  for (const line of text.split('\n', MAX_LINES)) {
+    const frame = frameIn(line, root);
+    if (frame === null || (frame.path === null && from === null)) continue;
+    frames.push(frame);
+    if (frames.length === MAX_STACK_FRAMES) break;
+  }
+  return frames;
+}
+
+/**
+ * A path or a file: URL with forward slashes and nothing encoded; null where it is neither. Windows
+ * writes both `C:\…` and `file:///C:/…`.
+ */
+export function slashed(pathOrUrl: string): string | null {
+  const path = pathOrUrl.startsWith('file://') ? decoded(pathOrUrl) : pathOrUrl;
+  if (path === null) return null;
+  const forward = path.replaceAll('\\', '/').replace(/^\/(?=[A-Za-z]:\/)/, '');
+  return /^(?:[A-Za-z]:)?\//.test(forward) ? forward : null;
+}
+
+/** Where the frames begin; null where the stack does not begin with the message as it is now. */
+function endOfHeader(stack: string, message: string): number | null {
+  const start = stack.slice(0, MAX_NAME_CHARS);
+  const isWhole = (end: number): boolean => end === stack.length || stack[end] === '\n';
+  if (message === '') {
+    const [end = 0] = [/^[\w$.]*(?: \[\w+\])?/.exec(start)?.[0].length];
+    return isWhole(end) ? end : null;
+  }
+  for (let at = 0; ; ) {
+    if (stack.startsWith(message, at) && isWhole(at + message.length)) return at + message.length;
+    const colon = start.indexOf(': ', at);
+    if (colon < 0) return null;
+    at = colon + 2;
+  }
+}
+
+function frameIn(line: string, root: string): ToldFrame | null {
+  if (line.length > MAX_LINE_CHARS) return null;
+  const told = /^\s+at (.+)$/.exec(line.trimEnd())?.[1];
+  if (told === undefined) return null;
+  const open = told.endsWith(')') ? told.indexOf(' (') : -1;
+  const [name, place] =
+    open < 0
+      ? [null, told.replace(/^async /, '')]
+      : [told.slice(0, open), told.slice(open + 2, -1)];
+  const [, where = '', lineText = '', columnText = ''] = POSITION.exec(place) ?? [];
+  const found = fileOf(where, root);
+  if (found === null || !FILE.test(found.file)) return null;
+  return { function: name, ...found, line: Number(lineText), column: Number(columnText) };
+}
+
+function fileOf(where: string, root: string): Pick<ToldFrame, 'file' | 'path'> | null {
+  if (where.startsWith('node:')) return { file: where, path: null };
+  const path = slashed(where);
+  if (path === null || /\/\.{0,2}\//.test(path)) return null;
+  if (path.startsWith(root)) {
+    const file = path.slice(root.length);
+    return /^(?:dist|src|node_modules)\//.test(file) ? { file, path } : null;
+  }
+  // Installed for others, too: in a folder above.
+  const above = path.indexOf('/node_modules/');
+  if (above < 0 || !root.startsWith(path.slice(0, above + 1))) return null;
+  return { file: path.slice(above + 1), path };
+}
+
+function decoded(url: string): string | null {
+  const [path = ''] = url.slice('file://'.length).split(/[?#]/, 1);
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,60 @@
+import { type CountedFault, type Fault, keyOf } from './fault.ts';
+
+/** Kinds of errors that wait to be reported. */
+const MAX_KINDS = 100;
+
+/** Errors that wait to be reported, each kind once with how often it came. Bounded. */
+export class WaitingFaults {
+  #kinds = new Map<string, CountedFault>();
+  #dropped = 0;
+
+  get size(): number {
+    return this.#kinds.size;
+  }
+
+  /** A kind that is new when MAX_KINDS wait is dropped, and counted. */
+  add(fault: Fault, atMs: number): void {
+    this.#merge({ ...fault, count: 1, firstAtMs: atMs, lastAtMs: atMs });
+  }
+
+  /** Takes out a kind: the one of this key, or the oldest. Null where there is none. */
+  take(key: string | undefined = this.#kinds.keys().next().value): CountedFault | null {
+    if (key === undefined) return null;
+    const fault = this.#kinds.get(key) ?? null;
+    this.#kinds.delete(key);
+    return fault;
+  }
+
+  /** What was taken could not be reported: it is the first again. */
+  putBack(faults: readonly CountedFault[]): void {
+    const since = this.#kinds;
+    this.#kinds = new Map(faults.map((fault) => [keyOf(fault), fault]));
+    for (const fault of since.values()) this.#merge(fault);
+  }
+
+  /** Errors dropped since the last call. */
+  takeDropped(): number {
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return dropped;
+  }
+
+  #merge(more: CountedFault): void {
+    const key = keyOf(more);
+    const known = this.#kinds.get(key);
+    if (known !== undefined) this.#kinds.set(key, { ...known, ...together(known, more) });
+    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(key, more);
+    else this.#dropped += more.count;
+  }
+}
+
+type Times = Pick<CountedFault, 'count' | 'firstAtMs' | 'lastAtMs'>;
+
+/** The wall clock may have been set between the two. */
+function together(one: Times, other: Times): Times {
+  return {
+    count: one.count + other.count,
+    firstAtMs: Math.min(one.firstAtMs, other.firstAtMs),
+    lastAtMs: Math.max(one.lastAtMs, other.lastAtMs),
+  };
+}

@@ -1,0 +1,95 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import {
+  type RunningAgent,
+  type RunningService,
+  startAgent,
+  startService,
+  type TestLocation,
+  testFolder,
+  until,
+} from '../support/deployment.ts';
+
+/** Of `vedette agent`, after a fault of its own. */
+const INTERNAL = 70;
+const PRELOAD = new URL('../support/faulty-stop.mjs', import.meta.url).href;
+
+const CRASH = {
+  class: 'TypeError',
+  code: null,
+  count: 1,
+  stack: expect.arrayContaining([
+    {
+      function: expect.stringMatching(/request$/),
+      file: 'dist/runtime/lifecycle.js',
+      line: expect.any(Number),
+      column: expect.any(Number),
+    },
+  ]),
+};
+
+async function location() {
+  const serviceDir = testFolder();
+  const service = await startService({ dataDir: serviceDir });
+  const place = await service.addLocation('cellar');
+  const dataDir = testFolder();
+  const agent = { serviceUrl: service.url, key: place.key, dataDir };
+  return {
+    service,
+    place,
+    file: join(dataDir, 'crash-reports.json'),
+    startAgent: (env = {}) => startAgent({ ...agent, env }),
+    serviceAgain: () =>
+      startService({ dataDir: serviceDir, port: service.port, apiKey: service.apiKey }),
+  };
+}
+
+/** Its first SIGTERM. */
+async function crash(agent: RunningAgent): Promise<void> {
+  await agent.logged(/"the checks are in"/);
+  expect(await agent.kill('SIGTERM')).toBe(INTERNAL);
+  expect(agent.log()).toMatch(/"level":"fatal".*a fault of Vedette itself/);
+}
+
+async function reported(service: RunningService, { id }: TestLocation): Promise<unknown[]> {
+  return (await service.ask(`/v1/private-locations/${id}/agent-errors`)).json;
+}
+
+it('an agent that a fault ends reports it before its end, and only then', async () => {
+  const { service, place, file, ...start } = await location();
+  await crash(await start.startAgent({ NODE_OPTIONS: `--import=${PRELOAD}` }));
+  expect(await reported(service, place)).toEqual([expect.objectContaining(CRASH)]);
+  expect(existsSync(file)).toBe(false);
+});
+
+it('where the service is away then, its next start reports it', async () => {
+  const { service, place, file, ...start } = await location();
+  const agent = await start.startAgent({ NODE_OPTIONS: `--import=${PRELOAD}` });
+  await agent.logged(/"the checks are in"/);
+  await service.kill('SIGKILL');
+  await crash(agent);
+  expect(existsSync(file)).toBe(true);
+  const again = await start.serviceAgain();
+  const next = await start.startAgent();
+  const list = await until(
+    () => reported(again, place),
+    (errors) => errors.length > 0,
+  );
+  expect(list).toEqual([expect.objectContaining(CRASH)]);
+  expect(JSON.stringify(list)).not.toMatch(/planted|example/);
+  await until(
+    async () => existsSync(file),
+    (isThere) => !isThere,
+  );
+  expect(await next.kill('SIGTERM')).toBe(0);
+  expect(await reported(again, place)).toHaveLength(1);
+});
+
+it('with EXTERNAL_OBSERVABILITY=off nobody is told', async () => {
+  const { service, place, file, ...start } = await location();
+  const off = { EXTERNAL_OBSERVABILITY: 'OFF', NODE_OPTIONS: `--import=${PRELOAD}` };
+  await crash(await start.startAgent(off));
+  expect(existsSync(file)).toBe(false);
+  expect(await reported(service, place)).toEqual([]);
+});
