@@ -39,11 +39,18 @@ export async function probeDns(
 ): Promise<DnsOutcome> {
   const { clock } = context;
   let startMs = clock.monotonicMs();
+  let address: string | null = null;
   const finish = (response: DnsResponse | null, failure: Failure | null): DnsOutcome => {
     const total = roundMs(clock.monotonicMs() - startMs);
     const { query, recordType, nameServer, port, protocol } = request;
     return {
       request: { query, recordType, nameServer, port, protocol },
+      endpoint: {
+        hostname: nameServer === null ? query : withoutBrackets(nameServer),
+        address,
+        port,
+        transport: protocol === 'UDP' ? 'udp' : 'tcp',
+      },
       response,
       failure,
       timings: { total },
@@ -64,6 +71,7 @@ export async function probeDns(
   } else {
     const server = await addressesOfServer(withoutBrackets(request.nameServer), context);
     if (!server.ok) return finish(null, server.failure);
+    [address] = server.addresses;
     startMs = clock.monotonicMs();
     exchanged = await askServer(question, server.addresses, request.port, how);
   }

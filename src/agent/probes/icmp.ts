@@ -52,6 +52,12 @@ async function probeIcmp(
   const failure = signal.aborted ? cancelled(hostname) : progress.failure;
   return {
     request: { hostname, pingCount, ipFamily },
+    endpoint: {
+      hostname,
+      address: resolved.ok ? resolved.destination.address : null,
+      port: null,
+      transport: 'icmp',
+    },
     response: progress.response,
     failure,
     timings: null,

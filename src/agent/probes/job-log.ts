@@ -3,11 +3,14 @@ import type { Clock } from '../../runtime/clock.ts';
 
 const MAX_ENTRIES = 200;
 const MAX_ENTRY_CHARS = 2000;
+/** Further ones that are kept however many came before. */
+const MAX_LAST_ENTRIES = 20;
 
 /** The story of one attempt for its operator; bounded, and says how much it left out. */
 export class JobLog {
   readonly #clock: Clock;
   readonly #entries: LogEntry[] = [];
+  readonly #last: LogEntry[] = [];
   #dropped = 0;
 
   constructor(clock: Clock) {
@@ -26,19 +29,26 @@ export class JobLog {
     this.#add('error', message);
   }
 
+  /** What it all comes to: it stands at the end, however long the story was. */
+  conclude(level: LogEntry['level'], message: string): void {
+    if (this.#last.length < MAX_LAST_ENTRIES) this.#last.push(this.#entryOf(level, message));
+  }
+
   entries(): readonly LogEntry[] {
-    if (this.#dropped === 0) return this.#entries;
+    if (this.#dropped === 0 && this.#last.length === 0) return this.#entries;
     const msg = `${this.#dropped} more lines were left out`;
-    return [...this.#entries, { time: this.#clock.wallMs(), level: 'warn', msg }];
+    const cut = this.#dropped === 0 ? [] : [this.#entryOf('warn', msg)];
+    return [...this.#entries, ...cut, ...this.#last];
   }
 
   #add(level: LogEntry['level'], message: string): void {
-    if (this.#entries.length >= MAX_ENTRIES) {
-      this.#dropped += 1;
-      return;
-    }
+    if (this.#entries.length >= MAX_ENTRIES) this.#dropped += 1;
+    else this.#entries.push(this.#entryOf(level, message));
+  }
+
+  #entryOf(level: LogEntry['level'], message: string): LogEntry {
     const msg =
       message.length > MAX_ENTRY_CHARS ? `${message.slice(0, MAX_ENTRY_CHARS)}…` : message;
-    this.#entries.push({ time: this.#clock.wallMs(), level, msg });
+    return { time: this.#clock.wallMs(), level, msg };
   }
 }

@@ -2,6 +2,7 @@ import type { Failure } from '../../model/error-codes.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
 /** What every probe gets beside its request. */
@@ -24,6 +25,7 @@ export interface ProbeContext {
 export interface ProbeOutcome<Echo, Response, Timings, Phases> {
   /** The request as it was sent, for the result. */
   readonly request: Echo;
+  readonly endpoint: Endpoint;
   /** Present as soon as the target answered at all, also where a failure followed. */
   readonly response: Response | null;
   readonly failure: Failure | null;

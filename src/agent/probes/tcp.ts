@@ -4,6 +4,7 @@ import type { TcpDetail, TcpResponse, TcpTimingPhases, TcpTimings } from '../../
 import { connectTcp } from '../net/connect.ts';
 import { targetText } from '../net/connect-failures.ts';
 import { withoutBrackets } from '../net/words.ts';
+import type { Endpoint } from './endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 import { exchangeText } from './tcp/exchange.ts';
 
@@ -39,12 +40,19 @@ export async function probeTcp(
   const echo = { hostname, port, data, ipFamily };
   const connection = await connectTcp(request, context);
   const { dnsMs, tcpMs } = connection;
+  const endpoint: Endpoint = {
+    hostname: withoutBrackets(hostname),
+    address: connection.address,
+    port,
+    transport: 'tcp',
+  };
   if (!connection.ok) {
     const { address, failure } = connection;
     const isResolved = address !== null || failure.code === 'ADDRESS_DENIED';
     const lookup = isResolved ? roundMs(dnsMs) : null;
     return {
       request: echo,
+      endpoint,
       response: null,
       failure,
       ...timesOf({ lookup, connect: null, response: null }, dnsMs, tcpMs, 0),
@@ -66,6 +74,7 @@ export async function probeTcp(
     await closePolitely(socket);
     return {
       request: echo,
+      endpoint,
       response: responseOf(''),
       failure: null,
       ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
@@ -86,6 +95,7 @@ export async function probeTcp(
   const response = firstByteMs === null ? null : roundMs(connectedMs + firstByteMs);
   return {
     request: echo,
+    endpoint,
     response: responseOf(text),
     failure,
     ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),

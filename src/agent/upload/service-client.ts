@@ -1,13 +1,15 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ArtifactPart } from '../../wire/v1/artifacts.ts';
 import { errorAnswerIn } from '../../wire/v1/error-answer.ts';
 import { HEADERS, MAX_POLL_ANSWER_BYTES, PROTOCOL_VERSION } from '../../wire/v1/limits.ts';
 import { problemOf } from '../../wire/v1/tolerant-parse.ts';
+import type { Proxies } from '../net/proxy/choose-proxy.ts';
 import { readAnswerBody } from './answer-body.ts';
+import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
 import {
   type Answer,
@@ -26,6 +28,8 @@ export interface ServiceClientOptions {
   readonly serviceUrl: URL;
   /** The location key as it is now: it may change while the agent runs. */
   readonly key: () => string;
+  /** For the service, and for the object store behind it. */
+  readonly proxies: Proxies;
   readonly clock: Clock;
   /** The agent's, for the user-agent header. */
   readonly version: string;
@@ -74,17 +78,16 @@ interface Received {
  */
 export class ServiceClient {
   readonly #options: ServiceClientOptions;
-  readonly #agent: Agent;
+  readonly #dispatchers: Dispatchers;
   #lastContactMs: number | null = null;
 
   constructor(options: ServiceClientOptions) {
     this.#options = options;
-    this.#agent = new Agent({
+    this.#dispatchers = new Dispatchers({
+      proxies: options.proxies,
+      clock: options.clock,
       connections: MAX_CONNECTIONS,
-      connect: { timeout: CONNECT_TIMEOUT_MS },
-      // Each request has a time limit of its own.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
     });
   }
 
@@ -157,7 +160,7 @@ export class ServiceClient {
 
   /** Ends what is under way, as if its signal had aborted. */
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#dispatchers.destroy();
   }
 
   #addressOf(pathOrUrl: string): { readonly peer: Peer; readonly url: URL } {
@@ -179,6 +182,8 @@ export class ServiceClient {
 
   async #exchange(request: Request, options: RequestOptions): Promise<Answer<Received>> {
     const { clock } = this.#options;
+    const route = this.#dispatchers.routeTo(request.url);
+    const peer = { ...request.peer, proxy: route.proxy };
     const { timeoutMs, signal } = options;
     if (signal.aborted) return { ok: false, fault: STOPPED };
     const ended = new AbortController();
@@ -190,10 +195,9 @@ export class ServiceClient {
       ended.abort();
     });
     try {
-      return await this.#send(request, ended.signal);
+      return await this.#send({ ...request, peer }, route, ended.signal);
     } catch (error) {
-      if (signal.aborted || this.#agent.destroyed) return { ok: false, fault: STOPPED };
-      const { peer } = request;
+      if (signal.aborted || this.#dispatchers.isDestroyed) return { ok: false, fault: STOPPED };
       const fault = isLate ? faultOfTimeout(peer, timeoutMs) : faultOfError(peer, error);
       return { ok: false, fault };
     } finally {
@@ -202,13 +206,13 @@ export class ServiceClient {
     }
   }
 
-  async #send(request: Request, signal: AbortSignal): Promise<Answer<Received>> {
+  async #send(request: Request, route: Route, signal: AbortSignal): Promise<Answer<Received>> {
     const { peer, url, method, headers, body } = request;
-    const response = await this.#agent.request({
+    const response = await route.dispatcher.request({
       origin: url.origin,
-      path: `${url.pathname}${url.search}`,
+      path: route.path,
       method,
-      headers,
+      headers: { ...headers, ...route.headers },
       // It takes an AsyncIterable by its documentation, though not by its types.
       body: body as NonNullable<Dispatcher.RequestOptions['body']>,
       signal,

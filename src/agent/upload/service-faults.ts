@@ -1,5 +1,9 @@
 import { systemCodeOf } from '../../runtime/errors.ts';
 import { type ErrorAnswer, mismatchIn } from '../../wire/v1/error-answer.ts';
+import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
+import { ASKS_FOR_CREDENTIALS } from '../net/proxy/proxy-failures.ts';
+import type { RouteProxy } from './dispatchers.ts';
+import { ProxyFault } from './proxy-fault.ts';
 
 /**
  * What became of a request that was not answered as it should be. Whoever sent it goes by the kind
@@ -42,6 +46,8 @@ export interface Peer {
   readonly isService: boolean;
   /** Scheme, host and port: the rest of a signed address is a secret. */
   readonly origin: string;
+  /** What is between; left out for nothing. */
+  readonly proxy?: RouteProxy | null;
 }
 
 export interface ErrorStatus {
@@ -52,6 +58,8 @@ export interface ErrorStatus {
   /** Null where the answer is not of the form that the service's errors have. */
   readonly answer: ErrorAnswer | null;
 }
+
+const FORBIDDEN = 403;
 
 /** Whatever the form of the answer: a proxy that turns a request away does it by the same numbers. */
 const KIND_OF_STATUS: Readonly<Record<number, ServiceFaultKind>> = {
@@ -77,11 +85,18 @@ const ADVICE: Readonly<Partial<Record<ServiceFaultKind, string>>> = {
 
 export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): ServiceFault {
   const { status, answer } = error;
-  const kind = peer.isService ? serviceKind(error) : BUSY.has(status) ? 'busy' : 'failed';
+  const forwarder = peer.proxy?.forwards === true && answer === null ? peer.proxy : null;
+  if (forwarder !== null && ASKS_FOR_CREDENTIALS.has(status)) {
+    return { ...offline(peer, credentialsText(forwarder, status)), status };
+  }
+  const isForbidden = forwarder !== null && status === FORBIDDEN;
+  const ofPeer = peer.isService ? serviceKind(error) : BUSY.has(status) ? 'busy' : 'failed';
+  const kind = isForbidden ? 'failed' : ofPeer;
+  const advice = isForbidden ? `; ${rulesText(forwarder)}` : '';
   return {
     kind,
     status,
-    message: oneLine(`${nameOf(peer)} ${answeredText(error, kind)}`),
+    message: oneLine(`${nameOf(peer)} ${answeredText(error, kind, forwarder)}${advice}`),
     retryAfterMs: retryAfterOf(error.retryAfter, wallMs),
     attributes: answer?.attributes ?? {},
   };
@@ -94,7 +109,11 @@ function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
   return status >= 400 && status < 500 && answer !== null ? 'refused' : 'failed';
 }
 
-function answeredText({ status, location, answer }: ErrorStatus, kind: ServiceFaultKind): string {
+function answeredText(
+  { status, location, answer }: ErrorStatus,
+  kind: ServiceFaultKind,
+  forwarder: RouteProxy | null,
+): string {
   if (status < 400) {
     const target = location === null ? 'elsewhere' : redirectTarget(location);
     return `answered ${status}, a redirect to ${target}: set SERVICE_URL to the service's own address`;
@@ -109,7 +128,7 @@ function answeredText({ status, location, answer }: ErrorStatus, kind: ServiceFa
     : ADVICE[kind];
   const own =
     answer === null
-      ? ', and not in the form of the service (a proxy in between?)'
+      ? `, and not in the form of the service (${forwarder === null ? 'a proxy in between?' : `an answer of the proxy ${forwarder.shown}?`})`
       : `: ${answer.message}`;
   return `answered ${status}${own}${advice === undefined ? '' : `; ${advice}`}`;
 }
@@ -135,6 +154,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for other names',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it speaks no TLS; see whether SERVICE_URL begins with http://',
 };
+const WRONG_VERSION = 'ERR_SSL_WRONG_VERSION_NUMBER';
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -145,13 +165,54 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 
 /** For an error of the connection: no answer came, or not all of it. */
 export function faultOfError(peer: Peer, error: unknown): ServiceFault {
+  if (error instanceof ProxyFault) return offline(peer, proxyText(error));
+  return offline(peer, reasonOf(error));
+}
+
+function reasonOf(error: unknown): string {
   const code = systemCodeOf(error);
   const reason = code === null ? undefined : REASONS[code];
   const untrusted = code !== null && UNTRUSTED.has(code);
   const what = untrusted
     ? 'its certificate is not trusted; name a file with its root in NODE_EXTRA_CA_CERTS'
     : (reason ?? 'the connection failed');
-  return offline(peer, `${what} (${code ?? 'no code'})`);
+  return `${what} (${code ?? 'no code'})`;
+}
+
+function proxyText({ proxy, problem }: ProxyFault): string {
+  const { variable } = proxy;
+  if (problem.kind === 'unreachable') {
+    const code = systemCodeOf(problem.error);
+    const reason = code === WRONG_VERSION ? `it speaks no TLS (${code})` : reasonOf(problem.error);
+    return `no connection to the proxy: ${reason}; see ${variable}`;
+  }
+  const { end } = problem;
+  switch (end.ended) {
+    case 'cancelled':
+      return 'it was broken off';
+    case 'time-up':
+      return 'the proxy did not answer in time whether it connects to it';
+    case 'broken':
+      return `no tunnel through the proxy: ${end.what}; see ${variable}`;
+    case 'answered': {
+      const { status, reason } = end;
+      if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsText(proxy, status);
+      const answer = `the proxy answered ${status}${reason === '' ? '' : ` (${reason})`} to CONNECT`;
+      return status >= 500
+        ? `${answer}: it could not reach it, or not find its name`
+        : `${answer}; ${rulesText(proxy)}`;
+    }
+  }
+}
+
+function credentialsText({ variable, authorization }: ChosenProxy, status: number): string {
+  return authorization === null
+    ? `the proxy wants credentials (${status}); put a user and a password into ${variable}, as in http://user:password@proxy.example.com:3128`
+    : `the proxy does not take the user and password of ${variable} (${status})`;
+}
+
+function rulesText({ variable }: ChosenProxy): string {
+  return `its rules have to allow this host and port, or NO_PROXY has to name the host, or ${variable} another proxy`;
 }
 
 export function faultOfTimeout(peer: Peer, timeoutMs: number): ServiceFault {
@@ -179,8 +240,10 @@ function offline(peer: Peer, reason: string): ServiceFault {
   return { kind: 'offline', status: null, message, retryAfterMs: null, attributes: {} };
 }
 
-function nameOf({ isService, origin }: Peer): string {
-  return isService ? `the service at ${origin}` : `the object store at ${origin}`;
+function nameOf({ isService, origin, proxy }: Peer): string {
+  const between =
+    proxy === undefined || proxy === null ? '' : ` (through the proxy ${proxy.shown})`;
+  return `the ${isService ? 'service' : 'object store'} at ${origin}${between}`;
 }
 
 /** RFC 9110 10.2.3: seconds, or a date. */

@@ -118,6 +118,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
 
   it('sends nothing to an address that TARGET_DENY shuts out', async () => {
     const guard = {
+      isActive: true,
       deniedBy: (address: string) => (address === '127.0.0.1' ? '127.0.0.0/8' : null),
     };
     const context = makeContext({ guard });
@@ -132,6 +133,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
 
   it('passes over an address that is denied where another is free', async () => {
     const guard = {
+      isActive: true,
       deniedBy: (address: string) => (address === '127.0.0.2' ? '127.0.0.2/32' : null),
     };
     const resolver = staticResolver({ 'two.test': ['127.0.0.2', '127.0.0.3'] });

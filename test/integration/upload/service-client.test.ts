@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { type Pieces, piecesOfFile } from '../../../src/agent/upload/file-pieces.ts';
 import { ServiceClient, type ServiceFault } from '../../../src/agent/upload/service-client.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
@@ -28,7 +29,13 @@ const KEY = `pl_${'0123456789abcdef'.repeat(2)}`;
 const schema = z.object({ hello: z.string() });
 
 function clientOf(serviceUrl: URL, clock: Clock = systemClock): ServiceClient {
-  const client = new ServiceClient({ serviceUrl, key: () => KEY, clock, version: '1.2.3' });
+  const client = new ServiceClient({
+    serviceUrl,
+    key: () => KEY,
+    proxies: NO_PROXIES,
+    clock,
+    version: '1.2.3',
+  });
   onTestFinished(() => client.close());
   return client;
 }

@@ -1,7 +1,8 @@
+import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import type { TlsFacts } from '../../../model/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
-import { openSocket } from '../open-socket.ts';
+import type { Limits } from '../limited-wait.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { shakeHands } from './handshake.ts';
 
@@ -25,18 +26,19 @@ export interface Look {
  * Shakes hands once more, on a connection of its own to the same address, with old versions and
  * weak ciphers allowed and without a client certificate, to learn what a server is that would not
  * shake hands properly. Sends nothing, trusts nothing, and closes. null where it learnt nothing.
+ *
+ * @param reopen makes that connection
  */
 export async function lookPermissively(
-  address: string,
-  port: number,
+  reopen: (limits: Limits) => Promise<Socket | null>,
   servername: string | null,
   context: ProbeContext,
 ): Promise<Look | null> {
   const { clock, signal } = context;
   const deadlineMs = Math.min(context.deadlineMs, clock.monotonicMs() + MAX_LOOK_MS);
   const limits = { clock, signal, deadlineMs };
-  const opened = await openSocket(address, port, limits);
-  if (!opened.ok) return null;
+  const connection = await reopen(limits);
+  if (connection === null) return null;
 
   permissiveContext ??= createSecureContext({
     minVersion: 'TLSv1',
@@ -46,7 +48,7 @@ export async function lookPermissively(
   const secureContext = permissiveContext;
   const names = servername === null ? {} : { servername };
   let facts: TlsFacts | null = null;
-  const end = await shakeHands(opened.socket, { secureContext, ...names }, limits, (socket) => {
+  const end = await shakeHands(connection, { secureContext, ...names }, limits, (socket) => {
     // Up to TLS 1.2 the keys are made once the server has sent all of its first flight, so this
     // is where its certificate is known even if the handshake then fails. The keys go nowhere.
     socket.once('keylog', () => {

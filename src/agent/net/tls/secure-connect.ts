@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { Failure } from '../../../model/error-codes.ts';
@@ -6,6 +6,8 @@ import type { TlsFacts } from '../../../model/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Connected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
+import type { Limits } from '../limited-wait.ts';
+import { openSocket } from '../open-socket.ts';
 import { durationText, withoutBrackets } from '../words.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { shakeHands } from './handshake.ts';
@@ -23,6 +25,16 @@ export interface SecureOptions {
   /** In order of preference; none offers no ALPN. */
   readonly alpnProtocols: readonly string[];
   readonly clientCertificate: ClientCertificate | null;
+  /** Left out where the connection is a direct one. */
+  readonly through?: Through;
+}
+
+/** How a peer is named, and reached once more, whose connection goes through a proxy. */
+export interface Through {
+  /** For messages: the address of the connection is not the peer's. */
+  readonly target: string;
+  /** Another connection like it; null where none came about. */
+  reopen(limits: Limits): Promise<Socket | null>;
 }
 
 export type SecureOutcome =
@@ -59,7 +71,14 @@ export async function secureConnect(
     return { ok: false, failure: secure.failure, facts: null, tlsMs: 0 };
   }
   const hostname = withoutBrackets(options.hostname);
-  const target = targetText(hostname, options.port, connected.address);
+  const direct: Through = {
+    target: targetText(hostname, options.port, connected.address),
+    async reopen(limits) {
+      const opened = await openSocket(connected.address, options.port, limits);
+      return opened.ok ? opened.socket : null;
+    },
+  };
+  const { target, reopen } = options.through ?? direct;
   const servername = serverNameOf(hostname);
   const startMs = clock.monotonicMs();
   const end = await shakeHands(
@@ -75,7 +94,7 @@ export async function secureConnect(
     const tlsMs = clock.monotonicMs() - startMs;
     const failure = handshakeFailure(target, end, tlsMs);
     if (!isWorthALook(end)) return { ok: false, failure, facts: null, tlsMs };
-    const look = await lookPermissively(connected.address, options.port, servername, context);
+    const look = await lookPermissively(reopen, servername, context);
     if (look === null) return { ok: false, failure, facts: null, tlsMs };
     return { ok: false, failure: informed(failure, target, look), facts: look.facts, tlsMs };
   }

@@ -9,7 +9,10 @@ import type { Question } from '../../net/dns/query.ts';
  * IP address asks for the name below in-addr.arpa or ip6.arpa (RFC 1035 3.5, RFC 3596 2.5). null
  * where the query is no name that can be asked for.
  */
-export function questionOf({ query, recordType }: DnsRequest): Question | null {
+export function questionOf({
+  query,
+  recordType,
+}: Pick<DnsRequest, 'query' | 'recordType'>): Question | null {
   const reverse = recordType === 'PTR' ? reverseName(query) : null;
   const name = reverse ?? absoluteName(query);
   return name === null ? null : { name, type: TYPE_NUMBERS[recordType] };

@@ -2,13 +2,20 @@ import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { Failure } from '../../../model/error-codes.ts';
 import type { TlsFacts } from '../../../model/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
-import { connectTcp } from '../../net/connect.ts';
+import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
 import { familyFor } from '../../net/host-families.ts';
+import {
+  type ConnectedThrough,
+  connectThroughProxy,
+} from '../../net/proxy/connect-through-proxy.ts';
+import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
 import { durationText, withoutBrackets } from '../../net/words.ts';
+import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
+import { forwarded, forwardedHop } from './forwarded.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -19,6 +26,8 @@ export interface HopOptions {
   /** To speak HTTP/1.1 also where the server offers HTTP/2. */
   readonly http1Only: boolean;
   readonly planOf: (head: ResponseHead) => BodyPlan;
+  /** null for a direct connection. */
+  readonly proxy: HttpProxy | null;
 }
 
 /** One request and its answer over a connection of its own. All times in milliseconds. */
@@ -31,7 +40,10 @@ export interface Hop {
   readonly tlsMs: number;
   /** The last phase before the exchange that was finished. */
   readonly reached: 'nothing' | 'lookup' | 'connect' | 'secureConnect';
+  /** Of the target; of the proxy where the proxy resolves the target's name. */
   readonly address: string | null;
+  /** Where its connection went, or should have gone: the proxy, where one is between. */
+  readonly endpoint: Endpoint;
   readonly ipFamily: IpFamily;
   readonly tls: TlsFacts | null;
   /** null where no connection came about. */
@@ -47,14 +59,23 @@ export async function runHop(
 ): Promise<Hop> {
   const { url } = request;
   const startMs = context.clock.monotonicMs();
-  const hostname = withoutBrackets(url.hostname);
   const isTls = url.protocol === 'https:';
-  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
-
+  const { hostname, port } = placeOf(url);
+  const { proxy } = options;
   const asked = familyFor(hostname, options.ipFamily);
-  const connected = await connectTcp({ hostname, port, ipFamily: asked }, context);
-  const { address, dnsMs, tcpMs } = connected;
-  const base = { startMs, dnsMs, tcpMs, tlsMs: 0, address, tls: null, exchange: null };
+  const target = { hostname, port, ipFamily: asked };
+  const connected = await connect(target, isTls, proxy, context);
+  const { dnsMs, tcpMs } = connected;
+  const through = 'tunnel' in connected ? connected : null;
+  const address = through?.targetAddress ?? connected.address;
+  const next = proxy ?? target;
+  const endpoint: Endpoint = {
+    hostname: next.hostname,
+    port: next.port,
+    address: connected.address,
+    transport: 'tcp',
+  };
+  const base = { startMs, dnsMs, tcpMs, tlsMs: 0, address, endpoint, tls: null, exchange: null };
   if (!connected.ok) {
     return {
       ...base,
@@ -64,10 +85,15 @@ export async function runHop(
       failure: connected.failure,
     };
   }
-  const { ipFamily } = connected;
+  const ipFamily = address === null ? connected.ipFamily : familyFor(address, 'IPv4');
+  const tunnel = through?.tunnel ?? null;
   if (!isTls) {
-    const exchange = await runExchange(connected.socket, request, context, options.planOf);
-    return { ...base, reached: 'connect', ipFamily, ...exchanged(request, exchange, startMs) };
+    const isForwarded = proxy !== null && tunnel === null;
+    const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
+    const exchange = await runExchange(connected.socket, sent, context, options.planOf);
+    const rest = exchanged(request, exchange, startMs);
+    const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
+    return isForwarded ? forwardedHop(hop, request, proxy, context.log) : hop;
   }
   const secured = await secureConnect(
     connected,
@@ -77,6 +103,7 @@ export async function runHop(
       skipSSL: options.skipSSL,
       alpnProtocols: options.http1Only ? ['http/1.1'] : ['h2', 'http/1.1'],
       clientCertificate: clientCertificateFor(hostname, options.clientCertificates),
+      ...(tunnel === null ? {} : { through: tunnel }),
     },
     context,
   );
@@ -90,6 +117,27 @@ export async function runHop(
   const exchange = await runExchange(secured.socket, request, context, options.planOf);
   const rest = exchanged(request, exchange, startMs);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
+}
+
+/** What a URL leads to, directly, with the address where it is known. */
+export function endpointOf(url: URL, address: string | null): Endpoint {
+  return { ...placeOf(url), address, transport: 'tcp' };
+}
+
+function placeOf(url: URL): { readonly hostname: string; readonly port: number } {
+  const standard = url.protocol === 'https:' ? 443 : 80;
+  const port = url.port === '' ? standard : Number(url.port);
+  return { hostname: withoutBrackets(url.hostname), port };
+}
+
+function connect(
+  target: Target,
+  isTls: boolean,
+  proxy: HttpProxy | null,
+  context: ProbeContext,
+): Promise<Connected | ConnectedThrough | NotConnected> {
+  if (proxy === null) return connectTcp(target, context);
+  return connectThroughProxy(target, isTls, proxy, context);
 }
 
 function exchanged(

@@ -57,7 +57,7 @@ export function startHttp1(
   });
   client.dispatch(
     {
-      path: `${request.url.pathname}${request.url.search}`,
+      path: request.requestTarget ?? `${request.url.pathname}${request.url.search}`,
       method: request.method as Dispatcher.HttpMethod,
       headers: request.headers.flat(),
       body: request.body,

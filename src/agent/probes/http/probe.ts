@@ -7,11 +7,12 @@ import type {
   HttpTimings,
   TlsFacts,
 } from '../../../model/result.ts';
+import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { BodyPlan } from './exchange.ts';
-import { type Hop, runHop } from './hop.ts';
+import { endpointOf, type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { type Redirect, redirectOf, STAYS } from './redirects.ts';
@@ -29,6 +30,8 @@ export interface HttpOutcome
 
 export interface HttpProbeOptions {
   readonly clientCertificates: readonly ClientCertificate[];
+  /** The location's: each hop goes through this proxy; null for direct connections. */
+  readonly proxyUrl: string | null;
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
   /** Where the whole body may be kept besides, should it be wanted; null: nowhere. */
@@ -45,6 +48,9 @@ type RedirectInfo = HttpResponse['redirects'][number];
 /**
  * Sends a URL or API check's request and follows redirects, each hop over a connection of its own
  * that is closed before this resolves. Resolves at the context's deadline at the latest.
+ *
+ * Through a proxy, https goes through a tunnel (CONNECT) and http as the whole URL (RFC 9112
+ * 3.2.2), or through a tunnel, too, where TARGET_DENY is set: see connectThroughProxy.
  */
 export async function probeHttp(
   prepared: PreparedRequest,
@@ -56,7 +62,21 @@ export async function probeHttp(
   const hops: Hop[] = [];
   const redirects: RedirectInfo[] = [];
   const { skipSSL, ipFamily, followRedirects } = prepared;
-  const { clientCertificates } = options;
+  const { clientCertificates, proxyUrl } = options;
+  const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
+  if (proxyUrl !== null && proxy === null) {
+    const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
+    const hop = unstartedHop(prepared, failure, startMs);
+    return outcomeOf({
+      prepared,
+      url: prepared.url,
+      hops: [],
+      hop,
+      redirects: [],
+      failure,
+      startMs,
+    });
+  }
   let request: HopRequest = prepared;
   let http1Only = false;
   for (;;) {
@@ -65,7 +85,7 @@ export async function probeHttp(
       followRedirects ? redirectOf(current, head, redirects.length) : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
-    const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf };
+    const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf, proxy };
     const hop = await runHop(current, hopOptions, context);
     hops.push(hop);
 
@@ -85,6 +105,27 @@ export async function probeHttp(
     const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs);
     return outcomeOf({ prepared, url: current.url, hops, hop, redirects, failure, startMs });
   }
+}
+
+const UNUSABLE_PROXY =
+  "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
+
+/** It did not come to a connection. */
+function unstartedHop({ url, ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
+  return {
+    startMs: nowMs,
+    endMs: nowMs,
+    dnsMs: 0,
+    tcpMs: 0,
+    tlsMs: 0,
+    reached: 'nothing',
+    address: null,
+    endpoint: endpointOf(url, null),
+    ipFamily,
+    tls: null,
+    exchange: null,
+    failure,
+  };
 }
 
 function bodyPlanOf(
@@ -137,8 +178,8 @@ interface Ended {
 function outcomeOf({ prepared, url, hops, hop, redirects, failure, startMs }: Ended): HttpOutcome {
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
-  const { tls, address, ipFamily, exchange } = hop;
-  const facts = { request: prepared.echo, failure, timings, timingPhases, tls };
+  const { tls, address, endpoint, ipFamily, exchange } = hop;
+  const facts = { request: prepared.echo, endpoint, failure, timings, timingPhases, tls };
   const responseTimeMs = timingPhases.total;
   const head = exchange?.head ?? null;
   const body = exchange?.body ?? null;

@@ -7,6 +7,8 @@ export interface HopRequest {
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Buffer | null;
+  /** What stands in the request line in place of path and query: the whole URL, for a proxy. */
+  readonly requestTarget?: string;
 }
 
 /** Status line and header fields of a final response. */

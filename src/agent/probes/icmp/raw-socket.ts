@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
@@ -12,6 +11,7 @@ import {
 } from './echo-packet.ts';
 import { decodeIpPacket } from './ip-packet.ts';
 import type { NetPing, NetPingSession, NetPingSocket } from './net-ping.ts';
+import { ownIdentifier } from './own-identifier.ts';
 import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
 
 const ERROR_HEADER_BYTES = 8;
@@ -33,7 +33,7 @@ export class RawSocket implements PingTransport {
   readonly #session: NetPingSession;
   readonly #socket: NetPingSocket;
   /** Chosen by us here, unlike on a ping socket; the token tells strangers with the same apart. */
-  readonly #identifier = randomInt(1, 0x1_0000);
+  readonly #identifier = ownIdentifier();
   #state: 'open' | 'closed' = 'open';
 
   /** @throws Error of the addon where the operating system does not allow a raw socket. */
@@ -88,7 +88,7 @@ export class RawSocket implements PingTransport {
 
   /** A larger buffer, and no messages that are none of our business: each would wake us up. */
   #setOptions(): void {
-    const { level, option, filter } = messageFilter(this.#family);
+    const { level, option, filter } = icmpFilter(this.#family);
     try {
       this.#socket.setOption(level, option, filter, filter.length);
       this.#socket.setOption(SOL_SOCKET, SO_RCVBUF, BUFFER_BYTES);
@@ -136,7 +136,7 @@ export class RawSocket implements PingTransport {
 }
 
 /** ICMP_FILTER of raw(7) and ICMP6_FILTER of RFC 3542 3.2: on Linux a set bit blocks a type. */
-function messageFilter(family: Family): { level: number; option: number; filter: Buffer } {
+export function icmpFilter(family: Family): { level: number; option: number; filter: Buffer } {
   const wanted = family === 4 ? [0, 3, 11] : [1, 3, 129];
   const filter = Buffer.alloc(family === 4 ? 4 : 32, 0xff);
   for (const type of wanted) {

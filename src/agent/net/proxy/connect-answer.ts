@@ -1,0 +1,58 @@
+/** How a proxy answered CONNECT, as far as its bytes go. */
+export type ConnectAnswer =
+  | { readonly kind: 'incomplete' }
+  /** `rest` came behind the head: for a 2xx it is the target's. */
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly reason: string;
+      readonly rest: Buffer;
+    }
+  /** Another protocol is spoken there. */
+  | { readonly kind: 'foreign'; readonly isTls: boolean }
+  | { readonly kind: 'too-long' };
+
+/** Heads of proxies have a few hundred bytes; those that ask for credentials some thousand. */
+export const MAX_HEAD_BYTES = 16 * 1024;
+const MAX_REASON_CHARS = 100;
+
+const PROTOCOL = Buffer.from('HTTP/1.');
+const STATUS_LINE = /^HTTP\/1\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/;
+const INCOMPLETE = { kind: 'incomplete' } as const;
+/** The first byte of every TLS record that a peer without a key can send (RFC 8446 5.1). */
+const TLS_RECORDS: ReadonlySet<number> = new Set([20, 21, 22]);
+
+/**
+ * Reads the head of an answer to CONNECT from all bytes so far. Interim responses (1xx) before it
+ * are left out. Of the header fields none matters: a 2xx to CONNECT has no content, whatever it
+ * says (RFC 9110 9.3.6), and of a refusal the status says what there is to say.
+ */
+export function readConnectAnswer(bytes: Buffer): ConnectAnswer {
+  let left = bytes;
+  for (;;) {
+    const start = left.subarray(0, PROTOCOL.length);
+    if (!start.equals(PROTOCOL.subarray(0, start.length))) {
+      return { kind: 'foreign', isTls: TLS_RECORDS.has(left[0] ?? 0) };
+    }
+    const text = left.toString('latin1', 0, MAX_HEAD_BYTES);
+    const end = /\r?\n\r?\n/.exec(text);
+    if (end === null) return bytes.length >= MAX_HEAD_BYTES ? { kind: 'too-long' } : INCOMPLETE;
+    const line = STATUS_LINE.exec(text);
+    if (line === null) return { kind: 'foreign', isTls: false };
+    const [, status = '', reason = ''] = line;
+    const rest = left.subarray(end.index + end[0].length);
+    if (status.startsWith('1') && status !== '101') {
+      left = rest;
+      continue;
+    }
+    return { kind: 'answer', status: Number(status), reason: shownReason(reason), rest };
+  }
+}
+
+/** Free text of the proxy's: it must neither forge lines of a log nor fill it. */
+function shownReason(text: string): string {
+  return text
+    .replaceAll(/[^\x20-\x7e]+/g, ' ')
+    .trim()
+    .slice(0, MAX_REASON_CHARS);
+}

@@ -1,0 +1,131 @@
+import type { ErrorCode } from '../../../model/error-codes.ts';
+import { JobLog } from '../../probes/job-log.ts';
+import type { ProbeContext } from '../../probes/probe.ts';
+import { type Addresses, chooseAddresses } from '../choose-addresses.ts';
+import type { Connected, NotConnected, Target } from '../connect.ts';
+import { targetText } from '../connect-failures.ts';
+import type { Through } from '../tls/secure-connect.ts';
+import { durationText, endpointText, withoutBrackets } from '../words.ts';
+import { connectToProxy } from './connect-to-proxy.ts';
+import { openTunnel } from './open-tunnel.ts';
+import { tunnelFailure } from './proxy-failures.ts';
+import type { HttpProxy } from './proxy-url.ts';
+
+/** A connection to a proxy, by which a target is reached. */
+export interface ConnectedThrough extends Connected {
+  /** What the proxy was told to connect to; null where it resolves the target's name itself. */
+  readonly targetAddress: string | null;
+  /**
+   * null where the proxy passes single requests on, so that it is to be sent the whole URL; else
+   * the connection is as one to the target.
+   */
+  readonly tunnel: Through | null;
+}
+
+/** What another address of the target may mend. */
+const OF_THE_ADDRESS: ReadonlySet<ErrorCode> = new Set(['PROXY_REFUSED', 'CONNECT_TIMEOUT']);
+
+/**
+ * Connects to a proxy and, for https, asks it for a tunnel to the target. Where TARGET_DENY is set
+ * the target's name is resolved here, and the proxy is given the address that was tested, also for
+ * http: else it could be led elsewhere by what a name server tells it. All that is done at the
+ * proxy counts as `tcpMs`.
+ */
+export async function connectThroughProxy(
+  target: Target,
+  isTls: boolean,
+  proxy: HttpProxy,
+  context: ProbeContext,
+): Promise<ConnectedThrough | NotConnected> {
+  const { guard, log, clock } = context;
+  const hostname = withoutBrackets(target.hostname);
+  const { port } = target;
+  log.info(`going through the proxy ${proxy.shown}: what follows until it is connected is its own`);
+  if (!guard.isActive) {
+    if (!isTls) {
+      const connected = await connectToProxy(proxy, context);
+      return connected.ok ? { ...connected, targetAddress: null, tunnel: null } : connected;
+    }
+    const text = endpointText(hostname, port);
+    return await tunnelTo({ hostname, port, text, becauseOfDeny: false }, proxy, context);
+  }
+
+  const startMs = clock.monotonicMs();
+  const found = await resolveTarget({ ...target, hostname }, context);
+  const dnsMs = clock.monotonicMs() - startMs;
+  if (!found.ok) return { ok: false, failure: found.failure, address: null, dnsMs, tcpMs: 0 };
+  const addresses = [...found.addresses];
+  let before = { dnsMs, tcpMs: 0 };
+  for (;;) {
+    const address = addresses.shift() ?? hostname;
+    const text = targetText(hostname, port, address);
+    const nowMs = clock.monotonicMs();
+    const shareMs = (context.deadlineMs - nowMs) / (addresses.length + 1);
+    const goal = { hostname: address, port, text, becauseOfDeny: !isTls };
+    const end = await tunnelTo(goal, proxy, { ...context, deadlineMs: nowMs + shareMs });
+    const outcome = { ...end, dnsMs: before.dnsMs + end.dnsMs, tcpMs: before.tcpMs + end.tcpMs };
+    if (outcome.ok) return { ...outcome, targetAddress: address };
+    if (addresses.length === 0 || !OF_THE_ADDRESS.has(outcome.failure.code)) return outcome;
+    log.warn(`${outcome.failure.message}; trying the next address`);
+    before = outcome;
+  }
+}
+
+type Found =
+  | { readonly ok: true; readonly addresses: Addresses }
+  | { readonly ok: false; readonly failure: NotConnected['failure'] };
+
+async function resolveTarget(
+  { hostname, port, ipFamily }: Target,
+  context: ProbeContext,
+): Promise<Found> {
+  const { resolver, signal, deadlineMs, log } = context;
+  log.info(`TARGET_DENY is set: the proxy is given an address of ${hostname} that was tested here`);
+  const family = ipFamily === 'IPv6' ? 6 : 4;
+  const resolution = await resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  if (!resolution.ok) return resolution;
+  log.info(`${hostname} is ${resolution.addresses.join(', ')}`);
+  return chooseAddresses(endpointText(hostname, port), resolution.addresses, context);
+}
+
+interface Goal {
+  /** What the proxy is given. */
+  readonly hostname: string;
+  readonly port: number;
+  /** What people are told. */
+  readonly text: string;
+  readonly becauseOfDeny: boolean;
+}
+
+async function tunnelTo(
+  goal: Goal,
+  proxy: HttpProxy,
+  context: ProbeContext,
+): Promise<ConnectedThrough | NotConnected> {
+  const { clock, signal, deadlineMs, log } = context;
+  const connected = await connectToProxy(proxy, context);
+  if (!connected.ok) return connected;
+  const { socket, address, dnsMs } = connected;
+  const { hostname, port, text } = goal;
+  const { authorization } = proxy;
+  const startMs = clock.monotonicMs();
+  const request = { hostname, port, authorization };
+  const end = await openTunnel(socket, request, { clock, signal, deadlineMs });
+  const tookMs = clock.monotonicMs() - startMs;
+  const tcpMs = connected.tcpMs + tookMs;
+  if (!end.ok) {
+    const failure = tunnelFailure(proxy, { ...goal, target: text }, end, tookMs);
+    return { ok: false, failure, address, dnsMs, tcpMs };
+  }
+  log.info(`the proxy is connected to ${text} in ${durationText(tookMs)}`);
+  const tunnel: Through = {
+    target: `${text} through the proxy ${proxy.shown}`,
+    async reopen(limits) {
+      // It is told of by whoever wants it.
+      const quiet = { ...context, ...limits, log: new JobLog(clock) };
+      const again = await tunnelTo(goal, proxy, quiet);
+      return again.ok ? again.socket : null;
+    },
+  };
+  return { ...connected, tcpMs, targetAddress: null, tunnel };
+}

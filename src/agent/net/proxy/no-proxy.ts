@@ -1,0 +1,57 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { network, type Parsed } from '../../../runtime/config/parsers.ts';
+import { withoutBrackets } from '../words.ts';
+
+/** Whether one entry of NO_PROXY holds a host; `port` is the one that is connected to. */
+export type Exemption = (hostname: string, port: number) => boolean;
+
+/**
+ * One entry of NO_PROXY:
+ * - `*`: every host
+ * - `example.com`, `.example.com`, `*.example.com`: that name and all below it, in any case
+ * - an address, or a network (CIDR): hosts that are given as addresses; no name is resolved for it
+ * - each but `*` and networks with `:port` for that port alone, IPv6 addresses in brackets then
+ */
+export function exemption(text: string): Parsed<Exemption> {
+  const refused = { ok: false, culprit: text } as const;
+  if (text === '*') return { ok: true, value: () => true };
+  const wholeNetwork = networkExemption(text);
+  if (wholeNetwork !== null) return { ok: true, value: wholeNetwork };
+
+  const parts = /^(\[[^\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text);
+  const [, host = '', portText] = parts ?? [];
+  const port = portText === undefined ? null : Number(portText);
+  if (parts === null || port === 0 || (port ?? 0) > 65_535) return refused;
+  const holds = host.includes('/') ? null : hostExemption(host);
+  if (holds === null) return refused;
+  return { ok: true, value: (name, asked) => (port ?? asked) === asked && holds(name, asked) };
+}
+
+function hostExemption(host: string): Exemption | null {
+  const bare = withoutBrackets(host);
+  if (isIP(bare) !== 0) return networkExemption(bare);
+  if (bare !== host) return null;
+  // Dotted numbers that are no address (10.0.0.256, 10.0.*) would never hold anything.
+  if (!/^(\*?\.)?[^.*\s][^*\s]*$/.test(host) || /^[\d.]+$/.test(host)) return null;
+  const name = plain(host.replace(/^\*?\./, ''));
+  return (asked) => plain(asked) === name || plain(asked).endsWith(`.${name}`);
+}
+
+function networkExemption(text: string): Exemption | null {
+  const parsed = network(text);
+  if (!parsed.ok) return null;
+  const { address, prefixBits } = parsed.value;
+  const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+  const list = new BlockList();
+  list.addSubnet(address, prefixBits, family);
+  return (asked) => {
+    const bare = withoutBrackets(asked);
+    // A BlockList takes IPv4 addresses for IPv4-mapped ones: ::/0 would hold all of IPv4.
+    return isIP(bare) === (family === 'ipv6' ? 6 : 4) && list.check(bare, family);
+  };
+}
+
+/** Names are the same in any case, and with the root's dot. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}

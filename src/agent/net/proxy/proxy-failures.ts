@@ -1,0 +1,78 @@
+import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import { durationText } from '../words.ts';
+import type { NoTunnel } from './open-tunnel.ts';
+import type { HttpProxy } from './proxy-url.ts';
+
+/** These say nothing about the proxy, whatever they came from. */
+const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
+  'CANCELLED',
+  'INTERNAL_ERROR',
+  'ADDRESS_DENIED',
+]);
+
+/** Why there is no connection to the proxy, from the failure of its look-up, TCP or TLS. */
+export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failure {
+  const code = NOT_THE_PROXYS.has(failure.code) ? failure.code : 'PROXY_UNREACHABLE';
+  return { code, message: `The proxy ${shown} cannot be used: ${failure.message}` };
+}
+
+/** Whether the check wants a tunnel where a proxy would not expect one. */
+export interface TunnelUse {
+  /** How messages name the target. */
+  readonly target: string;
+  /** http goes through a tunnel, too, because TARGET_DENY is set. */
+  readonly becauseOfDeny: boolean;
+}
+
+/** Why the proxy made no tunnel to the target. */
+export function tunnelFailure(
+  proxy: HttpProxy,
+  { target, becauseOfDeny }: TunnelUse,
+  end: NoTunnel,
+  tookMs: number,
+): Failure {
+  const { shown } = proxy;
+  switch (end.ended) {
+    case 'cancelled':
+      return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
+    case 'time-up': {
+      const message = `The proxy ${shown} did not answer within ${durationText(tookMs)} whether it connects to ${target}: it may wait for the target itself`;
+      return { code: 'CONNECT_TIMEOUT', message };
+    }
+    case 'broken': {
+      const message = `The proxy ${shown} made no connection to ${target}: ${end.what}`;
+      return { code: 'PROXY_UNREACHABLE', message };
+    }
+    case 'answered': {
+      const { status, reason } = end;
+      if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsFailure(proxy, target, end);
+      const answer = `it answered ${status}${reason === '' ? '' : ` (${reason})`} to CONNECT`;
+      const advice = status >= 500 ? UNABLE : becauseOfDeny ? FORBIDDEN_TO_DENY : FORBIDDEN;
+      const message = `The proxy ${shown} made no connection to ${target}: ${answer}; ${advice}`;
+      return { code: 'PROXY_REFUSED', message };
+    }
+  }
+}
+
+const UNABLE = 'it could not reach the target, or not find its name';
+const FORBIDDEN = "its rules have to allow the target's host and port";
+const FORBIDDEN_TO_DENY = `${FORBIDDEN}, also for CONNECT, by which all goes where TARGET_DENY is set`;
+
+/** RFC 9110 15.5.8; and 401, by which some proxies answer to a wrong user or password. */
+export const ASKS_FOR_CREDENTIALS: ReadonlySet<number> = new Set([401, 407]);
+
+/** Such an answer to CONNECT, or a 407 to a request. */
+export function credentialsFailure(
+  proxy: HttpProxy,
+  target: string,
+  { status, reason }: { readonly status: number; readonly reason: string },
+): Failure {
+  const { shown, authorization } = proxy;
+  const advice =
+    authorization === null
+      ? "the location's proxyUrl has to name a user and a password"
+      : "it does not take the user and password of the location's proxyUrl";
+  const answer = `${status}${reason === '' ? '' : ` (${reason})`}`;
+  const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${advice}`;
+  return { code: 'PROXY_AUTH_REQUIRED', message };
+}

@@ -1,0 +1,60 @@
+import { endpointText, withoutBrackets } from '../words.ts';
+
+/** A proxy as a URL names it. */
+export interface HttpProxy {
+  /** Scheme, host and port, for people: never the credentials. */
+  readonly shown: string;
+  /** TLS is spoken with the proxy itself, whatever goes through it. */
+  readonly isTls: boolean;
+  /** Without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** For Proxy-Authorization; null where the URL has no credentials. A secret. */
+  readonly authorization: string | null;
+}
+
+/**
+ * Reads the URL of an HTTP proxy: http or https, where a bare `host:port` means http. User and
+ * password in it are percent-decoded (RFC 3986 2.1) and sent as Basic credentials (RFC 7617, with
+ * UTF-8).
+ *
+ * @returns null where it is none. A path is refused, too: it is what a `/` in a password that is
+ *   not written as %2F makes of the rest
+ */
+export function parseProxy(text: string): HttpProxy | null {
+  const whole = text.includes('://') ? text : `http://${text}`;
+  if (!/^https?:\/\/[^/]/i.test(whole) || !URL.canParse(whole)) return null;
+  const url = new URL(whole);
+  if (url.pathname !== '/' || /[?#]/.test(whole)) return null;
+  const isTls = url.protocol === 'https:';
+  const hostname = withoutBrackets(url.hostname);
+  const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
+  if (port === 0) return null;
+  return {
+    shown: `${url.protocol}//${endpointText(hostname, port)}`,
+    isTls,
+    hostname,
+    port,
+    authorization: authorizationOf(url),
+  };
+}
+
+/** The same text without what may be a password, for a message about why it is refused. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1********@');
+}
+
+function authorizationOf({ username, password }: URL): string | null {
+  if (username === '' && password === '') return null;
+  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
+  return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A stray % that is no escape: the text is meant as it stands.
+    return text;
+  }
+}

@@ -1,0 +1,65 @@
+import type { Failure } from '../../../model/error-codes.ts';
+import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
+import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import type { JobLog } from '../job-log.ts';
+import type { ExchangeResult } from './exchange.ts';
+import { requestText, shownUrl } from './shown-url.ts';
+import type { HopRequest } from './transport.ts';
+
+const AUTHENTICATION_REQUIRED = 407;
+/** What proxies answer themselves where they do not get through to the target. */
+const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 503, 504]);
+const MAX_REASON_CHARS = 100;
+
+/**
+ * The request as a proxy passes it on without a tunnel: with the whole URL in its request line
+ * (RFC 9112 3.2.2), and the proxy's credentials, in place of any that the check brings.
+ */
+export function forwarded(
+  request: HopRequest,
+  { authorization }: HttpProxy,
+  log: JobLog,
+): HopRequest {
+  const { url, headers } = request;
+  const host = headers.find(([name]) => name.toLowerCase() === 'host')?.[1] ?? url.host;
+  if (host !== url.host) {
+    log.warn(`a proxy tells the target the host of the URL: the header Host (${host}) is lost`);
+  }
+  const kept = headers.filter(
+    ([name]) => authorization === null || name.toLowerCase() !== 'proxy-authorization',
+  );
+  return {
+    ...request,
+    headers: authorization === null ? kept : [...kept, ['proxy-authorization', authorization]],
+    requestTarget: shownUrl(url),
+  };
+}
+
+/** What of a hop a proxy may have made. */
+interface Answered {
+  readonly exchange: ExchangeResult | null;
+  readonly failure: Failure | null;
+}
+
+/** A 407 is the proxy's own, so that of the target nothing is known. */
+export function forwardedHop<Hop extends Answered>(
+  hop: Hop,
+  request: HopRequest,
+  proxy: HttpProxy,
+  log: JobLog,
+): Hop {
+  const { exchange } = hop;
+  const head = exchange?.head ?? null;
+  if (exchange === null || head === null) return hop;
+  if (OF_GATEWAYS.has(head.status)) {
+    log.warn(`the ${head.status} may be the proxy's own: it could not reach the target then`);
+  }
+  if (head.status === 401 && proxy.authorization !== null) {
+    log.warn("the 401 may be the proxy's own: some answer so to a wrong user or password");
+  }
+  if (head.status !== AUTHENTICATION_REQUIRED) return hop;
+  const reason = head.statusText.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_REASON_CHARS);
+  const answer = { status: head.status, reason };
+  const failure = credentialsFailure(proxy, requestText(request), answer);
+  return { ...hop, exchange: { ...exchange, head: null, body: null }, failure };
+}

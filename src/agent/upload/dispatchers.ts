@@ -1,0 +1,94 @@
+import { setMaxListeners } from 'node:events';
+import { Agent, type Dispatcher } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { type ChosenProxy, chooseProxy, type Proxies } from '../net/proxy/choose-proxy.ts';
+import { proxyConnector } from './proxy-connector.ts';
+
+export interface DispatchersOptions {
+  readonly proxies: Proxies;
+  readonly clock: Clock;
+  /** To one origin; null for no limit. */
+  readonly connections: number | null;
+  /** Of one connection. */
+  readonly connectTimeoutMs: number;
+}
+
+/** How a request to a URL goes. */
+export interface Route {
+  readonly dispatcher: Dispatcher;
+  /** For the request line. */
+  readonly path: string;
+  /** Beside the request's own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** What is between; null for nothing. */
+  readonly proxy: RouteProxy | null;
+}
+
+export interface RouteProxy extends ChosenProxy {
+  /** It passes single requests on, so that it may answer in place of the peer. */
+  readonly forwards: boolean;
+}
+
+/**
+ * Connections of our own to services, kept for further requests: direct ones and through proxies.
+ * None of them has a time limit for answers; each request has one of its own.
+ */
+export class Dispatchers {
+  readonly #options: DispatchersOptions;
+  readonly #ended = new AbortController();
+  /** By the way: directly, or through the proxy that a variable names. */
+  readonly #agents = new Map<ChosenProxy['variable'] | 'direct', Agent>();
+
+  constructor(options: DispatchersOptions) {
+    this.#options = options;
+    // One listener for each connection that is being made, whose number is bounded.
+    setMaxListeners(0, this.#ended.signal);
+  }
+
+  get isDestroyed(): boolean {
+    return this.#ended.signal.aborted;
+  }
+
+  /** The way to a URL of http or https. */
+  routeTo(url: URL): Route {
+    const chosen = chooseProxy(this.#options.proxies, url);
+    const dispatcher = this.#agentFor(chosen);
+    const path = `${url.pathname}${url.search}`;
+    if (chosen === null) return { dispatcher, path, headers: {}, proxy: null };
+    const forwards = url.protocol === 'http:';
+    const proxy = { ...chosen, forwards };
+    if (!forwards) return { dispatcher, path, headers: {}, proxy };
+    const { authorization } = chosen;
+    const headers: Route['headers'] =
+      authorization === null ? {} : { 'proxy-authorization': authorization };
+    // RFC 9112 3.2.2. Most proxies refuse a tunnel to any port but 443.
+    return { dispatcher, path: `${url.origin}${path}`, headers, proxy };
+  }
+
+  /** Ends all connections, and what is being connected or asked. */
+  async destroy(): Promise<void> {
+    this.#ended.abort();
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
+  }
+
+  #agentFor(proxy: ChosenProxy | null): Agent {
+    const way = proxy?.variable ?? 'direct';
+    const known = this.#agents.get(way);
+    if (known !== undefined) return known;
+    const { clock, connections, connectTimeoutMs: timeoutMs } = this.#options;
+    const { signal } = this.#ended;
+    const agent = new Agent({
+      ...(connections === null ? {} : { connections }),
+      connect:
+        proxy === null
+          ? { timeout: timeoutMs }
+          : proxyConnector({ proxy, clock, timeoutMs, signal }),
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
+    this.#agents.set(way, agent);
+    // What comes too late ends as what was under way.
+    if (this.isDestroyed) void agent.destroy();
+    return agent;
+  }
+}

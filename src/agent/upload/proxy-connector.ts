@@ -1,0 +1,104 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { buildConnector } from 'undici';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Limits, limitedWait } from '../net/limited-wait.ts';
+import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
+import { openTunnel } from '../net/proxy/open-tunnel.ts';
+import { withoutBrackets } from '../net/words.ts';
+import { ProxyFault } from './proxy-fault.ts';
+
+export interface ProxyConnectorOptions {
+  readonly proxy: ChosenProxy;
+  readonly clock: Clock;
+  /** For the connection to the proxy with its answer, and again for TLS with the peer behind it. */
+  readonly timeoutMs: number;
+  /** Ends what is being connected. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A connector of the HTTP library that goes to a proxy: for https it opens a tunnel and shakes
+ * hands with the peer behind it; for http the connection to the proxy is all, and requests go over
+ * it with their whole URL. Its own failures come as ProxyFault.
+ */
+export function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
+  const secure = buildConnector({ timeout: options.timeoutMs });
+  return (target, callback) => {
+    reach(options, target).then(
+      (socket) => {
+        if (target.protocol === 'https:') secure({ ...target, httpSocket: socket }, callback);
+        else callback(null, socket);
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** @throws ProxyFault */
+async function reach(
+  { proxy, clock, timeoutMs, signal }: ProxyConnectorOptions,
+  target: buildConnector.Options,
+): Promise<Socket> {
+  const limits = { clock, signal, deadlineMs: clock.monotonicMs() + timeoutMs };
+  const opened = await openConnection(proxy, limits);
+  if (!opened.ok) throw new ProxyFault(proxy, { kind: 'unreachable', error: opened.error });
+  const { socket } = opened;
+  if (target.protocol !== 'https:') return socket;
+  const hostname = withoutBrackets(target.hostname);
+  const port = target.port === '' ? 443 : Number(target.port);
+  const end = await openTunnel(
+    socket,
+    { hostname, port, authorization: proxy.authorization },
+    limits,
+  );
+  if (!end.ok) throw new ProxyFault(proxy, { kind: 'no-tunnel', end });
+  return socket;
+}
+
+type Opened =
+  | { readonly ok: true; readonly socket: Socket }
+  | { readonly ok: false; readonly error: unknown };
+
+/** As the library itself connects: by the system's resolver, over either family. */
+function openConnection(
+  { hostname: host, port, isTls }: ChosenProxy,
+  limits: Limits,
+): Promise<Opened> {
+  const ends = {
+    timedOut: (): Opened => ({ ok: false, error: { code: 'UND_ERR_CONNECT_TIMEOUT' } }),
+    cancelled: (): Opened => ({ ok: false, error: { code: 'UND_ERR_ABORTED' } }),
+  };
+  return limitedWait<Opened>(limits, ends, (settle) => {
+    let isOpen = false;
+    const socket = isTls ? connectSecurely(host, port) : connectTcp({ host, port });
+    const ready = isTls ? 'secureConnect' : 'connect';
+    const onReady = (): void => {
+      isOpen = true;
+      settle({ ok: true, socket });
+    };
+    const onError = (error: unknown): void => settle({ ok: false, error });
+    const onClose = (): void => onError({ code: 'ECONNRESET' });
+    socket.setNoDelay(true).setKeepAlive(true, KEEP_ALIVE_DELAY_MS);
+    socket.once(ready, onReady);
+    socket.once('error', onError);
+    socket.once('close', onClose);
+    // Whoever has the socket next may let it be for a moment.
+    socket.on('error', () => {});
+    return () => {
+      socket.off(ready, onReady);
+      socket.off('error', onError);
+      socket.off('close', onClose);
+      if (!isOpen) socket.destroy();
+    };
+  });
+}
+
+/** As the library has it for direct connections. */
+const KEEP_ALIVE_DELAY_MS = 60_000;
+
+function connectSecurely(host: string, port: number): TLSSocket {
+  // RFC 6066 3: SNI has names only.
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ host, port, ...servername, ALPNProtocols: ['http/1.1'] });
+}

@@ -1,0 +1,273 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { metricsOf } from '../support/agent-metrics.ts';
+import { type Authority, createAuthority, type Identity } from '../support/certificates.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../support/deployment.ts';
+import { type RealProxyOptions, startSquid, startTinyproxy } from '../support/real-proxies.ts';
+import { download } from '../support/service-suites/artifact-service.ts';
+import { lacking } from '../support/system-needs.ts';
+import { listening } from '../support/tcp-servers.ts';
+import { tlsRelay } from '../support/tls-relay.ts';
+
+const missing = lacking({ commands: ['tinyproxy', 'squid'], files: [] });
+const SUITE = `real proxies${missing === null ? '' : ` (lacks ${missing})`}`;
+/** Several processes start for each test, beside whatever else the machine does. */
+const LIMIT = { timeout: 120_000 };
+
+const CREDENTIALS = { user: 'ann', password: 's3-cr.t' };
+const IN_URL = 'ann:s3%2Dcr%2Et@';
+const SECRET = /s3-cr\.t|s3%2Dcr|YW5uOn/;
+const BODY = randomBytes(5 * 1024 * 1024);
+
+let authority: Authority;
+let identity: Identity;
+let caFile: () => string;
+beforeAll(async () => {
+  authority = await createAuthority();
+  identity = await authority.issue({ names: ['localhost'] });
+  caFile = () => {
+    const path = join(testFolder(), 'roots.pem');
+    writeFileSync(path, authority.cert);
+    return path;
+  };
+});
+
+/** A check that fails with a body of 5 MB, which goes up as an artifact. */
+async function deploy() {
+  const target = await listening(
+    createServer((_request, response) => {
+      response.writeHead(500, { 'content-type': 'application/octet-stream' }).end(BODY);
+    }),
+  );
+  onTestFinished(() => target.close());
+  const service = await startService();
+  const { key, slug } = await service.addLocation('cellar');
+  const checkId = await service.addCheck('api', {
+    name: 'large',
+    frequency: 0,
+    frequencyOffset: 10,
+    privateLocations: [slug],
+    retryStrategy: { type: 'NO_RETRIES' },
+    request: { method: 'GET', url: `http://127.0.0.1:${target.port}/` },
+  });
+  return { service, key, checkId };
+}
+
+/** Polls, results and the artifact are with the service. */
+async function everythingArrived(
+  service: RunningService,
+  agent: Awaited<ReturnType<typeof startAgent>>,
+  checkId: string,
+): Promise<void> {
+  await until(
+    () => metricsOf(agent),
+    (metric) => metric('vedette_uploaded_total') >= 2 && metric('vedette_spool_records') === 0,
+  );
+  const [result] = (await service.ask(`/v1/check-results/${checkId}`)).json;
+  const [asset] = result.apiCheckResult.jobAssets;
+  const whole = await download(service.port, asset, { key: service.apiKey, headers: {} });
+  expect([whole.status, whole.body.equals(BODY)]).toEqual([200, true]);
+  expect((await agent.health()).json.lastContact).not.toBeNull();
+}
+
+describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
+  it.each([
+    ['tinyproxy', 'http', startTinyproxy],
+    [
+      'squid over TLS',
+      'https',
+      (options: RealProxyOptions) => startSquid({ ...options, identity }),
+    ],
+  ] as const)(
+    'an http service through %s with credentials: polls, results, a 5 MB artifact',
+    async (_name, scheme, start) => {
+      const { service, key, checkId } = await deploy();
+      const proxy = await start({ credentials: CREDENTIALS });
+      const agent = await startAgent({
+        serviceUrl: `http://localhost:${service.port}`,
+        key,
+        dataDir: testFolder(),
+        env: {
+          HTTP_PROXY: `${scheme}://${IN_URL}localhost:${proxy.port}`,
+          NODE_EXTRA_CA_CERTS: caFile(),
+        },
+      });
+      await everythingArrived(service, agent, checkId);
+      expect(await agent.kill('SIGTERM')).toBe(0);
+      const base = `http://localhost:${service.port}/agent/v1`;
+      const asked = proxy.requests().join('\n');
+      for (const path of ['poll', 'results', 'artifacts', 'release']) {
+        expect(asked).toContain(`POST ${base}/${path}`);
+      }
+      expect(asked).toMatch(/PUT http:\/\/localhost:\d+\/agent\/v1\/artifacts\/[^ ]+\/parts\/1/);
+      expect(agent.log()).not.toMatch(SECRET);
+    },
+  );
+
+  it('an https service through squid over TLS, both with certificates of a private CA', async () => {
+    const { service, key, checkId } = await deploy();
+    const relay = await tlsRelay(identity, service.port);
+    const proxy = await startSquid({ credentials: CREDENTIALS, identity });
+    const agent = await startAgent({
+      serviceUrl: `https://localhost:${relay.port}`,
+      key,
+      dataDir: testFolder(),
+      env: {
+        https_proxy: `https://${IN_URL}localhost:${proxy.port}`,
+        // The other one would lead nowhere.
+        HTTPS_PROXY: 'http://127.0.0.1:9',
+        NODE_EXTRA_CA_CERTS: caFile(),
+      },
+    });
+    await everythingArrived(service, agent, checkId);
+    expect(await agent.kill('SIGTERM')).toBe(0);
+    // Nothing of what goes through a tunnel is seen there.
+    const asked = proxy.requests();
+    expect(asked.length).toBeGreaterThan(0);
+    expect(new Set(asked)).toEqual(new Set([`CONNECT localhost:${relay.port}`]));
+    expect(agent.log()).not.toMatch(SECRET);
+  });
+
+  it('a proxy that goes away is named, and used again when it is back', async () => {
+    const { service, key, checkId } = await deploy();
+    const first = await startTinyproxy();
+    const agent = await startAgent({
+      serviceUrl: `http://localhost:${service.port}`,
+      key,
+      dataDir: testFolder(),
+      env: { http_proxy: `http://u:${CREDENTIALS.user}secret@127.0.0.1:${first.port}` },
+    });
+    await everythingArrived(service, agent, checkId);
+    await first.stop();
+    const log = await agent.logged(
+      new RegExp(
+        `through the proxy http://127\\.0\\.0\\.1:${first.port}\\) cannot be reached: no connection to the proxy: it refused`,
+      ),
+    );
+    expect(log).not.toContain('annsecret');
+    const second = await startTinyproxy({ port: first.port });
+    await agent.logged(/the service answers polls again/);
+    expect(second.requests().length).toBeGreaterThan(0);
+    expect(await agent.kill('SIGTERM')).toBe(0);
+  });
+
+  it.each([
+    ['tinyproxy', startTinyproxy],
+    ['squid', startSquid],
+  ])('wrong credentials at %s end nothing but the way to the service', async (_name, start) => {
+    const { service, key, checkId } = await deploy();
+    const relay = await tlsRelay(identity, service.port);
+    const proxy = await start({ credentials: CREDENTIALS });
+    for (const [serviceUrl, variable] of [
+      [`http://localhost:${service.port}`, 'HTTP_PROXY'],
+      [`https://localhost:${relay.port}`, 'HTTPS_PROXY'],
+    ] as const) {
+      const agent = await startAgent({
+        serviceUrl,
+        key,
+        env: { [variable]: `http://ann:wr0ng@127.0.0.1:${proxy.port}` },
+      });
+      const log = await agent.logged(/cannot be asked for checks[^\n]*/);
+      // Of the two, one says 401.
+      expect(log).toMatch(
+        new RegExp(`the proxy does not take the user and password of ${variable} \\(40[17]\\)`),
+      );
+      expect(log).toContain('"kind":"offline"');
+      expect(log).not.toContain('wr0ng');
+      expect((await agent.health()).status).toBe(200);
+      expect(await agent.kill('SIGTERM')).toBe(0);
+    }
+    expect((await service.ask(`/v1/check-results/${checkId}`)).json).toEqual([]);
+  });
+
+  it('a port that tinyproxy does not tunnel to is told with what it said', async () => {
+    const { service, key } = await deploy();
+    const relay = await tlsRelay(identity, service.port);
+    const proxy = await startTinyproxy({ connectPorts: [443] });
+    const agent = await startAgent({
+      serviceUrl: `https://localhost:${relay.port}`,
+      key,
+      env: { HTTPS_PROXY: `127.0.0.1:${proxy.port}` },
+    });
+    const log = await agent.logged(/cannot be asked for checks[^\n]*/);
+    expect(log).toMatch(/the proxy answered 403 \(Access violation\) to CONNECT; its rules/);
+  });
+
+  it.each([
+    ['tinyproxy', startTinyproxy, 'http'],
+    ['squid', startSquid, 'http'],
+    [
+      'squid over TLS',
+      (options: RealProxyOptions) => startSquid({ ...options, identity }),
+      'https',
+    ],
+  ] as const)("a location's checks go through %s", async (_name, start, scheme) => {
+    const answer = (_request: unknown, response: { end(text: string): unknown }) =>
+      response.end('ok');
+    const plain = await listening(createServer(answer));
+    const secure = await listening(createTlsServer({ ...identity }, answer));
+    onTestFinished(() => plain.close());
+    onTestFinished(() => secure.close());
+    const proxy = await start({ credentials: CREDENTIALS });
+    const service = await startService();
+    const location = await service.addLocation('cellar');
+    const changed = await service.ask(`/v1/private-locations/${location.id}`, {
+      method: 'PUT',
+      body: {
+        slug: 'cellar',
+        name: 'Cellar',
+        proxyUrl: `${scheme}://${IN_URL}localhost:${proxy.port}`,
+      },
+    });
+    expect(changed.status).toBe(200);
+    const urls = [`http://localhost:${plain.port}/a`, `https://localhost:${secure.port}/b`];
+    const ids: string[] = [];
+    for (const url of urls) {
+      ids.push(
+        await service.addCheck('api', {
+          name: url,
+          frequency: 0,
+          frequencyOffset: 10,
+          privateLocations: ['cellar'],
+          retryStrategy: { type: 'NO_RETRIES' },
+          request: { method: 'GET', url },
+        }),
+      );
+    }
+    const agent = await startAgent({
+      serviceUrl: service.url,
+      key: location.key,
+      env: { NODE_EXTRA_CA_CERTS: caFile() },
+    });
+    await until(
+      () => metricsOf(agent),
+      (metric) => metric('vedette_uploaded_total') >= urls.length,
+    );
+    for (const id of ids) {
+      const [result] = (await service.ask(`/v1/check-results/${id}`)).json;
+      expect(result).toMatchObject({
+        hasFailures: false,
+        apiCheckResult: { response: { status: 200, body: 'ok' } },
+      });
+      const { jobLog } = result.apiCheckResult;
+      expect(JSON.stringify(jobLog)).toContain(
+        `going through the proxy ${scheme}://localhost:${proxy.port}`,
+      );
+      expect(JSON.stringify(result)).not.toMatch(SECRET);
+    }
+    const asked = proxy.requests().join('\n');
+    expect(asked).toContain(`GET ${urls[0]}`);
+    expect(asked).toContain(`CONNECT localhost:${secure.port}`);
+    expect(await agent.kill('SIGTERM')).toBe(0);
+  });
+});

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { JobLog } from '../../../../src/agent/probes/job-log.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+it('ends with what it all comes to, however long the story was', () => {
+  const log = new JobLog(new FakeClock());
+  log.conclude('error', 'Failed: status 500');
+  for (let line = 0; line < 250; line += 1) log.info(`line ${line}`);
+  const told = log.entries().map(({ msg }) => msg);
+  expect(told.length).toBe(202);
+  expect(told.slice(-3)).toEqual(['line 199', '50 more lines were left out', 'Failed: status 500']);
+});
+
+it('is bounded in what it concludes with, too', () => {
+  const log = new JobLog(new FakeClock());
+  for (let line = 0; line < 100; line += 1) log.conclude('info', 'x'.repeat(5000));
+  expect(log.entries().length).toBe(20);
+  expect(log.entries()[0]?.msg.length).toBe(2001);
+});
