@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Plans } from '../model/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
 import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
 import { type Accounts, createAccounts } from './features/accounts.ts';
@@ -17,6 +18,7 @@ import { createAssigner } from './features/assignment/assigner.ts';
 import type { LocationWake } from './features/assignment/location-wake.ts';
 import { type CheckGroups, createCheckGroups } from './features/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from './features/check-runs.ts';
+import { createCheckVariables } from './features/check-variables.ts';
 import { type Checks, createChecks } from './features/checks.ts';
 import {
   type ClientCertificates,
@@ -37,6 +39,7 @@ import { createResultIntake, type ResultIntake } from './features/results/intake
 import { createMissedSlots, type MissedSlots } from './features/results/missed-slots.ts';
 import { createConfiguredAnalyses } from './features/root-cause/configured.ts';
 import type { RootCauseAnalyses } from './features/root-cause/root-cause-analyses.ts';
+import { createSecretScrubbing } from './features/secret-scrubbing.ts';
 import { createSnippets, type Snippets } from './features/snippets.ts';
 import {
   createStatusPageFeatures,
@@ -44,7 +47,7 @@ import {
 } from './features/status-pages/create.ts';
 import { createTestSessions, type TestSessions } from './features/test-sessions/test-sessions.ts';
 import { createVariables, type Variables } from './features/variables.ts';
-import type { SecretBox } from './secrets/secret-box.ts';
+import { sealedVariablesOf } from './store/checks.ts';
 import { createResultPartitions } from './store/partitions.ts';
 import type { Store } from './store/port.ts';
 import { keepVacuumed } from './store/vacuum.ts';
@@ -107,7 +110,10 @@ export function createFeatures(given: FeatureParts): Features {
   const parts = { ...given, allowance: createAllowance(given.plans) };
   const { leaseMs, retentionDays } = parts.config;
   const partitions = createResultPartitions({ ...parts, retentionDays });
-  const checkRuns = createCheckRuns(parts);
+  const variables = createVariables(parts);
+  const checkVariables = createCheckVariables(parts);
+  const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
+  const checkRuns = createCheckRuns({ ...parts, checkVariables });
   const artifacts = createArtifacts({ ...parts, retentionDays });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
   const assigner = createAssigner(parts);
@@ -121,16 +127,19 @@ export function createFeatures(given: FeatureParts): Features {
     delivery: parts.config.delivery,
   });
   const { alertEngine } = alertFeatures;
-  const variables = createVariables(parts);
   const rootCauseAnalyses = createConfiguredAnalyses({
     ...parts,
     retentionDays,
     rootCause: parts.config.rootCause ?? { model: null },
-    secretsOf: (accountId) => variables.secretValues(store, accountId),
+    secretsOf: async (accountId, id) => {
+      const sealed = await sealedVariablesOf(store, { accountId, id });
+      const own = sealed === null ? [] : checkVariables.secretValues({ accountId, id }, sealed);
+      return [...own, ...(await variables.secretValues(store, accountId))];
+    },
   });
   const { analysesOf } = rootCauseAnalyses;
   const errorGroups = createErrorGroups({ ...parts, retentionDays, analysesOf });
-  const testSessions = createTestSessions({ ...parts, errorGroups, retentionDays });
+  const testSessions = createTestSessions({ ...parts, errorGroups, retentionDays, scrubbing });
   const heartbeatFeatures = createHeartbeatFeatures({
     ...parts,
     alerts: alertEngine,
@@ -159,11 +168,16 @@ export function createFeatures(given: FeatureParts): Features {
     agents: createAgents({
       ...parts,
       checkRuns,
+      checkVariables,
       leaseMs,
       settingsOf: async (sql, accountId) => ({
-        clientCertificates: await clientCertificates.forAgents(sql, accountId),
-        pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
+        settings: {
+          clientCertificates: await clientCertificates.forAgents(sql, accountId),
+          pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
+        },
+        variables: await variables.forAgents(sql, accountId),
       }),
+      scrubberOf: scrubbing.scrubberOf,
     }),
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
@@ -172,7 +186,7 @@ export function createFeatures(given: FeatureParts): Features {
     checkResults: createCheckResults(parts),
     checkRuns,
     checkStatuses: createCheckStatuses({ store }),
-    checks: createChecks(parts),
+    checks: createChecks({ ...parts, checkVariables }),
     clientCertificates,
     errorGroups,
     locationKeys: createLocationKeys(parts),
@@ -185,6 +199,7 @@ export function createFeatures(given: FeatureParts): Features {
       ...parts,
       partitions,
       checkRuns,
+      scrubbing,
       // The analyses before the groups: they see which groups are new by that.
       followers: [rootCauseAnalyses.follow, errorGroups.follow, keepRunMetrics, alertEngine.follow],
     }),

@@ -1,3 +1,5 @@
+import type { Scrubber } from '../../model/scrub/scrubber.ts';
+import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
@@ -14,6 +16,7 @@ import { pageMarkerOf } from './assignment/page-marker.ts';
 import { deltaOf, firstPage, furtherPage, type ToldChecks } from './assignment/told-checks.ts';
 import { ToldRuns } from './assignment/told-runs.ts';
 import type { CheckRuns, LeaseHolder } from './check-runs.ts';
+import type { CheckVariables } from './check-variables.ts';
 import { bodyProblem } from './input-problems.ts';
 import type { AgentCaller } from './location-keys.ts';
 import { type Page, rangeOf } from './paging.ts';
@@ -25,9 +28,17 @@ export interface AgentsParts {
   readonly clock: Clock;
   readonly wake: LocationWake;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
   readonly leaseMs: number;
   /** What holds for all checks of the account's locations. */
-  readonly settingsOf: (sql: Sql, accountId: string) => Promise<LocationSettings>;
+  readonly settingsOf: (sql: Sql, accountId: string) => Promise<ToldSettings>;
+  /** Takes the account's secrets out of a text of its agents. */
+  readonly scrubberOf: (sql: Sql, accountId: string) => Promise<Pick<Scrubber, 'text'>>;
+}
+
+export interface ToldSettings {
+  readonly settings: LocationSettings;
+  readonly variables: OwnVariable[];
 }
 
 /** The agents of private locations. */
@@ -48,6 +59,8 @@ export interface Agents {
 /** Of the JSON of one-offs in an answer. */
 const MAX_RUNS_BYTES = 4 * 1024 * 1024;
 
+const UNTOLD = { settings: null, variables: null };
+
 interface Poll {
   readonly who: LeaseHolder;
   readonly request: PollRequest;
@@ -64,7 +77,8 @@ interface Found {
 }
 
 export function createAgents(parts: AgentsParts): Agents {
-  const { store, clock, wake, checkRuns, leaseMs, settingsOf } = parts;
+  const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf, scrubberOf } = parts;
+  const shelf = { sql: store, checkVariables };
   const toldRuns = new ToldRuns();
 
   const answer = async (poll: Poll, { standing, checks, runs }: Found): Promise<PollResponse> => {
@@ -76,6 +90,7 @@ export function createAgents(parts: AgentsParts): Agents {
     const isKnown =
       checks.nextPage !== null ||
       (!checks.full && poll.request.revision >= standing.settingsRevision);
+    const told = isKnown ? UNTOLD : await settingsOf(store, poll.who.accountId);
     return {
       ...checks,
       upsert: [...checks.upsert],
@@ -86,8 +101,7 @@ export function createAgents(parts: AgentsParts): Agents {
       location: {
         slug: standing.slug,
         proxyUrl: standing.proxyUrl,
-        variables: [],
-        settings: isKnown ? null : await settingsOf(store, poll.who.accountId),
+        ...told,
       },
       runs: [...runs],
     };
@@ -113,8 +127,8 @@ export function createAgents(parts: AgentsParts): Agents {
     }
     const delta = isWhole
       ? null
-      : await deltaOf(store, who, { since: request.revision, to: revision });
-    const told = delta ?? (await firstPage(store, who, { revision, epoch }));
+      : await deltaOf(shelf, who, { since: request.revision, to: revision });
+    const told = delta ?? (await firstPage(shelf, who, { revision, epoch }));
     // The poll ends before the checks are shared out: it keeps what it has, and asks for all again.
     const isUnknown = standing.pending && told.full && told.upsert.length === 0;
     const checks = isUnknown ? unchanged(0) : told;
@@ -149,9 +163,21 @@ export function createAgents(parts: AgentsParts): Agents {
     }
   };
 
+  /** Why agents could not read checks may repeat what is in them. */
+  const scrubbed = async (accountId: string, request: PollRequest): Promise<PollRequest> => {
+    if (request.refused.length === 0) return request;
+    const scrubber = await scrubberOf(store, accountId);
+    const refused = request.refused.map((one) => ({
+      ...one,
+      problem: scrubber.text(one.problem),
+    }));
+    return { ...request, refused };
+  };
+
   return {
-    async poll(caller, request, signal) {
+    async poll(caller, sent, signal) {
       const { accountId, locationId } = caller;
+      const request = await scrubbed(accountId, sent);
       const marker = request.page === null ? null : pageMarkerOf(request.page);
       if (request.page !== null && marker === null) {
         throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
@@ -163,7 +189,7 @@ export function createAgents(parts: AgentsParts): Agents {
       const poll = { who, request, lease };
       if (marker === null) return hold(poll, signal);
       const standing = await readStandingOf(store, who, request);
-      const checks = await furtherPage(store, who, marker, lease.epoch);
+      const checks = await furtherPage(shelf, who, marker, lease.epoch);
       const runs = fitting(await checkRuns.claim(store, who));
       return answer(poll, { standing, checks, runs, isNews: true });
     },

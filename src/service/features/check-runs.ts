@@ -25,6 +25,7 @@ import {
 } from '../store/one-off-runs.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { keepCheckRuns, sweepCheckRuns } from './check-run-expiry.ts';
+import type { CheckVariables } from './check-variables.ts';
 import { handOver } from './handovers.ts';
 import { bodyProblem } from './input-problems.ts';
 import type { AgentCaller } from './location-keys.ts';
@@ -38,6 +39,7 @@ export interface CheckRunsParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
 }
 
 /**
@@ -95,7 +97,8 @@ const REQUEST_WINDOW_MS = 600_000;
 /** Runs asked for in the same millisecond have slots one apart. */
 const MAX_SLOTS_TRIED = 100;
 
-export function createCheckRuns({ store, clock, log, ids }: CheckRunsParts): CheckRuns {
+export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
+  const { store, clock, log, ids, checkVariables } = parts;
   return {
     request(accountId, checkId, { location }) {
       return store.transaction(async (tx) => {
@@ -145,7 +148,12 @@ export function createCheckRuns({ store, clock, log, ids }: CheckRunsParts): Che
     async claim(sql, who) {
       if (!(await hasOpenRuns(sql, who.locationId))) return [];
       await takeRuns(sql, who, MAX_ONE_OFFS);
-      return listHeldRuns(sql, who, { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES });
+      const limits = { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES };
+      const held = await listHeldRuns(sql, who, limits);
+      return held.map(({ run, sealedVariables }) => {
+        const key = { accountId: who.accountId, id: run.checkId };
+        return { ...run, check: checkVariables.open(key, run.check, sealedVariables) };
+      });
     },
 
     close: closeRuns,

@@ -9,12 +9,14 @@ import {
   listChecks,
   lockCheck,
   type StoredCheck,
+  sealedVariablesOf,
   updateCheck,
 } from '../store/checks.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { firstSubscriptions, replaceSubscriptions } from './alerts/check-subscriptions.ts';
 import { type CheckView, viewOf, viewsOf, withoutSubscriptions } from './alerts/check-views.ts';
 import { referTo } from './check-references.ts';
+import { type CheckVariables, withKeptVariables } from './check-variables.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
@@ -27,6 +29,7 @@ export interface ChecksParts {
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
+  readonly checkVariables: CheckVariables;
   /** Left out, nothing is limited. */
   readonly allowance?: Allowance;
 }
@@ -78,7 +81,9 @@ export interface PutOptions extends CreateOptions {
 /** What the service adds to a check: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
-export function createChecks({ store, clock, ids, allowance = unlimited }: ChecksParts): Checks {
+export function createChecks(parts: ChecksParts): Checks {
+  const { store, clock, ids, checkVariables, allowance = unlimited } = parts;
+
   async function insert(
     tx: Sql,
     accountId: string,
@@ -89,9 +94,11 @@ export function createChecks({ store, clock, ids, allowance = unlimited }: Check
     // First of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
     await referTo(tx, { accountId, before: null, after: check });
+    const sealed = checkVariables.seal(accountId, check);
     const created = await insertCheck(tx, {
+      ...sealed,
       accountId,
-      check: withoutSubscriptions(check),
+      check: withoutSubscriptions(sealed.check),
       createdAtMs: clock.wallMs(),
     });
     if (created === null) return null;
@@ -109,16 +116,22 @@ export function createChecks({ store, clock, ids, allowance = unlimited }: Check
     const before = runnable(stored);
     const { id, ...fields } = before;
     const given = changesIn(input, { id, checkType: before.checkType });
-    const after = wholeCheck({ ...fields, ...given }, id);
+    const { variables, kept } = withKeptVariables(given.variables, before.variables);
+    const after = wholeCheck({ ...fields, ...given, variables }, id);
     allowance.admitCheck(accountId, after, before);
     await referTo(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });
     }
+    const key = { accountId, id };
+    const sealed = await checkVariables.sealChanged(key, { before, after, kept }, () =>
+      sealedVariablesOf(tx, key),
+    );
     const updated = await updateCheck(tx, {
+      ...sealed,
       accountId,
-      check: withoutSubscriptions(after),
+      check: withoutSubscriptions(sealed.check),
       updatedAtMs: clock.wallMs(),
     });
     if (updated === null) throw notFound('check');

@@ -6,9 +6,9 @@ import {
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_CLIENT_CERTIFICATES } from '../../wire/v1/limits.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
 import { lockAccount } from '../store/accounts.ts';
 import {
   type CertificateKey,

@@ -1,6 +1,7 @@
-import { VedetteError } from '../../runtime/errors.ts';
+import { messageOf, VedetteError } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { conflict, ServiceError } from '../errors.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
 
 /**
  * What encrypts, where there is a key.
@@ -31,4 +32,30 @@ export function opened(
       `${message.charAt(0).toUpperCase()}${message.slice(1)}; or replace it by a new one`,
     );
   }
+}
+
+/** Tells of secrets that cannot be decrypted. */
+export interface UnreadableSecrets {
+  /** Once of each name, and never the secret. */
+  tell(
+    name: readonly string[],
+    fields: Readonly<Record<string, unknown>>,
+    what: string,
+    error: unknown,
+  ): void;
+}
+
+/** More than anybody reads; those after them are not told of. */
+const MAX_TOLD = 1_000;
+
+export function unreadableSecrets(log: Logger): UnreadableSecrets {
+  const told = new Set<string>();
+  return {
+    tell(name, fields, what, error) {
+      const id = JSON.stringify(name);
+      if (told.has(id) || told.size >= MAX_TOLD) return;
+      told.add(id);
+      log.error(fields, `${what}: ${messageOf(error)}`);
+    },
+  };
 }

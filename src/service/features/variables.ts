@@ -1,8 +1,14 @@
-import { type AccountVariable, accountVariableSchema } from '../../model/variable.ts';
+import {
+  type AccountVariable,
+  accountVariableSchema,
+  type OwnVariable,
+} from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
-import { conflict, invalid, notFound } from '../errors.ts';
-import type { SecretBox } from '../secrets/secret-box.ts';
+import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import { lockAccount } from '../store/accounts.ts';
 import type { Sql, Store } from '../store/port.ts';
 import {
   deleteVariable,
@@ -13,19 +19,21 @@ import {
   type StoredVariable,
   updateVariable,
   type VariableKey,
+  variableBytes,
 } from '../store/variables.ts';
 import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
-import { boxOf, opened } from './secret-store.ts';
+import { boxOf, opened, unreadableSecrets } from './secret-store.ts';
 
 export type { StoredVariable } from '../store/variables.ts';
 
 export interface VariablesParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly allowance: Allowance;
   /** null: no secret value can be stored. */
   readonly secrets: SecretBox | null;
@@ -42,25 +50,53 @@ export interface Variables {
   /** The given fields over the stored ones. The key stays. */
   update(accountId: string, key: string, input: VariableInput): Promise<StoredVariable>;
   remove(accountId: string, key: string): Promise<void>;
-  /** The values that must be shown to nobody. */
+  /**
+   * The values that must be shown to nobody.
+   *
+   * @throws ServiceError 409 where one of them cannot be decrypted
+   */
   secretValues(sql: Sql, accountId: string): Promise<readonly string[]>;
+  /** All of the account with their values, for its agents; but for those that cannot be decrypted. */
+  forAgents(sql: Sql, accountId: string): Promise<OwnVariable[]>;
 }
 
 /** Every agent of the account is told all of them. */
 const ROOM = { resource: 'variables', limit: MAX_VARIABLES, name: 'variables' } as const;
+/** … in one answer, of which checks, runs and pauses have their parts: see MAX_POLL_ANSWER_BYTES. */
+const MAX_BYTES = 1024 * 1024;
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
 export function createVariables(parts: VariablesParts): Variables {
-  const { store, clock, allowance, secrets } = parts;
+  const { store, clock, log, allowance, secrets } = parts;
+  const unreadable = unreadableSecrets(log);
 
   const columnsOf = (accountId: string, { key, value, locked, secret }: AccountVariable) => {
-    const atMs = clock.wallMs();
-    if (!secret) return { accountId, key, value, sealedValue: null, locked, secret, atMs };
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
+    if (!secret) return { ...common, value, sealedValue: null };
     const sealedValue = boxOf(secrets).seal(value, placeOf(accountId, key));
-    return { accountId, key, value: null, sealedValue, locked, secret, atMs };
+    return { ...common, value: null, sealedValue };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
     sealedValue === null ? (value ?? '') : opened(secrets, sealedValue, placeOf(accountId, key));
+  const readable = async (sql: Sql, accountId: string): Promise<OwnVariable[]> => {
+    const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
+    return all.flatMap((variable) => {
+      const { key, secret } = variable;
+      try {
+        return [{ key, value: openedValue(accountId, variable), secret }];
+      } catch (error) {
+        // Checks that use it fail and say that there is none; all others go on.
+        unreadable.tell(
+          [accountId, key],
+          { variable: key },
+          'agents are not told a variable',
+          error,
+        );
+        return [];
+      }
+    });
+  };
 
   return {
     async create(accountId, input) {
@@ -70,6 +106,7 @@ export function createVariables(parts: VariablesParts): Variables {
         await allowance.grow(tx, accountId, 'variables');
         await requireRoom(tx, accountId, ROOM);
         const created = await insertVariable(tx, columns);
+        await keepBytes(tx, accountId);
         if (created !== null) return created;
         throw conflict(`There is a variable ${variable.key} already`, { key: variable.key });
       });
@@ -87,6 +124,8 @@ export function createVariables(parts: VariablesParts): Variables {
 
     update(accountId, key, input) {
       return store.transaction(async (tx) => {
+        // Before the variable, as where one is made.
+        await lockAccount(tx, accountId);
         const stored = await lockVariable(tx, { accountId, key });
         if (stored === null) throw notFound('variable');
         const { value, ...given } = givenFields(input, {
@@ -104,19 +143,33 @@ export function createVariables(parts: VariablesParts): Variables {
         // null is how a secret value comes back in an answer: it stays as it is.
         const kept = value ?? openedValue(accountId, stored);
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept });
-        return updateVariable(tx, columnsOf(accountId, variable));
+        const updated = await updateVariable(tx, columnsOf(accountId, variable));
+        await keepBytes(tx, accountId);
+        return updated;
       });
     },
 
-    async remove(accountId, key) {
-      if (!(await deleteVariable(store, { accountId, key }))) throw notFound('variable');
+    remove(accountId, key) {
+      return store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        if (!(await deleteVariable(tx, { accountId, key }))) throw notFound('variable');
+      });
     },
 
     async secretValues(sql, accountId) {
       const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
       return all.filter(({ secret }) => secret).map((each) => openedValue(accountId, each));
     },
+
+    forAgents: readable,
   };
+}
+
+/** To be called after the change, in its transaction. */
+async function keepBytes(tx: Sql, accountId: string): Promise<void> {
+  if ((await variableBytes(tx, accountId)) <= MAX_BYTES) return;
+  const message = `The values of all variables of an account take at most ${MAX_BYTES} bytes together, as JSON; shorten some, or delete some`;
+  throw new ServiceError(413, message, { attributes: { limitBytes: MAX_BYTES } });
 }
 
 function placeOf(accountId: string, key: VariableKey['key']): readonly string[] {

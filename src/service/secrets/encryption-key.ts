@@ -5,7 +5,7 @@ import type { Parsed } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/replace-file.ts';
-import { createSecretBox, KEY_BYTES, type SecretBox } from './secret-box.ts';
+import { createSecretBox, KEY_BYTES, type SecretBox } from '../../runtime/secret-box.ts';
 
 const KEY = /^[0-9a-f]{64}$/i;
 const MAX_KEYS = 10;

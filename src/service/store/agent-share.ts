@@ -71,13 +71,22 @@ export async function readStanding(
 /** Which of an agent's checks: those that changed after a revision, or those past an id. */
 export type ShareRange = { readonly sinceRevision: number } | { readonly after: string };
 
+/** A check of an agent, before its secret variables are opened. */
+export interface SharedCheck {
+  readonly accountId: string;
+  readonly assignment: AssignmentMessage;
+  /** The values of its secret variables, encrypted; null where it has none. */
+  readonly sealedVariables: Buffer | null;
+}
+
 export interface Share {
-  readonly assignments: readonly AssignmentMessage[];
+  readonly checks: readonly SharedCheck[];
   /** The id up to which all are told; null where there are no more. */
   readonly lastOfPart: string | null;
 }
 
 type ShareRow = {
+  readonly account_id: string;
   readonly check_id: string;
   readonly period_ms: number;
   readonly phase_ms: number;
@@ -85,6 +94,7 @@ type ShareRow = {
   readonly stride_index: number;
   readonly answered_until: Date | null;
   readonly body: Record<string, unknown> | null;
+  readonly sealed_variables: Buffer | null;
   readonly group_tags: string[];
   readonly chosen: number;
 };
@@ -124,14 +134,15 @@ export async function readShare(
        order by a.${order} limit $4::int + 1
      ), sized as (
        select chosen.*, count(*) over () as chosen, row_number() over told as place,
-         sum(coalesce(octet_length(c.body::text), 0) + ${ENVELOPE_BYTES}) over told as bytes
+         sum(coalesce(octet_length(c.body::text), 0) + coalesce(octet_length(c.sealed_variables), 0)
+           + ${ENVELOPE_BYTES}) over told as bytes
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
        window told as (order by chosen.${order}, chosen.check_id)
      )
-     select s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.answered_until,
+     select s.account_id, s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.answered_until,
        s.chosen,
        c.body || jsonb_build_object('groupId', c.group_id) as body,
-       coalesce(g.tags, '[]'::jsonb) as group_tags
+       c.sealed_variables, coalesce(g.tags, '[]'::jsonb) as group_tags
      from sized s left join checks c on c.account_id = s.account_id and c.id = s.check_id
        and c.activated
      left join check_groups g on g.id = c.group_id
@@ -141,12 +152,14 @@ export async function readShare(
   );
   const last = rows.at(-1);
   return {
-    assignments: rows.flatMap(({ check_id: checkId, body, ...row }) => {
+    checks: rows.flatMap(({ check_id: checkId, body, ...row }) => {
       if (body === null) return [];
       const { period_ms: periodMs, phase_ms: phaseMs, stride, stride_index: index } = row;
       const slots = { periodMs, phaseMs, stride, index };
       const answeredUntil = row.answered_until?.getTime() ?? null;
-      return [{ checkId, slots, check: body, answeredUntil, groupTags: row.group_tags }];
+      const assignment = { checkId, slots, check: body, answeredUntil, groupTags: row.group_tags };
+      const { account_id: accountId, sealed_variables: sealedVariables } = row;
+      return [{ accountId, assignment, sealedVariables }];
     }),
     lastOfPart: last === undefined || last.chosen <= rows.length ? null : last.check_id,
   };

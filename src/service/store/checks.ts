@@ -76,49 +76,86 @@ function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknow
   ];
 }
 
-/** @returns null where the account has a check with that id already */
+/**
+ * @param given its `check` without the values of its secret variables, which come sealed beside it
+ * @returns null where the account has a check with that id already
+ */
 export async function insertCheck(
   sql: Sql,
   {
     accountId,
     check,
+    sealedVariables = null,
     createdAtMs,
-  }: { readonly accountId: string; readonly check: AnyCheck; readonly createdAtMs: number },
+  }: {
+    readonly accountId: string;
+    readonly check: AnyCheck;
+    readonly sealedVariables?: Buffer | null;
+    readonly createdAtMs: number;
+  },
 ): Promise<StoredCheck | null> {
   const rows = await sql.query<CheckRow>(
     `insert into checks (account_id, id, check_type, name, activated, muted, tags, group_id,
-       frequency, body, created_at, updated_at, revision)
+       frequency, body, created_at, updated_at, revision, sealed_variables)
      values ($1, $2, $3, $4, $5::boolean, $6::boolean, $7::jsonb, $8::bigint, $9::int, $10::jsonb,
-       $11::timestamptz, null, 1)
+       $11::timestamptz, null, 1, $12::bytea)
      on conflict (account_id, id) do nothing
      returning ${COLUMNS}`,
-    [...valuesOf(accountId, check), new Date(createdAtMs)],
+    [...valuesOf(accountId, check), new Date(createdAtMs), sealedVariables],
   );
   return rows[0] === undefined ? null : storedCheckOf(rows[0]);
 }
 
-/** Only for a check that `lockCheck` holds. Its type never changes. */
+/**
+ * Only for a check that `lockCheck` holds. Its type never changes.
+ *
+ * @param given its `sealedVariables` as for `insertCheck`; left out, they stay as they are
+ */
 export async function updateCheck(
   sql: Sql,
   {
     accountId,
     check,
+    sealedVariables,
     updatedAtMs,
-  }: { readonly accountId: string; readonly check: AnyCheck; readonly updatedAtMs: number },
+  }: {
+    readonly accountId: string;
+    readonly check: AnyCheck;
+    readonly sealedVariables?: Buffer | null | undefined;
+    readonly updatedAtMs: number;
+  },
 ): Promise<StoredCheck | null> {
   const rows = await sql.query<CheckRow>(
     `update checks set name = $4, activated = $5::boolean, muted = $6::boolean, tags = $7::jsonb,
        group_id = $8::bigint, frequency = $9::int, body = $10::jsonb,
-       updated_at = $11::timestamptz, revision = revision + 1
+       updated_at = $11::timestamptz, revision = revision + 1,
+       sealed_variables = case when $12::boolean then $13::bytea else sealed_variables end
      where account_id = $1 and id = $2 and check_type = $3
      returning ${COLUMNS}`,
-    [...valuesOf(accountId, check), new Date(updatedAtMs)],
+    [
+      ...valuesOf(accountId, check),
+      new Date(updatedAtMs),
+      sealedVariables !== undefined,
+      sealedVariables ?? null,
+    ],
   );
   return rows[0] === undefined ? null : storedCheckOf(rows[0]);
 }
 
 export async function findCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
   return readCheck(sql, key, '');
+}
+
+/** The values of its secret variables, encrypted; null where it has none, or is none. */
+export async function sealedVariablesOf(
+  sql: Sql,
+  { accountId, id }: CheckKey,
+): Promise<Buffer | null> {
+  const [row] = await sql.query<{ sealed_variables: Buffer | null }>(
+    'select sealed_variables from checks where account_id = $1 and id = $2',
+    [accountId, id],
+  );
+  return row?.sealed_variables ?? null;
 }
 
 /** Until the transaction ends, nobody else changes the check. */

@@ -77,6 +77,7 @@ type HeldRow = {
   readonly id: string;
   readonly check_id: string;
   readonly body: Readonly<Record<string, unknown>>;
+  readonly sealed_variables: Buffer | null;
   readonly group_id: number | null;
   readonly reason: RunReason;
   readonly slot: Date;
@@ -87,6 +88,13 @@ type HeldRow = {
   readonly first_started_at: Date | null;
 };
 
+/** A run, before the secret variables of its check are opened. */
+export interface HeldRun {
+  readonly run: OneOffMessage;
+  /** The values of its check's secret variables, encrypted; null where it has none. */
+  readonly sealedVariables: Buffer | null;
+}
+
 /**
  * What an agent holds and has not closed, oldest first, with the checks as they are now.
  *
@@ -96,11 +104,12 @@ export async function listHeldRuns(
   sql: Sql,
   who: LeaseHolder,
   { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-): Promise<readonly OneOffMessage[]> {
+): Promise<readonly HeldRun[]> {
   const rows = await sql.query<HeldRow>(
     `select * from (
-       select r.*, c.body, c.group_id, row_number() over oldest as place,
-         sum(octet_length(c.body::text)) over oldest as bytes_so_far
+       select r.*, c.body, c.sealed_variables, c.group_id, row_number() over oldest as place,
+         sum(octet_length(c.body::text) + coalesce(octet_length(c.sealed_variables), 0))
+           over oldest as bytes_so_far
        from one_off_runs r join checks c on c.account_id = r.account_id and c.id = r.check_id
        where ${IS_OPEN} and r.agent_id = $3 and r.agent_epoch = $4::bigint and ${IS_HELD}
        window oldest as (order by r.created_at, r.id)
@@ -110,17 +119,20 @@ export async function listHeldRuns(
     [...paramsOf(who), limit, maxBytes],
   );
   return rows.map((row) => ({
-    runId: row.id,
-    checkId: row.check_id,
-    // The column holds the group: a deleted one is cleared there, and not in the body.
-    check: { ...row.body, groupId: row.group_id },
-    reason: row.reason,
-    slot: row.slot.getTime(),
-    sequenceId: row.sequence_id,
-    notBefore: row.not_before?.getTime() ?? null,
-    notAfter: row.not_after.getTime(),
-    retriesMade: row.retries_made,
-    firstStartedAt: row.first_started_at?.getTime() ?? null,
+    run: {
+      runId: row.id,
+      checkId: row.check_id,
+      // The column holds the group: a deleted one is cleared there, and not in the body.
+      check: { ...row.body, groupId: row.group_id },
+      reason: row.reason,
+      slot: row.slot.getTime(),
+      sequenceId: row.sequence_id,
+      notBefore: row.not_before?.getTime() ?? null,
+      notAfter: row.not_after.getTime(),
+      retriesMade: row.retries_made,
+      firstStartedAt: row.first_started_at?.getTime() ?? null,
+    },
+    sealedVariables: row.sealed_variables,
   }));
 }
 

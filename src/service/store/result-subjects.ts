@@ -7,6 +7,10 @@ export interface Subject {
   readonly namesLocation: boolean;
   /** When the check or its group last changed, or came to be; epoch milliseconds. */
   readonly changedAtMs: number;
+  /** Another one with each change of its own secret variables; null where it has none. */
+  readonly ownSecrets: string | null;
+  /** Of its account: see `secretsRevisionOf`. */
+  readonly secretsRevision: number;
 }
 
 /**
@@ -23,8 +27,15 @@ export async function lockSubjects(
     slug,
   }: { readonly accountId: string; readonly checkIds: readonly string[]; readonly slug: string },
 ): Promise<readonly Subject[]> {
-  const rows = await sql.query<{ id: string; names_location: boolean; changed_at: Date }>(
-    `select c.id,
+  const rows = await sql.query<{
+    id: string;
+    names_location: boolean;
+    changed_at: Date;
+    own_secrets: string | null;
+    secrets_revision: number;
+  }>(
+    `select c.id, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
+       coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision,
        coalesce(c.body -> 'privateLocations' ? $3, false)
          or coalesce(g.private_locations ? $3, false) as names_location,
        greatest(c.created_at, c.updated_at, g.updated_at) as changed_at
@@ -34,10 +45,12 @@ export async function lockSubjects(
      for no key update of c`,
     [accountId, checkIds, slug],
   );
-  return rows.map(({ id, names_location, changed_at }) => ({
-    checkId: id,
-    namesLocation: names_location,
-    changedAtMs: changed_at.getTime(),
+  return rows.map((row) => ({
+    checkId: row.id,
+    namesLocation: row.names_location,
+    changedAtMs: row.changed_at.getTime(),
+    ownSecrets: row.own_secrets,
+    secretsRevision: row.secrets_revision,
   }));
 }
 

@@ -44,7 +44,11 @@ function variableOf(row: VariableRow): StoredVariable {
 }
 
 type VariableFields = VariableKey &
-  Pick<StoredVariable, 'value' | 'sealedValue' | 'locked' | 'secret'> & { readonly atMs: number };
+  Pick<StoredVariable, 'value' | 'sealedValue' | 'locked' | 'secret'> & {
+    /** Of the value as JSON in UTF-8. */
+    readonly bytes: number;
+    readonly atMs: number;
+  };
 
 const valuesOf = (fields: VariableFields): readonly unknown[] => [
   fields.accountId,
@@ -53,6 +57,7 @@ const valuesOf = (fields: VariableFields): readonly unknown[] => [
   fields.sealedValue,
   fields.locked,
   fields.secret,
+  fields.bytes,
   new Date(fields.atMs),
 ];
 
@@ -62,8 +67,9 @@ export async function insertVariable(
   fields: VariableFields,
 ): Promise<StoredVariable | null> {
   const rows = await sql.query<VariableRow>(
-    `insert into variables (account_id, key, value, sealed_value, locked, secret, created_at)
-     values ($1, $2, $3, $4::bytea, $5::boolean, $6::boolean, $7::timestamptz)
+    `insert into variables (account_id, key, value, sealed_value, locked, secret, bytes,
+       created_at)
+     values ($1, $2, $3, $4::bytea, $5::boolean, $6::boolean, $7::int, $8::timestamptz)
      on conflict (account_id, key) do nothing returning ${COLUMNS}`,
     valuesOf(fields),
   );
@@ -74,7 +80,7 @@ export async function insertVariable(
 export async function updateVariable(sql: Sql, fields: VariableFields): Promise<StoredVariable> {
   const [row] = await sql.query<VariableRow>(
     `update variables set value = $3, sealed_value = $4::bytea, locked = $5::boolean,
-       secret = $6::boolean, updated_at = $7::timestamptz
+       secret = $6::boolean, bytes = $7::int, updated_at = $8::timestamptz
      where account_id = $1 and key = $2 returning ${COLUMNS}`,
     valuesOf(fields),
   );
@@ -127,4 +133,22 @@ export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey):
     [accountId, key],
   );
   return rows.length > 0;
+}
+
+/** What all values of an account take as JSON in UTF-8. */
+export async function variableBytes(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ bytes: number }>(
+    'select coalesce(sum(bytes), 0)::bigint as bytes from variables where account_id = $1',
+    [accountId],
+  );
+  return row?.bytes ?? 0;
+}
+
+/** Goes up with each change of the account's secret variables. */
+export async function secretsRevisionOf(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ revision: number }>(
+    'select secrets_revision as revision from accounts where id = $1',
+    [accountId],
+  );
+  return row?.revision ?? 0;
 }

@@ -72,7 +72,7 @@ export const variableSchema = z.object({
 const pem = z.string().max(100_000);
 
 /** Of a certificate and the hosts that it is shown to (spec 2.14, with its private key). */
-const clientCertificateSchema = z.object({
+export const clientCertificateSchema = z.object({
   host: z.string().min(1).max(255),
   cert: pem,
   key: pem,
@@ -101,7 +101,8 @@ export const pollResponseSchema = z.object({
     slug: locationName,
     /** What checks of this location go through (SEMANTICS 4). */
     proxyUrl: z.string().max(2048).nullable(),
-    variables: listOf(variableSchema, MAX_VARIABLES),
+    /** null where the agent knows them, like `settings`. */
+    variables: listOf(variableSchema, MAX_VARIABLES).nullable().default(null),
     /** null where the agent knows them: they did not change after the revision that it has. */
     settings: locationSettingsSchema.nullable().default(null),
   }),

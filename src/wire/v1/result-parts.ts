@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ASSERTION_SOURCES, type AssertionSource, COMPARISONS } from '../../model/assertion.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
+import { MAX_HOPS } from '../../model/traceroute.ts';
 import { duration, durationOrNull, instant, listOf, openCode, recordOf, text } from './fields.ts';
 
 /**
@@ -36,6 +37,30 @@ const logEntry = z.object({
   msg: text(8192),
 });
 
+const count = z.int().min(0).max(1_000);
+
+const hop = z.object({
+  hop: z.int().min(1).max(MAX_HOPS),
+  address: host.nullable(),
+  host: host.nullable(),
+  sent: count,
+  received: count,
+  lossPercent: z.number().min(0).max(100),
+  lastMs: durationOrNull,
+  avgMs: durationOrNull,
+  bestMs: durationOrNull,
+  worstMs: durationOrNull,
+  stdDevMs: durationOrNull,
+});
+
+const traceroute = z.object({
+  hostname: host,
+  resolvedIp: host,
+  hops: listOf(hop, MAX_HOPS),
+  destinationReached: z.boolean(),
+  truncationReason: text(1024).nullable(),
+});
+
 /** The fields of CheckDetail, without the request and the response. */
 export const commonDetail = {
   assertions: listOf(assertionResult, 50),
@@ -45,8 +70,8 @@ export const commonDetail = {
   jobLog: listOf(logEntry, 256),
   jobAssets: listOf(text(2048), 64),
   pcapDataUrl: text(2048).nullable(),
-  /** Always null yet. What a newer agent sends here is left out, like any field unknown here. */
-  traceroute: z.null().catch(null),
+  /** What a newer agent sends in another form is left out, like any field unknown here. */
+  traceroute: traceroute.nullable().catch(null),
 };
 
 /** A result as it is received: the model's, but for codes that are newer than this build. */

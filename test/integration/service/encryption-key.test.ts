@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { createSecretBox } from '../../../src/runtime/secret-box.ts';
 import { openSecretBox } from '../../../src/service/secrets/encryption-key.ts';
-import { createSecretBox } from '../../../src/service/secrets/secret-box.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const PLACE = ['any'];

@@ -8,8 +8,8 @@ import { createAllowance } from '../../../src/service/features/entitlements/allo
 import { createSnippets } from '../../../src/service/features/snippets.ts';
 import { createVariables } from '../../../src/service/features/variables.ts';
 import { lockAccount } from '../../../src/service/store/accounts.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { testFeatures } from '../service-features.ts';
+import { type DatabaseKind, silentLog } from '../databases.ts';
+import { TEST_CHECK_VARIABLES, testFeatures } from '../service-features.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
 /** Snippets, variables, plans and the list of addresses through the API. */
@@ -105,7 +105,8 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
 
     it('without a key, no secret is stored in clear', async () => {
       const { store, clock, mine } = service();
-      const parts = { store, clock, allowance: createAllowance(LIMITED), secrets: null };
+      const allowance = createAllowance(LIMITED);
+      const parts = { store, clock, log: silentLog(), allowance, secrets: null };
       const variables = createVariables(parts);
       const create = variables.create(mine.accountId, { key: 'A', value: 'abcd', secret: true });
       await expect(create).rejects.toMatchObject({
@@ -154,7 +155,10 @@ export function accountResourcesSuite(kind: DatabaseKind): void {
       await mine.put('/v1/checks/shop', check);
       const { json: group } = await mine.post('/v1/check-groups', { name: 'Web', locations });
       const parts = { store, clock, ids: randomUUID, allowance: createAllowance(LIMITED) };
-      const [checks, groups] = [createChecks(parts), createCheckGroups(parts)];
+      const [checks, groups] = [
+        createChecks({ ...parts, checkVariables: TEST_CHECK_VARIABLES }),
+        createCheckGroups(parts),
+      ];
       const { accountId } = mine;
       const more = ['us-east-1', 'us-west-1', 'us-east-2'];
       const change = (fields: object) => checks.update(accountId, 'shop', { ...fields });

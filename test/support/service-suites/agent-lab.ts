@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
+import { NO_SECRETS } from '../../../src/model/scrub/scrubber.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { type Agents, createAgents } from '../../../src/service/features/agents.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../../src/service/features/assignment/location-wake.ts';
 import { type CheckGroups, createCheckGroups } from '../../../src/service/features/check-groups.ts';
 import { type CheckRuns, createCheckRuns } from '../../../src/service/features/check-runs.ts';
+import type { CheckVariables } from '../../../src/service/features/check-variables.ts';
 import { type Checks, createChecks } from '../../../src/service/features/checks.ts';
 import type { AgentCaller } from '../../../src/service/features/location-keys.ts';
 import {
@@ -22,10 +24,15 @@ import { insertAccount } from '../../../src/service/store/accounts.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { silentLog } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
+import { TEST_CHECK_VARIABLES } from '../service-features.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 
 /** Of a location without any. */
-export const noSettings = async () => ({ clientCertificates: [], pauses: [] });
+export const noSettings = async () => ({
+  settings: { clientCertificates: [], pauses: [] },
+  variables: [],
+});
+export const noSecrets = async () => NO_SECRETS;
 
 export const LEASE_MS = 15_000;
 
@@ -46,6 +53,7 @@ export interface AgentLab {
   readonly groups: CheckGroups;
   readonly locations: PrivateLocations;
   readonly checkRuns: CheckRuns;
+  readonly checkVariables: CheckVariables;
   readonly agents: Agents;
   readonly assigner: Assigner;
   readonly wake: LocationWake;
@@ -83,7 +91,8 @@ async function makeLab(
   const log = silentLog();
   const accountId = randomUUID();
   await insertAccount(store, { id: accountId, name: 'mine', createdAtMs: clock.wallMs() });
-  const parts = { store, clock, log, ids: randomUUID };
+  const checkVariables = TEST_CHECK_VARIABLES;
+  const parts = { store, clock, log, ids: randomUUID, checkVariables };
   const checks = createChecks(parts);
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);
@@ -93,8 +102,10 @@ async function makeLab(
     clock,
     wake,
     checkRuns,
+    checkVariables,
     leaseMs: LEASE_MS,
     settingsOf: noSettings,
+    scrubberOf: noSecrets,
   });
   const assigner = createAssigner(parts);
   const addLocation = async (slug: string): Promise<LabLocation> => {
@@ -123,6 +134,7 @@ async function makeLab(
     groups: createCheckGroups(parts),
     locations,
     checkRuns,
+    checkVariables,
     agents,
     assigner,
     wake,

@@ -6,7 +6,7 @@ import { findChannel } from '../../../src/service/store/alert-channels.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { hookServer } from '../hook-server.ts';
-import { TEST_SECRETS, testFeatures } from '../service-features.ts';
+import { TEST_CHECK_VARIABLES, TEST_SECRETS, testFeatures } from '../service-features.ts';
 import { CHANNELS, makeChannel, makeCheck, noticeOf, put } from './alert-world.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
@@ -340,7 +340,12 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
           return store.query(text, params);
         },
       });
-      const checks = createChecks({ store: counting, clock, ids: randomUUID });
+      const checks = createChecks({
+        store: counting,
+        clock,
+        ids: randomUUID,
+        checkVariables: TEST_CHECK_VARIABLES,
+      });
       const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
       const found = await checks.list(mine.accountId, asked);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);

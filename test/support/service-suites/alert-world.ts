@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
+import type { SecretBox } from '../../../src/runtime/secret-box.ts';
 import {
   type DeliveryConfig,
   NO_DELIVERY,
@@ -8,7 +9,6 @@ import { createNoticeSender } from '../../../src/service/features/alerts/deliver
 import { keepSending } from '../../../src/service/features/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/features/alerts/notice.ts';
 import { createNoticeBook } from '../../../src/service/features/alerts/notice-book.ts';
-import type { SecretBox } from '../../../src/service/secrets/secret-box.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from '../service-app.ts';
 import { TEST_SECRETS } from '../service-features.ts';

@@ -14,7 +14,7 @@ import {
   useMigrated,
 } from '../databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
-import { type AgentLab, LEASE_MS, noSettings, useAgentLab } from './agent-lab.ts';
+import { type AgentLab, LEASE_MS, noSecrets, noSettings, useAgentLab } from './agent-lab.ts';
 import { PollingAgent, sorted } from './polling-agent.ts';
 
 /** Two stores on one database; of the embedded one there is only one. */
@@ -47,7 +47,7 @@ export function assignersSuite(kind: DatabaseKind): void {
 
     const second = async (lab: AgentLab) => {
       const [, store] = stores();
-      const { clock, checkRuns } = lab;
+      const { clock, checkRuns, checkVariables } = lab;
       const logs: LogCapture = captureLog();
       const wake = await createLocationWake(store, clock);
       return {
@@ -57,7 +57,9 @@ export function assignersSuite(kind: DatabaseKind): void {
           wake,
           checkRuns,
           leaseMs: LEASE_MS,
+          checkVariables,
           settingsOf: noSettings,
+          scrubberOf: noSecrets,
         }),
         assigner: createAssigner({ store, clock, log: logs.log }),
         logs,

@@ -38,6 +38,7 @@ const COMMON = {
   runtimeId: null,
   alertChannelSubscriptions: [],
   runParallel: false,
+  variables: [],
   description: null,
   frequency: 10,
   created_at: '2026-01-01',

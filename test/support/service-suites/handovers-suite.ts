@@ -6,6 +6,7 @@ import { type DatabaseKind, openTestStore, silentLog } from '../databases.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
+import { TEST_CHECK_VARIABLES } from '../service-features.ts';
 import {
   idsOf,
   RunsWorld,
@@ -18,6 +19,7 @@ import { problemsIn, useAccounts } from './service-harness.ts';
 
 const MINUTE_MS = 60_000;
 const NOBODY = { runId: null, location: null };
+const OTHER = { ids: () => 'x', checkVariables: TEST_CHECK_VARIABLES };
 
 /** Retries that one location hands to another, and what becomes of runs that nobody makes. */
 export function handoversSuite(kind: DatabaseKind): void {
@@ -366,7 +368,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
-        const kept = createCheckRuns({ store, clock, log: silentLog(), ids: () => 'x' });
+        const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog() });
         const old = await world.request('ssh');
         const recent = await world.request('ssh');
         const open = await world.request('ssh');
@@ -390,7 +392,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
-        const kept = createCheckRuns({ store, clock, log: silentLog(), ids: () => 'x' });
+        const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog() });
         const ended = kept.keep(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         const runId = await handedOver();
@@ -409,7 +411,7 @@ export function handoversSuite(kind: DatabaseKind): void {
     const store = await openTestStore(kind);
     await store.close();
     const stop = new AbortController();
-    const { keep } = createCheckRuns({ store, clock, log: logs.log, ids: () => 'x' });
+    const { keep } = createCheckRuns({ ...OTHER, store, clock, log: logs.log });
     const ended = keep(stop.signal);
     const delaysMs: number[] = [];
     for (let pass = 0; pass < 8; pass += 1) {

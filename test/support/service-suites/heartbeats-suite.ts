@@ -6,6 +6,7 @@ import { createResultPartitions } from '../../../src/service/store/partitions.ts
 import { type DatabaseKind, silentLog, useEmptyStore, useMigrated } from '../databases.ts';
 import { eventually } from '../eventually.ts';
 import { startServiceApp } from '../service-app.ts';
+import { testScrubbing } from '../service-features.ts';
 import { useAgentLab } from './agent-lab.ts';
 import { resultOfRun } from './results-harness.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
@@ -273,7 +274,12 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
       await a.look();
       expect(a.ids).toEqual(['check-0']);
       const partitions = createResultPartitions(parts);
-      const intake = createResultIntake({ ...parts, partitions, checkRuns });
+      const intake = createResultIntake({
+        ...parts,
+        partitions,
+        checkRuns,
+        scrubbing: testScrubbing(clock),
+      });
       const slot = clock.wallMs() - 60_000;
       const result = resultOfRun({ checkId: 'backup', slot, runLocation: 'cellar' });
       const answer = await intake.take(cellar.caller, {

@@ -3,6 +3,7 @@ import { createResultIntake } from '../../../src/service/features/results/intake
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { settle } from '../fake-clock.ts';
+import { testScrubbing } from '../service-features.ts';
 import {
   codesIn,
   DAY_MS,
@@ -222,7 +223,8 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
         retentionDays: RETENTION_DAYS,
       });
       const { checkRuns } = features;
-      const parts = { store, clock, log, partitions, checkRuns, missedBudgetMs: 0 };
+      const scrubbing = testScrubbing(clock);
+      const parts = { store, clock, log, partitions, checkRuns, scrubbing, missedBudgetMs: 0 };
       const intake = createResultIntake(parts);
       const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'k' };
       const day = range(24 * 60, 1, { reason: 'agent_stopped' });

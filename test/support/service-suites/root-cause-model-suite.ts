@@ -13,6 +13,7 @@ import {
   startModelServer,
 } from '../model-server.ts';
 import { withoutAnswer } from '../root-cause-cases.ts';
+import { testFeatures } from '../service-features.ts';
 import { minutesAgo, resultOfRun, useResultsWorld } from './results-harness.ts';
 import { useRunningService } from './service-harness.ts';
 
@@ -101,6 +102,30 @@ export function rootCauseModelSuite(kind: DatabaseKind): void {
       const sent = server.requests.map(({ bytes }) => bytes.toString()).join('\n');
       expect(sent).toContain('It said ******** to me');
       expect(sent).not.toContain('swordfish');
+    });
+
+    it('are not sent what was made a secret after it was stored, of the account or of the check', async () => {
+      const { deliver, berlin, check, mine, store, clock } = world();
+      const said = withoutAnswer('CONNECT_REFUSED', { requestError: 'It said swordfish, marlin' });
+      await deliver(berlin, {
+        results: [resultOfRun({ slot: minutesAgo(1), hasFailures: true, ...said })],
+      });
+      await mine.post('/v1/variables', { key: 'A', value: 'swordfish', secret: true });
+      await check('shop', { variables: [{ key: 'B', value: 'marlin', secret: true }] });
+      const model = { apiKey: null, model: 'a-model', timeoutMs: 20_000, dailyLimit: 100 };
+      const { features, close } = await testFeatures(store, clock, {
+        config: {
+          leaseMs: 15_000,
+          retentionDays: 30,
+          staticIpv6s: [],
+          rootCause: { model: { ...model, url: server.url } },
+        },
+      });
+      open.unshift(close, () => features.rootCauseAnalyses.keep(AbortSignal.abort()));
+      await features.rootCauseAnalyses.makePending(NEVER);
+      const sent = server.requests.map(({ bytes }) => bytes.toString()).join('\n');
+      expect(sent).toContain('It said ********, ********');
+      expect(sent).not.toMatch(/swordfish|marlin/);
     });
 
     it('are asked for by default where there is a model, and by the rules on request', async () => {

@@ -6,6 +6,7 @@ import { createTestSessions } from '../../../src/service/features/test-sessions/
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { HTTP_DETAIL } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
+import { testScrubbing } from '../service-features.ts';
 import { shownResult } from '../shown-result.ts';
 import { DAY_MS, minutesAgo, RETENTION_DAYS, type Run, resultOfRun } from './results-harness.ts';
 import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
@@ -294,7 +295,7 @@ export function testSessionsSuite(kind: DatabaseKind): void {
       const { errorGroups } = features;
       const bounded = createTestSessions({
         ...{ store, clock, log: silentLog(), ids: randomUUID, errorGroups },
-        ...{ retentionDays: RETENTION_DAYS, maxResults: 2 },
+        ...{ retentionDays: RETENTION_DAYS, maxResults: 2, scrubbing: testScrubbing(clock) },
       });
       const facts = { ...NOBODY, repository: null, branch: null, commitId: null };
       const add = (id: string, ...results: readonly CheckResult[]) =>

@@ -1,6 +1,8 @@
 import { accountResourcesSuite } from '../../support/service-suites/account-resources-suite.ts';
+import { accountVariablesSuite } from '../../support/service-suites/account-variables-suite.ts';
 import { apiKeysSuite } from '../../support/service-suites/api-keys-suite.ts';
 import { checkGroupsSuite } from '../../support/service-suites/check-groups-suite.ts';
+import { checkVariablesSuite } from '../../support/service-suites/check-variables-suite.ts';
 import { checksSuite } from '../../support/service-suites/checks-suite.ts';
 import { clientCertificatesSuite } from '../../support/service-suites/client-certificates-suite.ts';
 import { maintenanceWindowsSuite } from '../../support/service-suites/maintenance-windows-suite.ts';
@@ -8,8 +10,10 @@ import { privateLocationsSuite } from '../../support/service-suites/private-loca
 import { testSessionsSuite } from '../../support/service-suites/test-sessions-suite.ts';
 
 accountResourcesSuite('postgres');
+accountVariablesSuite('postgres');
 apiKeysSuite('postgres');
 checkGroupsSuite('postgres');
+checkVariablesSuite('postgres');
 checksSuite('postgres');
 clientCertificatesSuite('postgres');
 maintenanceWindowsSuite('postgres');

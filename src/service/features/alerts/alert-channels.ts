@@ -1,7 +1,7 @@
 import type { AlertChannel } from '../../../model/alert-channel.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { invalid, notFound, type RequestProblem } from '../../errors.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
 import {
   deleteChannel,
   findChannel,

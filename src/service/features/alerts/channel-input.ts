@@ -3,8 +3,8 @@ import {
   alertChannelSchema,
   type WebhookConfig,
 } from '../../../model/alert-channel.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { invalid } from '../../errors.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
 import { givenFields } from '../given-fields.ts';
 import { bodyProblem, parseBody } from '../input-problems.ts';

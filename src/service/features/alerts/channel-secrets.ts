@@ -4,7 +4,7 @@ import type {
   OpenWebhookConfig,
   WebhookConfig,
 } from '../../../model/alert-channel.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { ChannelKey, SealedTarget } from '../../store/alert-channels.ts';
 import { boxOf, opened } from '../secret-store.ts';
 

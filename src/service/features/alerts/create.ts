@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { SecretBox } from '../../secrets/secret-box.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { Store } from '../../store/port.ts';
 import type { Allowance } from '../entitlements/allowance.ts';
 import type { IncidentTrigger } from '../status-pages/incident-trigger.ts';

@@ -1,7 +1,13 @@
 import type { AssignmentMessage } from '../../../wire/v1/assignment.ts';
 import { MAX_ASSIGNMENTS, MAX_REMOVALS } from '../../../wire/v1/limits.ts';
-import { type AgentOfLocation, listLost, readShare } from '../../store/agent-share.ts';
+import {
+  type AgentOfLocation,
+  listLost,
+  readShare,
+  type SharedCheck,
+} from '../../store/agent-share.ts';
 import type { Sql } from '../../store/port.ts';
+import type { CheckVariables } from '../check-variables.ts';
 import { type PageMarker, pageTextOf } from './page-marker.ts';
 
 /** The part of an answer that is about checks. */
@@ -15,16 +21,25 @@ export interface ToldChecks {
 
 /** Of one page; so that none of them keeps the event loop for long. */
 const PAGE = { maxRows: 2_000, maxBytes: 4 * 1024 * 1024 } as const;
-/** Of a delta; half of what an answer may have. One-offs and the rest have the other half. */
-const DELTA = { maxRows: MAX_ASSIGNMENTS, maxBytes: 8 * 1024 * 1024 } as const;
+/**
+ * Of a delta; a quarter of what an answer may have. One-offs have as much, removals, certificates,
+ * variables and pauses the rest.
+ */
+const DELTA = { maxRows: MAX_ASSIGNMENTS, maxBytes: 4 * 1024 * 1024 } as const;
+
+/** Where checks are read from, and what opens their secret variables. */
+export interface CheckShelf {
+  readonly sql: Sql;
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
+}
 
 /** The first page of the whole set. */
 export function firstPage(
-  sql: Sql,
+  shelf: CheckShelf,
   agent: AgentOfLocation,
   { revision, epoch }: Pick<PageMarker, 'revision' | 'epoch'>,
 ): Promise<ToldChecks> {
-  return readPage(sql, agent, { revision, epoch, after: '' }, revision);
+  return readPage(shelf, agent, { revision, epoch, after: '' }, revision);
 }
 
 /**
@@ -35,25 +50,31 @@ export function firstPage(
  * @param epoch of the lease now
  */
 export function furtherPage(
-  sql: Sql,
+  shelf: CheckShelf,
   agent: AgentOfLocation,
   marker: PageMarker,
   epoch: number,
 ): Promise<ToldChecks> {
-  return readPage(sql, agent, marker, marker.epoch === epoch ? marker.revision : 0);
+  return readPage(shelf, agent, marker, marker.epoch === epoch ? marker.revision : 0);
 }
 
 async function readPage(
-  sql: Sql,
+  shelf: CheckShelf,
   agent: AgentOfLocation,
   marker: PageMarker,
   revision: number,
 ): Promise<ToldChecks> {
   const { after } = marker;
-  const share = await readShare(sql, { ...agent, range: { after }, ...PAGE });
+  const share = await readShare(shelf.sql, { ...agent, range: { after }, ...PAGE });
   const nextPage =
     share.lastOfPart === null ? null : pageTextOf({ ...marker, after: share.lastOfPart });
-  return { revision, full: true, upsert: share.assignments, remove: [], nextPage };
+  return {
+    revision,
+    full: true,
+    upsert: share.checks.map((each) => opened(shelf, each)),
+    remove: [],
+    nextPage,
+  };
 }
 
 /**
@@ -63,18 +84,30 @@ async function readPage(
  * @returns null where it does not fit into one answer
  */
 export async function deltaOf(
-  sql: Sql,
+  shelf: CheckShelf,
   agent: AgentOfLocation,
   { since, to }: { readonly since: number; readonly to: number },
 ): Promise<ToldChecks | null> {
   if (since === to) return { revision: to, full: false, upsert: [], remove: [], nextPage: null };
-  const lost = await listLost(sql, { ...agent, sinceRevision: since, limit: MAX_REMOVALS + 1 });
+  const lost = await listLost(shelf.sql, {
+    ...agent,
+    sinceRevision: since,
+    limit: MAX_REMOVALS + 1,
+  });
   if (lost.length > MAX_REMOVALS) return null;
-  const share = await readShare(sql, { ...agent, range: { sinceRevision: since }, ...DELTA });
+  const share = await readShare(shelf.sql, { ...agent, range: { sinceRevision: since }, ...DELTA });
   if (share.lastOfPart !== null) return null;
-  const upsert = share.assignments;
+  const upsert = share.checks.map((each) => opened(shelf, each));
   // Lost and won back since; or while we looked, and then the next delta tells how it ended.
   const given = new Set(upsert.map(({ checkId }) => checkId));
   const remove = lost.filter((checkId) => !given.has(checkId));
   return { revision: to, full: false, upsert, remove, nextPage: null };
+}
+
+function opened(
+  { checkVariables }: CheckShelf,
+  { accountId, assignment, sealedVariables }: SharedCheck,
+): AssignmentMessage {
+  const key = { accountId, id: assignment.checkId };
+  return { ...assignment, check: checkVariables.open(key, assignment.check, sealedVariables) };
 }

@@ -7,8 +7,9 @@ import {
 } from '../../../wire/v1/results.ts';
 import type { ResultPartitions } from '../../store/partitions.ts';
 import type { Sql } from '../../store/port.ts';
-import { lockSubjects, runsGivenTo } from '../../store/result-subjects.ts';
+import { lockSubjects, runsGivenTo, type Subject } from '../../store/result-subjects.ts';
 import type { AgentCaller } from '../location-keys.ts';
+import type { SecretsState } from '../secret-scrubbing.ts';
 import { fromFirst, isEven } from './slot-ranges.ts';
 
 /** Records with their places in the lists that they were sent in. */
@@ -81,6 +82,8 @@ function rejectionOf(
 export interface Admission<T> {
   readonly admitted: readonly T[];
   readonly rejected: readonly Rejection[];
+  /** Of the account and of those checks. */
+  readonly secrets: SecretsState;
 }
 
 /**
@@ -111,7 +114,14 @@ export async function admit<T extends ReceivedRecord>(
     } else if (foreign.has(received)) rejected.push(rejectionOf(received, 'foreign_location'));
     else admitted.push(received);
   }
-  return { admitted, rejected };
+  return { admitted, rejected, secrets: secretsStateOf(held) };
+}
+
+function secretsStateOf(subjects: readonly Subject[]): SecretsState {
+  const own = subjects.flatMap(({ checkId, ownSecrets }) =>
+    ownSecrets === null ? [] : [[checkId, ownSecrets] as const],
+  );
+  return { revision: subjects[0]?.secretsRevision ?? 0, ownSecrets: new Map(own) };
 }
 
 function beginOf(received: ReceivedRecord): number {

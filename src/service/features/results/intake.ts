@@ -13,7 +13,9 @@ import type { ResultPartitions } from '../../store/partitions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { findPrivateLocation } from '../../store/private-locations.ts';
 import type { AgentCaller } from '../location-keys.ts';
+import type { SecretScrubbing } from '../secret-scrubbing.ts';
 import {
+  type Admission,
   admit,
   judgeRecord,
   type ReceivedMissed,
@@ -42,6 +44,7 @@ export interface ResultIntakeParts {
   readonly log: Logger;
   readonly partitions: Pick<ResultPartitions, 'judgeSlot' | 'ensure'>;
   readonly checkRuns: FinishedRuns;
+  readonly scrubbing: Pick<SecretScrubbing, 'results'>;
   /** Told of new FINALs one after the other, after the status of their checks has moved. */
   readonly followers?: readonly FinalFollower[];
   /** How long the missed records of a batch may take; what is left then is not answered. */
@@ -70,26 +73,29 @@ const SLOTS_A_TRANSACTION = 2_000;
 const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
-  const { store, clock, log, partitions, checkRuns, missedBudgetMs = MISSED_BUDGET_MS } = parts;
+  const { store, clock, log, partitions, checkRuns, scrubbing } = parts;
+  const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
   const followers = [settleFinals, ...(parts.followers ?? [])];
 
   /** Keeps those of the records that can be kept, and all that follows from them. */
   function keep<T extends ReceivedRecord>(
     sender: Sender,
     records: readonly T[],
-    write: (tx: Sql, admitted: readonly T[]) => Promise<void>,
+    write: (tx: Sql, admission: Admission<T>) => Promise<void>,
   ): Promise<readonly Rejection[]> {
     return store.transaction(async (tx) => {
-      const { admitted, rejected } = await admit(tx, sender, records);
-      await write(tx, admitted);
-      return rejected;
+      const admission = await admit(tx, sender, records);
+      await write(tx, admission);
+      return admission.rejected;
     });
   }
 
   async function keepResults(sender: Sender, records: readonly ReceivedResultRecord[]) {
     const { accountId, slug: location } = sender;
-    return keep(sender, records, async (tx, admitted) => {
-      const results = admitted.map(({ record }) => record);
+    return keep(sender, records, async (tx, { admitted, secrets }) => {
+      const received = admitted.map(({ record }) => record);
+      // Before all that follows from them: error groups, analyses and notices quote results.
+      const results = await scrubbing.results(tx, accountId, received, secrets);
       const stored = await storeResults(tx, accountId, results);
       // Also of runs whose FINAL was there before: they may have been asked for since. And before
       // the missed slots are read: this waits for whoever gives such a run up as missed right now.
@@ -107,7 +113,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     pauses: CompiledPauses | null,
   ) {
     const { accountId, slug: location } = sender;
-    return keep(sender, records, async (tx, admitted) => {
+    return keep(sender, records, async (tx, { admitted }) => {
       const told = admitted.map(({ record }) => record);
       const ranges = await withoutPaused(tx, { accountId, ranges: told, pauses });
       await recordMissed(tx, { accountId, location, ranges });

@@ -11,8 +11,8 @@ import { secretsOfCheck } from './scrub/secrets-of-check.ts';
 export interface OpenAiParts {
   readonly config: ModelConfig;
   readonly clock: Clock;
-  /** The values of an account that nobody else is to know. Where it rejects, nothing is sent. */
-  readonly secretsOf?: (accountId: string) => Promise<readonly string[]>;
+  /** The values of an account and of a check that nobody is to know. Where it rejects, nothing is sent. */
+  readonly secretsOf?: (accountId: string, checkId: string) => Promise<readonly string[]>;
 }
 
 /**
@@ -28,7 +28,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
     async analyse(file, signal) {
       let secrets: readonly string[];
       try {
-        secrets = await secretsOf(file.accountId);
+        secrets = await secretsOf(file.accountId, file.result.checkId);
       } catch {
         const problem = 'the model was not asked: the secrets of the account could not be read';
         return { ok: false, problem };

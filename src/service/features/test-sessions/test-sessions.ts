@@ -1,4 +1,6 @@
 import { errorFactsOf, testSessionErrorGroupId } from '../../../model/error-group.ts';
+import type { Scrubber } from '../../../model/scrub/scrubber.ts';
+import { MASK } from '../../../model/sensitive-headers.ts';
 import {
   MAX_SESSION_MISSED,
   MAX_SESSION_RESULTS,
@@ -27,6 +29,7 @@ import { sightingsOf } from '../error-groups/sightings.ts';
 import { textsNotKept } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import { everyHour, removePastRetention } from '../retention.ts';
+import type { SecretScrubbing } from '../secret-scrubbing.ts';
 import { readResults } from './read-report.ts';
 import { totalsWith } from './totals.ts';
 
@@ -39,6 +42,7 @@ export interface TestSessionsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly errorGroups: Pick<ErrorGroups, 'add'>;
+  readonly scrubbing: SecretScrubbing;
   /** Whole days, as of the results of checks. */
   readonly retentionDays: number;
   /** In all of a session. */
@@ -99,7 +103,7 @@ const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
 
 export function createTestSessions(parts: TestSessionsParts): TestSessions {
-  const { store, clock, ids, errorGroups } = parts;
+  const { store, clock, ids, errorGroups, scrubbing } = parts;
   const { maxResults = MAX_SESSION_RESULTS } = parts;
 
   async function removeOld(signal: AbortSignal): Promise<void> {
@@ -112,10 +116,11 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
   }
 
   return {
-    async add(accountId, { id: chosenId, facts, results: records, missed }) {
-      const notKept = textsNotKept(facts);
+    async add(accountId, { id: chosenId, facts: given, results: records, missed }) {
+      const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
-      const received = await readResults(records);
+      const received = await scrubbing.results(store, accountId, await readResults(records));
+      const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
       const id = chosenId ?? ids();
       return store.transaction(async (tx) => {
         const atMs = clock.wallMs();
@@ -179,6 +184,21 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
         signal,
       );
     },
+  };
+}
+
+/** A mask may be longer than what it hides, and no fact is to be longer than it may be. */
+function scrubbedFacts(facts: TestSessionFacts, scrubber: Scrubber): TestSessionFacts {
+  const { name, provider, repository, branch, commitId } = facts;
+  const scrubbed = (fact: string | null): string | null =>
+    fact && scrubber.text(fact).slice(0, Math.max(fact.length, MASK.length)).toWellFormed();
+  return {
+    ...facts,
+    name: scrubbed(name),
+    provider: scrubbed(provider),
+    repository: scrubbed(repository),
+    branch: scrubbed(branch),
+    commitId: scrubbed(commitId),
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CHECK_SHAPES, commonFields } from '../../../model/check.ts';
 import { heartbeatCheckSchema, rhythmFields } from '../../../model/heartbeat.ts';
 import { retryStrategySchema } from '../../../model/retry.ts';
+import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../../model/variable.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
 import { ignored, optionalFieldsOf } from './resource-schemas.ts';
 
@@ -23,6 +24,25 @@ const alertChannels = z.object({
   sms: z.array(z.object({ number: z.string(), name: z.string() })),
 });
 
+const { value, ...ownVariable } = ownVariableSchema.shape;
+const variables = z.array(
+  z.strictObject({ ...ownVariable, value: value.nullable().describe('null where it is secret.') }),
+);
+/** As answers have them, too. */
+const changedVariables = z
+  .array(
+    z.strictObject({
+      ...ownVariable,
+      value: value
+        .nullable()
+        .optional()
+        .describe('Of a secret one null, or left out: the stored value stays.'),
+    }),
+  )
+  .max(MAX_OWN_VARIABLES)
+  .optional()
+  .describe(commonFields.variables.description ?? '');
+
 const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
 
 /**
@@ -42,6 +62,7 @@ const responseFields = {
   frequencyOffset: offsetSchema
     .optional()
     .describe('What shifts the slots; left out where the id decides.'),
+  variables: variables.describe('What its templates stand for, before all others.'),
   id: z.string(),
   created_at: z.iso.date().describe('The day, in UTC.'),
   updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
@@ -64,7 +85,12 @@ const RESPONSES = {
   ICMP: CHECK_SHAPES.ICMP.extend(responseFields),
 } as const;
 
-const { retryStrategy: _, frequencyOffset: __, ...heartbeatResponseFields } = responseFields;
+const {
+  retryStrategy: _,
+  frequencyOffset: __,
+  variables: ___,
+  ...heartbeatResponseFields
+} = responseFields;
 export const heartbeatResponse = heartbeatCheckSchema.extend({
   ...heartbeatResponseFields,
   heartbeat: z.strictObject({
@@ -83,6 +109,7 @@ function schemasOf(type: RunnableCheckType): TypeSchemas {
     update: z.strictObject({
       ...optionalFieldsOf(fields),
       ...ignored(['created_at', 'updated_at', 'alertChannels']),
+      variables: changedVariables,
       checkType: checkType.optional(),
       id: z.string().optional().describe('The same as in the path.'),
     }),

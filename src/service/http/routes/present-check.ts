@@ -10,10 +10,14 @@ const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
 export function presentCheck(stored: CheckView): Record<string, unknown> {
   const { check } = stored;
   if (check.checkType === 'HEARTBEAT') throw new ServiceError(500, 'A heartbeat is told as a run');
-  const { retryStrategy, triggerIncident: _, frequencyOffset, ...fields } = check;
+  const { retryStrategy, triggerIncident: _, frequencyOffset, variables, ...fields } = check;
   return {
     ...fields,
     ...presentShared(stored),
+    variables: variables.map(({ value, ...variable }) => ({
+      ...variable,
+      value: variable.secret ? null : value,
+    })),
     ...(retryStrategy === undefined
       ? {}
       : { retryStrategy: retryStrategy ?? retryStrategySchema.parse({ type: 'NO_RETRIES' }) }),

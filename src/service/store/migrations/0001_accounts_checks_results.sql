@@ -4,6 +4,8 @@
 create table accounts (
   id text primary key,
   name text not null,
+  -- Goes up with each change of its secret variables: what masks them is made anew then.
+  secrets_revision bigint not null default 0,
   created_at timestamptz not null default now()
 );
 
@@ -74,8 +76,10 @@ create table checks (
   tags jsonb not null default '[]',
   group_id bigint references check_groups (id) on delete set null,
   frequency integer not null,
-  -- The whole validated check, as the model has it.
+  -- The whole validated check, as the model has it, but for the values of its secret variables.
   body jsonb not null,
+  -- Those, by their keys as JSON, encrypted; null where it has none.
+  sealed_variables bytea,
   created_at timestamptz not null default now(),
   updated_at timestamptz,
   revision bigint not null default 0,

@@ -32,7 +32,7 @@ create table location_assignments (
   location_id text primary key references private_locations (id) on delete cascade,
   account_id text not null,
   revision bigint not null default 0,
-  -- When what holds for all checks of the location last changed: proxy, certificates, pauses.
+  -- When what holds for all checks of the location last changed: proxy, variables, certificates, pauses.
   settings_revision bigint not null default 0,
   -- Tombstones up to here are gone: an agent at an older revision gets the whole set.
   purged_revision bigint not null default 0,
@@ -144,8 +144,8 @@ create function checks_changed() returns trigger
 language plpgsql as $$
 begin
   -- Names, tags and mutes are in the body too, and results carry the name: all of it counts.
-  if tg_op = 'UPDATE' and (new.body, new.activated, new.group_id)
-      is not distinct from (old.body, old.activated, old.group_id) then
+  if tg_op = 'UPDATE' and (new.body, new.activated, new.group_id, new.sealed_variables)
+      is not distinct from (old.body, old.activated, old.group_id, old.sealed_variables) then
     return null;
   end if;
   perform note_location_changes(coalesce(new.account_id, old.account_id),

@@ -40,6 +40,8 @@ create table variables (
   -- One of the two: secret values are encrypted.
   value text,
   sealed_value bytea,
+  -- Of the value as JSON in UTF-8: agents are told all values of an account in one answer.
+  bytes integer not null,
   locked boolean not null,
   secret boolean not null,
   created_at timestamptz not null default now(),
@@ -48,3 +50,22 @@ create table variables (
   check (secret = (sealed_value is not null)),
   check (secret = (value is null))
 );
+
+-- Agents are told them with their location, and what masks secrets goes by the account's counter.
+create function variables_changed() returns trigger
+language plpgsql as $$
+declare
+  of_account text := coalesce(new.account_id, old.account_id);
+begin
+  if tg_op = 'UPDATE' and (new.value, new.sealed_value, new.secret)
+      is not distinct from (old.value, old.sealed_value, old.secret) then
+    return null;
+  end if;
+  if coalesce(old.secret, false) or coalesce(new.secret, false) then
+    update accounts set secrets_revision = secrets_revision + 1 where id = of_account;
+  end if;
+  perform note_settings_change(of_account, null);
+  return null;
+end $$;
+create trigger variables_changed after insert or update or delete on variables
+  for each row execute function variables_changed();

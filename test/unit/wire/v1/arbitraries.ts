@@ -58,6 +58,29 @@ const timingPhases = fc.record({
   total: ms,
 });
 
+const traceroute = fc.record({
+  hostname: name,
+  resolvedIp: name,
+  hops: fc.array(
+    fc.record({
+      hop: fc.integer({ min: 1, max: 64 }),
+      address: fc.option(name),
+      host: fc.option(name),
+      sent: fc.integer({ min: 0, max: 1000 }),
+      received: fc.integer({ min: 0, max: 1000 }),
+      lossPercent: fc.integer({ min: 0, max: 10_000 }).map((share) => share / 100),
+      lastMs: msOrNull,
+      avgMs: msOrNull,
+      bestMs: msOrNull,
+      worstMs: msOrNull,
+      stdDevMs: msOrNull,
+    }),
+    { maxLength: 64 },
+  ),
+  destinationReached: fc.boolean(),
+  truncationReason: fc.option(name),
+});
+
 const common: fc.Arbitrary<Omit<CheckDetail<never, never>, 'request' | 'response'>> = fc.record({
   assertions: fc.array(
     fc.record({
@@ -83,7 +106,7 @@ const common: fc.Arbitrary<Omit<CheckDetail<never, never>, 'request' | 'response
   ),
   jobAssets: fc.array(name, { maxLength: 3 }),
   pcapDataUrl: fc.option(name),
-  traceroute: fc.constant(null),
+  traceroute: fc.option(traceroute),
 });
 
 const stored = fc.oneof(

@@ -1,6 +1,6 @@
 import type { ChannelTarget } from '../../../../model/alert-channel.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
-import type { SecretBox } from '../../../secrets/secret-box.ts';
+import type { SecretBox } from '../../../../runtime/secret-box.ts';
 import type { SealedTarget } from '../../../store/alert-channels.ts';
 import { openedTarget } from '../channel-secrets.ts';
 import type { AlertNotice } from '../notice.ts';

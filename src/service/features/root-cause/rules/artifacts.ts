@@ -3,8 +3,10 @@ import type { EvidenceArtifact } from '../../../../model/root-cause-analysis.ts'
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import { detailOf } from './subject.ts';
 
-/** The name that agents give the body of a failed attempt. */
-const BODY_ARTIFACT = 'response-body';
+/** The names that agents give what they upload of a failed attempt. */
+const BODY_ARTIFACTS = ['response-body'];
+const CAPTURE_ARTIFACTS = ['capture.pcap'];
+const ROUTE_ARTIFACTS = ['traceroute.json', 'traceroute'];
 
 /** What is stored of a failure, by what it shows. */
 export interface StoredEvidence {
@@ -23,23 +25,32 @@ export function storedEvidenceOf(result: ReceivedResult): StoredEvidence {
   const of = (field: string, type: string): readonly EvidenceArtifact[] => [
     { name: `${path}#${field}`, type },
   ];
-  const bodyUrl = `/v1/artifacts/${artifactIdOf(result.id, BODY_ARTIFACT)}`;
-  const assets = detail?.jobAssets ?? [];
-  const upload = assets.filter((asset) => asset === bodyUrl);
+  const assets = (detail?.jobAssets ?? []).filter((asset) => asset !== '');
+  const named = (names: readonly string[]): readonly string[] => {
+    const urls = names.map((name) => `/v1/artifacts/${artifactIdOf(result.id, name)}`);
+    return assets.filter((asset) => urls.includes(asset));
+  };
+  const typed = (urls: Iterable<string>, type: string): readonly EvidenceArtifact[] =>
+    [...urls].map((name) => ({ name, type }));
   const hasBody = result.apiCheckResult?.response?.body != null;
-  const pcap = detail?.pcapDataUrl ?? null;
+  const pcap = detail?.pcapDataUrl ?? '';
+  const bodies = named(BODY_ARTIFACTS);
+  const captures = new Set([...(pcap === '' ? [] : [pcap]), ...named(CAPTURE_ARTIFACTS)]);
+  const traces = named(ROUTE_ARTIFACTS);
   const hasRoute = (detail?.traceroute ?? null) !== null;
+  const known = new Set([...bodies, ...captures, ...traces]);
   return {
     result: { name: path, type: 'check-result' },
     body: [
       ...(hasBody ? of('apiCheckResult.response.body', 'response-body') : []),
-      ...upload.map((name) => ({ name, type: 'response-body' })),
+      ...typed(bodies, 'response-body'),
     ],
-    capture: pcap === null || pcap === '' ? [] : [{ name: pcap, type: 'packet-capture' }],
-    route: hasRoute ? of('traceroute', 'traceroute') : [],
+    capture: typed(captures, 'packet-capture'),
+    route: [...(hasRoute ? of('traceroute', 'traceroute') : []), ...typed(traces, 'traceroute')],
     log: (detail?.jobLog.length ?? 0) > 0 ? of('jobLog', 'job-log') : [],
-    assets: assets
-      .filter((asset) => asset !== bodyUrl && asset !== pcap && asset !== '')
-      .map((name) => ({ name, type: 'job-asset' })),
+    assets: typed(
+      assets.filter((asset) => !known.has(asset)),
+      'job-asset',
+    ),
   };
 }

@@ -3,12 +3,16 @@ import { AGENT_CAUSES, ICMP_CAUSES } from './agent-causes.ts';
 import type { CauseRow } from './cause.ts';
 import { CONNECT_CAUSES } from './connect-causes.ts';
 import { DNS_CAUSES } from './dns-causes.ts';
+import { PROXY_CAUSES } from './proxy-causes.ts';
+import { REQUEST_CAUSES } from './request-causes.ts';
 import { RESPONSE_CAUSES } from './response-causes.ts';
 import { TLS_CAUSES } from './tls-causes.ts';
 
 /** What each error code means. */
 export const CODE_CAUSES: Readonly<Record<ErrorCode, CauseRow>> = {
+  ...REQUEST_CAUSES,
   ...DNS_CAUSES,
+  ...PROXY_CAUSES,
   ...CONNECT_CAUSES,
   ...TLS_CAUSES,
   ...RESPONSE_CAUSES,

@@ -37,7 +37,14 @@ export function evidenceOf(subject: Subject, file: CaseFile): readonly Evidence[
     ]),
     ...told(responseSentences(result), [stored.result], stored.body),
     ...told(phaseSentence(subject), [stored.result]),
-    ...told(route === null ? [] : routeSentences(route), stored.route),
+    ...told(
+      route !== null
+        ? routeSentences(route)
+        : stored.route.length === 0
+          ? []
+          : ['The way to the target was traced.'],
+      stored.route,
+    ),
     ...told(
       stored.capture.length === 0 ? [] : ['The packets of a repeated attempt were captured.'],
       stored.capture,

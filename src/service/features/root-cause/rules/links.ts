@@ -25,6 +25,8 @@ export const LINKS = {
   clientCertificate: rfc(8446, '4.3.2', 'When a server asks for a client certificate'),
   tlsAlerts: rfc(8446, '6', 'TLS alerts and what they mean'),
   oldTls: rfc(8996, null, 'TLS 1.0 and 1.1 are deprecated'),
+  connectMethod: rfc(9110, '9.3.6', 'CONNECT, by which a proxy is asked for a tunnel'),
+  uriSyntax: rfc(3986, '3', 'What a URI is made of'),
   status400: rfc(9110, '15.5.1', '400 Bad Request'),
   status401: rfc(9110, '15.5.2', '401 Unauthorized'),
   status403: rfc(9110, '15.5.4', '403 Forbidden'),

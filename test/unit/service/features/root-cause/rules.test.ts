@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ASSERTION_SOURCES, type AssertionSource } from '../../../../../src/model/assertion.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../../../src/model/error-codes.ts';
+import { artifactIdOf } from '../../../../../src/model/ids.ts';
 import type { CheckResult } from '../../../../../src/model/result.ts';
 import {
   type Analysis,
@@ -362,12 +363,15 @@ describe('the rules, by check type', () => {
 describe('what is stored', () => {
   it('is named with its type', () => {
     const pcapDataUrl = '/v1/artifacts/pcap';
+    const names = ['response-body', 'capture.pcap', 'traceroute.json', 'traceroute'];
+    const uploaded = names.map((name) => `/v1/artifacts/${artifactIdOf('result-1', name)}`);
+    const [body, capture, trace, older] = uploaded;
     const file = caseOf(
       answered(
         { ...HTTP_RESPONSE, status: 500, body: '<h1>Oh</h1>' },
         {
           requestErrorCode: null,
-          jobAssets: ['/v1/artifacts/report', pcapDataUrl],
+          jobAssets: ['/v1/artifacts/report', pcapDataUrl, ...uploaded],
           pcapDataUrl,
           jobLog: [
             { time: 0, level: 'info', msg: 'Connected' },
@@ -384,7 +388,11 @@ describe('what is stored', () => {
       new Set([
         'check-result /v1/check-results/shop/result-1',
         'response-body /v1/check-results/shop/result-1#apiCheckResult.response.body',
+        `response-body ${body}`,
         `packet-capture ${pcapDataUrl}`,
+        `packet-capture ${capture}`,
+        `traceroute ${trace}`,
+        `traceroute ${older}`,
         'job-asset /v1/artifacts/report',
         'job-log /v1/check-results/shop/result-1#jobLog',
       ]),

@@ -1,0 +1,22 @@
+import type { CauseRow, CodesOf } from './cause.ts';
+import { LINKS } from './links.ts';
+
+/** Why there was nothing to send: nothing is known of the target. */
+export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
+  VARIABLE_UNKNOWN: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `A template in the request names a variable that neither the check nor the account has, nor the agent in ${location}; the agent's message names it. Nothing was sent.`,
+    fix: ({ location }) =>
+      `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there. If it exists and is secret, the service may not be able to decrypt it: its log says so; then set its value anew.`,
+    links: [],
+  },
+  REQUEST_INVALID: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `With the values of its variables filled in, the request is none that the agent in ${location} could send: the message says which part of it is wrong. Nothing was sent.`,
+    fix: () =>
+      'Look at the values of the variables that this part of the request uses: a URL needs its scheme and host, and a header takes no line break. In a URL, {{NAME}} encodes the value and {{{NAME}}} puts it in as it is.',
+    links: [LINKS.uriSyntax, LINKS.headerFields],
+  },
+};

@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { scrubResult } from '../../model/scrub/result-fields.ts';
+import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import { sealedVariablesOf } from '../store/checks.ts';
+import type { Sql } from '../store/port.ts';
+import { secretsRevisionOf } from '../store/variables.ts';
+import type { CheckVariables } from './check-variables.ts';
+import { RecentValues } from './recent-values.ts';
+import type { Variables } from './variables.ts';
+
+export interface SecretScrubbingParts {
+  readonly clock: Clock;
+  readonly variables: Pick<Variables, 'forAgents'>;
+  readonly checkVariables: Pick<CheckVariables, 'readableSecrets'>;
+}
+
+/** What of an account's secrets holds now, as far as somebody read it. */
+export interface SecretsState {
+  /** Of the account: see `secretsRevisionOf`. */
+  readonly revision: number;
+  /** By check id, of those that have secret variables of their own: what changes with them. */
+  readonly ownSecrets: ReadonlyMap<string, string>;
+}
+
+/** Takes the secrets of accounts out of what is to be stored (SEMANTICS 2). */
+export interface SecretScrubbing {
+  /** Of the account, as they are now. */
+  scrubberOf(sql: Sql, accountId: string): Promise<Scrubber>;
+  /**
+   * Results of the account, as they may be stored. It lets the event loop turn now and then.
+   *
+   * @param state read before; left out, the checks' own secrets do not count
+   */
+  results(
+    sql: Sql,
+    accountId: string,
+    results: readonly ReceivedResult[],
+    state?: SecretsState,
+  ): Promise<readonly ReceivedResult[]>;
+}
+
+interface OfAccount {
+  readonly revision: number;
+  readonly secrets: readonly string[];
+  readonly scrubber: Scrubber;
+}
+interface OfCheck {
+  readonly revision: number;
+  readonly ownSecrets: string;
+  readonly scrubber: Scrubber;
+}
+
+/** Of the secrets' bytes, each of which takes 14 of memory, and of what each entry takes beside. */
+const MAX_WEIGHT = 4 * 1024 * 1024;
+const ENTRY_WEIGHT = 1024;
+/** Of scrubbing in one turn of the event loop. */
+const TURN_MS = 5;
+
+const EMPTY: OfAccount = { revision: 0, secrets: [], scrubber: NO_SECRETS };
+
+export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubbing {
+  const { clock, variables, checkVariables } = parts;
+  const accounts = new RecentValues<OfAccount>(MAX_WEIGHT);
+  const checks = new RecentValues<OfCheck>(MAX_WEIGHT);
+
+  async function ofAccount(sql: Sql, accountId: string, revision: number): Promise<OfAccount> {
+    // It never had a secret, like most.
+    if (revision === 0) return EMPTY;
+    const kept = accounts.get(accountId);
+    // What another read later holds, too.
+    if (kept !== undefined && kept.revision >= revision) return kept;
+    // Of now, and so at least as new as the revision. What agents are not told they do not tell.
+    const all = await variables.forAgents(sql, accountId);
+    const secrets = all.flatMap(({ secret, value }) => (secret ? [value] : []));
+    const scrubber = await buildScrubber(secrets, () => nextTurn());
+    const made = { revision, secrets, scrubber };
+    accounts.set(accountId, made, weightOf(secrets));
+    return made;
+  }
+
+  /** What masks the check's own secrets, before those of its account are. */
+  async function ofCheck(
+    sql: Sql,
+    key: { readonly accountId: string; readonly id: string },
+    account: OfAccount,
+    ownSecrets: string,
+  ): Promise<Scrubber> {
+    const name = JSON.stringify([key.accountId, key.id]);
+    const { revision } = account;
+    const kept = checks.get(name);
+    if (kept?.ownSecrets === ownSecrets && kept.revision === revision) return kept.scrubber;
+    const sealed = await sealedVariablesOf(sql, key);
+    const own = sealed === null ? [] : checkVariables.readableSecrets(key, sealed);
+    // One that is a part of another would leave the rest of it, if it were masked first.
+    const related = account.secrets.filter((secret) =>
+      own.some((one) => one.includes(secret) || secret.includes(one)),
+    );
+    const secrets = [...own, ...related];
+    const scrubber = await buildScrubber(secrets, () => nextTurn());
+    checks.set(name, { revision, ownSecrets, scrubber }, weightOf(secrets));
+    return scrubber;
+  }
+
+  return {
+    async scrubberOf(sql, accountId) {
+      const revision = await secretsRevisionOf(sql, accountId);
+      return (await ofAccount(sql, accountId, revision)).scrubber;
+    },
+
+    async results(sql, accountId, results, state) {
+      if (results.length === 0) return results;
+      const { revision, ownSecrets } = state ?? {
+        revision: await secretsRevisionOf(sql, accountId),
+        ownSecrets: new Map<string, string>(),
+      };
+      const account = await ofAccount(sql, accountId, revision);
+      const scrubbed: ReceivedResult[] = [];
+      let turnMs = clock.monotonicMs();
+      for (const result of results) {
+        const own = ownSecrets.get(result.checkId);
+        const key = { accountId, id: result.checkId };
+        const first = own === undefined ? null : await ofCheck(sql, key, account, own);
+        const masked = first === null ? result : scrubResult(result, first);
+        scrubbed.push(scrubResult(masked, account.scrubber));
+        if (clock.monotonicMs() - turnMs < TURN_MS) continue;
+        await nextTurn();
+        turnMs = clock.monotonicMs();
+      }
+      return scrubbed;
+    },
+  };
+}
+
+function weightOf(secrets: readonly string[]): number {
+  return secrets.reduce((sum, secret) => sum + Buffer.byteLength(secret), ENTRY_WEIGHT);
+}

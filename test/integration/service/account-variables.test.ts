@@ -1,0 +1,3 @@
+import { accountVariablesSuite } from '../../support/service-suites/account-variables-suite.ts';
+
+accountVariablesSuite('pglite');

@@ -1,0 +1,3 @@
+import { checkVariablesSuite } from '../../support/service-suites/check-variables-suite.ts';
+
+checkVariablesSuite('pglite');

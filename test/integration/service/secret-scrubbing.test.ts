@@ -1,0 +1,3 @@
+import { secretScrubbingSuite } from '../../support/service-suites/secret-scrubbing-suite.ts';
+
+secretScrubbingSuite('pglite');

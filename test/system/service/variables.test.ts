@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+import { listen } from '../../support/http-servers.ts';
+
+/** What came with each request, in the order in which they came. */
+async function startTarget(): Promise<{ readonly port: number; readonly seen: string[] }> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    const { authorization = '', 'x-own': own = '' } = request.headers;
+    seen.push(`${authorization} ${own}`);
+    response.end(`you said ${authorization} ${own}`);
+  });
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { port, seen };
+}
+
+async function results(service: RunningService, checkId: string, count: number): Promise<string> {
+  const path = `/v1/check-results/${checkId}?resultType=FINAL`;
+  const { text } = await until(
+    () => service.ask(path),
+    ({ json }) => json.length >= count,
+  );
+  return text;
+}
+
+it('fills the templates of checks with what the service knows, and never shows it', {
+  timeout: 60_000,
+}, async () => {
+  const service = await startService();
+  const { key, slug } = await service.addLocation('office');
+  const [first, second, own] = [1, 2, 3].map(() => randomBytes(12).toString('base64'));
+  const post = (value: unknown) => ({ method: 'POST', body: value });
+  const variable = { key: 'TOKEN', value: first, secret: true };
+  const made = await service.ask('/v1/variables', post(variable));
+  expect(made.status, made.text).toBe(201);
+
+  const target = await startTarget();
+  const checkId = await service.addCheck('api', {
+    name: 'templates',
+    privateLocations: [slug],
+    frequency: 60,
+    retryStrategy: null,
+    doubleCheck: false,
+    variables: [{ key: 'OWN', value: own, secret: true }],
+    request: {
+      method: 'GET',
+      url: `http://127.0.0.1:${target.port}/`,
+      headers: [
+        { key: 'authorization', value: 'Bearer {{TOKEN}}' },
+        { key: 'x-own', value: '{{OWN}}' },
+      ],
+    },
+  });
+  const agent = await startAgent({ serviceUrl: service.url, key, dataDir: testFolder() });
+  const run = () => service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
+  await run();
+  const told = [await results(service, checkId, 1)];
+  expect(target.seen).toEqual([`Bearer ${first} ${own}`]);
+
+  // A new value is used from the next run on, and the old one stays masked.
+  const changed = await service.ask('/v1/variables/TOKEN', {
+    method: 'PUT',
+    body: { value: second },
+  });
+  expect(changed.status, changed.text).toBe(200);
+  await until(
+    async () => {
+      const count = target.seen.length;
+      await run();
+      await results(service, checkId, count + 1);
+      return target.seen.at(-1);
+    },
+    (last) => last === `Bearer ${second} ${own}`,
+  );
+  told.push(await results(service, checkId, target.seen.length));
+  for (const path of ['/v1/variables', `/v1/checks/${checkId}`, '/v1/checks']) {
+    told.push((await service.ask(path)).text);
+  }
+  await agent.kill('SIGTERM');
+  await service.kill('SIGTERM');
+  told.push(agent.log(), service.log());
+  for (const secret of [first, second, own]) {
+    expect(told.join('\n')).not.toContain(secret);
+    expect(told.join('\n')).not.toContain(encodeURIComponent(String(secret)));
+  }
+  expect(told[0]).toContain('you said Bearer ******** ********');
+});
+
+it('says which variable is missing, in the result and in the log', {
+  timeout: 60_000,
+}, async () => {
+  const service = await startService();
+  const { key, slug } = await service.addLocation('office');
+  const checkId = await service.addCheck('url', {
+    name: 'missing',
+    privateLocations: [slug],
+    frequency: 60,
+    retryStrategy: null,
+    doubleCheck: false,
+    request: { url: 'http://127.0.0.1:9/{{NOWHERE}}' },
+  });
+  const agent = await startAgent({ serviceUrl: service.url, key });
+  await agent.logged(/NOWHERE/);
+  await service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
+  const [result] = JSON.parse(await results(service, checkId, 1));
+  expect(result).toMatchObject({
+    hasFailures: true,
+    hasErrors: false,
+    apiCheckResult: {
+      requestErrorCode: 'VARIABLE_UNKNOWN',
+      requestError: expect.stringContaining('NOWHERE'),
+    },
+  });
+});
