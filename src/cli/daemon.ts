@@ -1,15 +1,20 @@
 import type { AgentConfig } from '../agent/config.ts';
 import type { OpenLink } from '../agent/link/link.ts';
 import { runAgent } from '../agent/main.ts';
+import type { FaultReports } from '../agent/observability/fault-reports.ts';
+import type { SecretsVault } from '../agent/secrets/vault.ts';
 import { guardAgainstFaults } from '../runtime/fault-guard.ts';
 import { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { isOurFault } from './report-error.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
 export interface DaemonParts {
   readonly config: AgentConfig;
   readonly log: Logger;
   readonly openLink: OpenLink;
+  readonly secrets: SecretsVault;
+  readonly reports: FaultReports;
   /** Told once, the port of health and metrics. */
   readonly onListening: (port: number) => void;
 }
@@ -21,13 +26,21 @@ export interface DaemonParts {
  * @throws VedetteError where it cannot start, or go on
  */
 export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise<number> {
-  const { config, log, openLink, onListening } = parts;
+  const { config, log, openLink, secrets, reports, onListening } = parts;
   const { signals, clock } = terminal;
   const stop = new StopSignals({ emitter: signals, clock, graceMs: config.shutdownGraceMs, log });
-  const guard = guardAgainstFaults({ emitter: signals, log, stop });
+  const guard = guardAgainstFaults({
+    emitter: signals,
+    log,
+    stop,
+    onFault: (error) => reports.keep(error),
+  });
   try {
-    await runAgent({ config, log, stop, openLink, onListening });
+    await runAgent({ config, log, stop, openLink, secrets, reports, onListening });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
+  } catch (thrown) {
+    if (isOurFault(thrown)) reports.keep(thrown);
+    throw thrown;
   } finally {
     guard.dispose();
     stop.dispose();

@@ -18,6 +18,7 @@ const EXAMPLES = {
   run: [
     'vedette run checks.yaml',
     'vedette run checks.yaml --check shop --output json',
+    'vedette run checks.yaml --env-file .env',
     'SERVICE_URL=http://127.0.0.1:8080 API_KEY=vk_... vedette run checks.yaml --report --project shop',
   ],
   validate: ['vedette validate checks.yaml'],
@@ -32,6 +33,11 @@ const EXAMPLES = {
 
 const AFTER_EXAMPLES = {
   run: `
+The lines of an env file are KEY=VALUE, as for node --env-file: # begins a comment, at the start of
+a line or after white space; "export " before a name means nothing; '...' is taken as it stands;
+"..." knows \\n, \\r, \\t, \\" and \\\\; both may run over several lines. $NAME is not replaced. Its
+values stand before the variables of the check file, and behind those of a check itself.
+
 Exit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file, or all passed and
 --report could not bring the results to the service.`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
@@ -42,7 +48,11 @@ up.json, the database in service, results on their way in agent. The variables o
 service and agent that are not listed here are passed on to them.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
-Exit codes: 0 all is as the file says, or --dry-run; 1 a check was refused (the others are applied);
+The variables of a file become those of the account, before its checks; that needs a key with the
+role admin. Secret values are never read back from the service, so they are written again each time.
+Variables that are not in the file always stay.
+
+Exit codes: 0 all is as the file says, or --dry-run; 1 something was refused (the rest is applied);
 2 bad arguments, file or key, or the service cannot be reached.`,
   service: '',
 } as const;

@@ -109,6 +109,7 @@ function createProgram(
     .addOption(checkOption())
     .addOption(outputOption())
     .option('--no-retries', 'make one attempt, whatever the check says')
+    .option('--env-file <file>', 'values for {{NAME}}, all secret: KEY=VALUE lines', notEmpty)
     .option('--report', 'send the results to a service, as one test session', false)
     .option('--project <slug>', 'with --report: what is tested; errors are grouped by it', notEmpty)
     .option('--session-name <name>', 'with --report: what people call the session', notEmpty)
@@ -116,11 +117,12 @@ function createProgram(
     .addHelpText('after', variableTable(variables.run))
     .addHelpText('after', variableTable(variables.report, 'With --report also'))
     .addHelpText('after', helpAfter('run'))
-    .action(async (file: string, { project, sessionName, environment, ...flags }: RunFlags) => {
+    .action(async (file: string, given: RunFlags) => {
+      const { project, sessionName, environment, envFile = null, ...flags } = given;
       const { runCommand } = await import('./commands/run.ts');
       const { reportFactsOf } = await import('./run/report-facts.ts');
       const report = reportFactsOf(flags.report, { project, sessionName, environment });
-      finished(await runCommand(file, { ...flags, report }, terminal, exitNow));
+      finished(await runCommand(file, { ...flags, envFile, report }, terminal, exitNow));
     });
 
   program
@@ -165,9 +167,9 @@ function createProgram(
 
   program
     .command('apply')
-    .summary('make the checks of a service those of a file')
+    .summary('make the checks and variables of a service those of a file')
     .description(
-      'Compares the checks of a file with those of a service, prints what differs, and creates and updates checks until nothing does.',
+      'Compares the checks and variables of a file with those of a service, prints what differs, and creates and updates them until nothing does.',
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
@@ -223,6 +225,7 @@ interface RunFlags {
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
+  readonly envFile?: string;
   readonly report: boolean;
   readonly project?: string;
   readonly sessionName?: string;

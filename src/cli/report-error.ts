@@ -11,8 +11,8 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok;
   // Commander has printed the help that this stands for.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') return EXIT.unusable;
-  const isOurFault = !(thrown instanceof CommanderError) && !isExpected(thrown);
-  const line = isOurFault ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
+  const isInternal = isOurFault(thrown);
+  const line = isInternal ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
   stderr.write(`vedette: ${harmless(line, MAX_LINE_CHARS)}\n`);
   const level = (env.LOG_LEVEL ?? '').trim().toLowerCase();
   if ((level === 'debug' || level === 'trace') && thrown instanceof Error) {
@@ -20,11 +20,13 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
       stderr.write(`${harmless(frame, MAX_LINE_CHARS)}\n`);
     }
   }
-  return isOurFault ? EXIT.internal : EXIT.unusable;
+  return isInternal ? EXIT.internal : EXIT.unusable;
 }
 
-function isExpected(thrown: unknown): boolean {
-  return thrown instanceof VedetteError && thrown.kind !== 'internal';
+/** Whether nobody but us can do something about it. */
+export function isOurFault(thrown: unknown): boolean {
+  if (thrown instanceof CommanderError) return false;
+  return !(thrown instanceof VedetteError) || thrown.kind === 'internal';
 }
 
 function text(thrown: unknown): string {

@@ -1,5 +1,6 @@
-import { Agent } from 'undici';
+import { NO_PROXIES } from '../../agent/net/proxy/choose-proxy.ts';
 import { readAnswerBody } from '../../agent/upload/answer-body.ts';
+import { Dispatchers } from '../../agent/upload/dispatchers.ts';
 import {
   faultOfError,
   faultOfStatus,
@@ -12,7 +13,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { type ErrorAnswer, errorAnswerIn } from '../../wire/v1/error-answer.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, Role } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
@@ -34,6 +35,8 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** Of a POST: that doing it twice is the same as doing it once. */
   readonly isRepeatable?: boolean;
+  /** That the key has to have for this, where it is more than for the rest. */
+  readonly role?: Role;
 }
 
 /** From the request until the whole answer. */
@@ -66,17 +69,21 @@ type Outcome =
  */
 export class ApiClient {
   readonly #options: ApiClientOptions;
-  readonly #agent = new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    // Each request has a time limit of its own.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  readonly #dispatchers: Dispatchers;
   readonly #peer: Peer;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
-    this.#peer = { isService: true, origin: options.serviceUrl.origin };
+    const { serviceUrl, proxies = NO_PROXIES, clock } = options;
+    this.#dispatchers = new Dispatchers({
+      proxies,
+      clock,
+      connections: null,
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    });
+    const { origin } = serviceUrl;
+    const { proxy } = this.#dispatchers.routeTo(serviceUrl);
+    this.#peer = { isService: true, origin, proxy };
   }
 
   /**
@@ -87,11 +94,12 @@ export class ApiClient {
    */
   async send(method: Method, path: string, options: SendOptions): Promise<ApiReply> {
     const { body, signal, isRepeatable = method !== 'POST' } = options;
+    const role = options.role ?? this.#options.role ?? 'write';
     const { clock, onWait } = this.#options;
     const retryDelaysMs = isRepeatable ? RETRY_DELAYS_MS : [];
     let failures = 0;
     for (let waits = 0; ; ) {
-      const outcome = await this.#try(method, path, body, signal);
+      const outcome = await this.#try(method, path, { body, signal, role });
       if (outcome.kind === 'reply') return outcome.reply;
       let delayMs = retryDelaysMs[failures];
       if (outcome.kind === 'busy') {
@@ -112,10 +120,14 @@ export class ApiClient {
   }
 
   async close(): Promise<void> {
-    await this.#agent.destroy();
+    await this.#dispatchers.destroy();
   }
 
-  async #try(method: Method, path: string, body: unknown, signal: AbortSignal): Promise<Outcome> {
+  async #try(
+    method: Method,
+    path: string,
+    { body, signal, role }: SendOptions & { readonly role: Role },
+  ): Promise<Outcome> {
     if (signal.aborted) throw interrupted();
     const ended = new AbortController();
     const onAbort = (): void => ended.abort();
@@ -126,7 +138,7 @@ export class ApiClient {
       ended.abort();
     });
     try {
-      return this.#judge(await this.#exchange(method, path, body, ended.signal));
+      return this.#judge(await this.#exchange(method, path, body, ended.signal), role);
     } catch (error) {
       if (error instanceof VedetteError) throw error;
       if (signal.aborted) throw interrupted();
@@ -147,11 +159,14 @@ export class ApiClient {
     signal: AbortSignal,
   ): Promise<Received> {
     const { serviceUrl, apiKey } = this.#options;
-    const response = await this.#agent.request({
-      origin: serviceUrl.origin,
-      path: serviceUrl.pathname.replace(/\/+$/, '') + path,
+    const url = new URL(serviceUrl.pathname.replace(/\/+$/, '') + path, serviceUrl.origin);
+    const route = this.#dispatchers.routeTo(url);
+    const response = await route.dispatcher.request({
+      origin: url.origin,
+      path: route.path,
       method,
       headers: {
+        ...route.headers,
         authorization: `Bearer ${apiKey}`,
         accept: 'application/json',
         'user-agent': `vedette/${VERSION}`,
@@ -173,7 +188,7 @@ export class ApiClient {
     return { status, header, json: parseJson(answer.bytes) };
   }
 
-  #judge({ status, header, json }: Received): Outcome {
+  #judge({ status, header, json }: Received, role: Role): Outcome {
     if (status >= 200 && status < 300) {
       if (status === 204 || json !== undefined) return { kind: 'reply', reply: { ok: true, json } };
       throw environment('SERVICE_FAILED', unreadable(this.#peer, status, 'it is no JSON').message);
@@ -185,8 +200,10 @@ export class ApiClient {
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
     );
-    if (status === 401 || status === 403)
-      throw refusedKey(this.#peer, status, answer, this.#options.role ?? 'write');
+    // A proxy that forwards has rules of its own, which no key changes.
+    const isProxys = answer === null && this.#peer.proxy?.forwards === true;
+    if (!isProxys && (status === 401 || status === 403))
+      throw refusedKey(this.#peer, status, answer, role);
     if (status === 429 || status === 503) {
       const afterMs = retryAfterMs ?? STANDARD_WAIT_MS;
       return { kind: 'busy', afterMs: Math.min(afterMs, LONGEST_WAIT_MS), message };
@@ -208,13 +225,13 @@ function refusedKey(
   { origin }: Peer,
   status: 401 | 403,
   answer: ErrorAnswer | null,
-  role: string,
+  role: Role,
 ): VedetteError {
   const said = answer === null ? `it answers ${status}` : answer.message;
   const advice =
     status === 401
       ? 'see that API_KEY is an API key of this service that was not revoked'
-      : `use a key with the role ${role}`;
+      : `use a key with the role ${role}${role === 'admin' ? ', which variables need' : ''}`;
   const message = `the service at ${origin} does not take the key: ${said}; ${advice}`;
   return new VedetteError('config', 'API_KEY_REFUSED', message);
 }

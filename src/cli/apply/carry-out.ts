@@ -29,10 +29,12 @@ export async function carryOut(
     replies[index] = reply;
     if (reply.ok) onDone(step);
   });
-  const refusals = steps.flatMap((step, index) => {
+  const refusals = steps.flatMap((step, index): readonly Refusal[] => {
     const reply = replies[index] ?? null;
     if (reply === null || reply.ok) return [];
-    return [{ id: idOf(step), message: `is refused (${reply.status}): ${reply.message}` }];
+    return [
+      { kind: 'check', id: idOf(step), message: `is refused (${reply.status}): ${reply.message}` },
+    ];
   });
   return { done: steps.filter((_, index) => replies[index]?.ok === true), refusals };
 }

@@ -1,5 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { serviceUrl } from '../../agent/config/parsers.ts';
+import { readProxies } from '../../agent/config/proxies.ts';
+import { VARIABLES } from '../../agent/config/variables.ts';
+import type { Proxies } from '../../agent/net/proxy/choose-proxy.ts';
 import { filePath, type Parsed } from '../../runtime/config/parsers.ts';
 import { quoted, readVariable, refuseSlips } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
@@ -9,19 +12,31 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
+  /** The ways to the service; none, where they are left out. */
+  readonly proxies?: Proxies;
   /** That the key has to have; write, where it is left out. */
-  readonly role?: 'run' | 'write';
+  readonly role?: Role;
 }
+
+export type Role = 'run' | 'write' | 'admin';
 
 /** What a command asks the service for, and the least role that a key needs for it. */
 const USES = {
-  apply: { role: 'write', service: 'The service that gets the checks.' },
-  report: { role: 'run', service: 'The service that gets the results.' },
+  apply: {
+    role: 'write',
+    roleText: 'with the role write, or admin where the file has variables',
+    service: 'The service that gets the checks.',
+  },
+  report: {
+    role: 'run',
+    roleText: 'with the role run',
+    service: 'The service that gets the results.',
+  },
 } as const;
 type Use = keyof typeof USES;
 
 function keyText(use: Use): string {
-  return `an API key of the account, with the role ${USES[use].role}: vk_ and 32 hex digits (pl_ is for agents)`;
+  return `an API key of the account, ${USES[use].roleText}: vk_ and 32 hex digits (pl_ is for agents)`;
 }
 
 /** A key file holds a line; what is larger is some other file. */
@@ -55,7 +70,7 @@ function variablesOf(use: Use) {
       name: 'API_KEY',
       default: null,
       whenUnset: null,
-      meaning: `An API key of the account, with the role ${USES[use].role}.`,
+      meaning: `An API key of the account, ${USES[use].roleText}.`,
       allowed: keyText(use),
       secret: true,
       parse: parseKey,
@@ -69,11 +84,23 @@ type Rows = readonly Pick<
   'name' | 'default' | 'meaning' | 'allowed' | 'secret'
 >[];
 
+const PROXY_ROWS: Rows = [
+  {
+    ...VARIABLES.httpsProxy,
+    meaning: 'The proxy for a service by https. Also read as https_proxy, which wins.',
+  },
+  VARIABLES.httpProxy,
+  {
+    ...VARIABLES.noProxy,
+    meaning: 'Hosts that are reached without a proxy. Also read as no_proxy, which wins.',
+  },
+];
+
 /** The variables of `vedette apply`. */
-export const APPLY_ENVIRONMENT: Rows = Object.values(variablesOf('apply'));
+export const APPLY_ENVIRONMENT: Rows = [...Object.values(variablesOf('apply')), ...PROXY_ROWS];
 
 /** Those that `vedette run --report` reads beside its own. */
-export const REPORT_ENVIRONMENT: Rows = Object.values(variablesOf('report'));
+export const REPORT_ENVIRONMENT: Rows = [...Object.values(variablesOf('report')), ...PROXY_ROWS];
 
 /**
  * @throws VedetteError of kind `config` and code CONFIG_MISSING, CONFIG_INVALID, CONFIG_CONFLICT or
@@ -96,8 +123,8 @@ export function loadConnection(env: Environment, use: Use = 'apply'): Connection
   if (key !== null && file !== null) {
     throw off('CONFIG_CONFLICT', 'API_KEY and API_KEY_FILE are both set: unset one of them');
   }
-  if (file !== null) return { serviceUrl: url, apiKey: keyIn(file), role };
-  if (key !== null) return { serviceUrl: url, apiKey: key, role };
+  const apiKey = file === null ? key : keyIn(file);
+  if (apiKey !== null) return { serviceUrl: url, apiKey, role, proxies: readProxies(env) };
   const message = `neither API_KEY nor API_KEY_FILE is set: API_KEY must be ${keyText(use)}`;
   throw off('CONFIG_MISSING', message);
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
 import type { Check } from '../../model/check.ts';
+import { UNKNOWN_SECRET } from './normal-form.ts';
 
 /** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
 export interface FieldChange {
@@ -8,6 +9,8 @@ export interface FieldChange {
   readonly path: string;
   readonly before: string;
   readonly after: string;
+  /** A secret value that the service does not tell: it may be the same before. */
+  readonly isWrittenAgain: boolean;
 }
 
 const NOTHING = '(none)';
@@ -15,8 +18,8 @@ const MAX_SHOWN_CHARS = 80;
 
 /** Fields whose text may be a credential, wherever they stand. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'body', 'data']);
-/** A query is what many services take a token in. */
-const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters']);
+/** A query is what many services take a token in, and a variable what stands in its place. */
+const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables']);
 
 type Path = readonly (string | number)[];
 
@@ -49,7 +52,12 @@ function compare(before: unknown, after: unknown, path: Path, changes: FieldChan
     for (let n = 0; n < length; n += 1) compare(before[n], after[n], [...path, n], changes);
     return;
   }
-  changes.push({ path: pathText(path), before: shown(before, path), after: shown(after, path) });
+  changes.push({
+    path: pathText(path),
+    before: shown(before, path),
+    after: shown(after, path),
+    isWrittenAgain: isUnknown(before, after),
+  });
 }
 
 /** An object that is looked into; a pair of key and value is told as one. */
@@ -68,11 +76,20 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 interface Pair {
   readonly key: string;
   readonly value: string;
-  readonly locked: boolean;
+  /** Of a header or a query parameter. */
+  readonly locked?: boolean;
+  /** Of a variable. */
+  readonly secret?: boolean;
 }
 
 function isPair(value: unknown): value is Pair {
   return isObject(value) && typeof value.key === 'string' && typeof value.value === 'string';
+}
+
+/** Whether nothing but a secret value may differ, of which nobody can tell. */
+function isUnknown(before: unknown, after: unknown): boolean {
+  if (!isPair(before) || !isPair(after)) return false;
+  return before.value === UNKNOWN_SECRET && before.key === after.key && after.secret === true;
 }
 
 function memberOf(value: Readonly<Record<string, unknown>>, key: string): unknown {
@@ -92,10 +109,10 @@ function shown(value: unknown, path: Path): string {
   return cut(JSON.stringify(masked(value, path)));
 }
 
-function pairText({ key, value, locked }: Pair, path: Path): string {
+function pairText({ key, value, locked = false, secret = false }: Pair, path: Path): string {
   const isSecret =
     locked || isSensitiveHeader(key) || path.some((step) => SECRET_LISTS.has(String(step)));
-  return `${key}: ${isSecret ? MASK : value}${locked ? ' (locked)' : ''}`;
+  return `${key}: ${isSecret ? MASK : value}${locked ? ' (locked)' : ''}${secret ? ' (secret)' : ''}`;
 }
 
 /** The same with all that may be a secret in it masked. */

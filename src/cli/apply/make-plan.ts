@@ -1,16 +1,23 @@
 import { z } from 'zod';
 import type { Check } from '../../model/check.ts';
+import type { OwnVariable } from '../../model/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { allPages } from './locations.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { type Fate, type Plan, planOf } from './plan.ts';
+import { readKnownVariables, variablePlanOf } from './variable-plan.ts';
+import { NOTHING_WRITTEN, type Written, withWrittenChecks, withWrittenValues } from './written.ts';
 
 export interface PlanRequest {
+  /** Of the file itself. */
+  readonly variables: readonly OwnVariable[];
   /** Of the file, each with a location. */
   readonly checks: readonly Check[];
   /** What is to become of a check of the account that is not among them. */
   readonly fateOf: (id: string) => Fate;
+  /** What this process wrote before; nothing, where it is left out. */
+  readonly written?: Written;
 }
 
 const listSchema = z.array(z.unknown());
@@ -21,12 +28,16 @@ const listSchema = z.array(z.unknown());
  * @throws VedetteError like ApiClient.get
  */
 export async function makePlan(
-  { checks, fateOf }: PlanRequest,
+  { checks, variables, fateOf, written = NOTHING_WRITTEN }: PlanRequest,
   client: Pick<ApiClient, 'get'>,
   signal: AbortSignal,
 ): Promise<Plan> {
-  const known = await allPages(client, '/v1/checks', readChecks, signal);
-  return planOf(checks, known, fateOf);
+  const knownChecks = await allPages(client, '/v1/checks', readChecks, signal);
+  const knownVariables = await allPages(client, '/v1/variables', readKnownVariables, signal);
+  return {
+    ...planOf(checks, withWrittenChecks(knownChecks, written), fateOf),
+    variables: variablePlanOf(variables, withWrittenValues(knownVariables, written)),
+  };
 }
 
 function readChecks(json: unknown): readonly KnownCheck[] {

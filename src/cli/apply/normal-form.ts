@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Check, checkBodySchema, commonFields } from '../../model/check.ts';
 import { retryStrategySchema } from '../../model/retry.ts';
@@ -64,6 +65,12 @@ function alertSettingsOf(given: Check['alertSettings']): NonNullable<Check['aler
 /** Enough of a check to say which one it is. */
 const namedSchema = z.looseObject({ id: z.string(), checkType: z.string() });
 
+/**
+ * Stands for the value of a variable that the service keeps secret: the same as nothing that a file
+ * may hold, as nobody can tell whether it is the same.
+ */
+export const UNKNOWN_SECRET: string = randomUUID();
+
 /** What the service adds. */
 const RESPONSE_ONLY: readonly string[] = ['id', 'created_at', 'updated_at', 'alertChannels'];
 
@@ -85,8 +92,20 @@ export function knownCheckOf(json: unknown): KnownCheck {
     throw new VedetteError('environment', 'SERVICE_FAILED', message);
   }
   const { id, checkType } = named.data;
-  const fields = Object.entries(named.data).filter(([field]) => !RESPONSE_ONLY.includes(field));
+  const fields = Object.entries(named.data)
+    .filter(([field]) => !RESPONSE_ONLY.includes(field))
+    .map(([field, value]) => [field, field === 'variables' ? withSecrets(value) : value]);
   // A newer service may tell more than this release knows.
   const body = parseTolerantly(checkBodySchema, Object.fromEntries(fields));
   return { id, checkType, check: body.ok ? { ...body.value, id } : null };
+}
+
+const secretSchema = z.looseObject({ secret: z.literal(true), value: z.null().optional() });
+
+function withSecrets(variables: unknown): unknown {
+  if (!Array.isArray(variables)) return variables;
+  return variables.map((variable: unknown) => {
+    const secret = secretSchema.safeParse(variable);
+    return secret.success ? { ...secret.data, value: UNKNOWN_SECRET } : variable;
+  });
 }

@@ -1,18 +1,33 @@
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
-import type { LineOf } from './check-lines.ts';
+
 import type { FieldChange } from './field-changes.ts';
-import type { Plan, Refusal, Step } from './plan.ts';
+import type { LineOf } from './file-lines.ts';
+import { isOnlyAgain, type Plan, type Refusal, type Step } from './plan.ts';
+import type { VariableStep } from './variable-plan.ts';
 
 const MAX_LINE_CHARS = 1000;
 
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
+const WHY_AGAIN = '  what is secret is never read back from the service, so it is written again';
 
 /** What an apply would do or does, for people. Ends with a line feed. */
 export function planText(plan: Plan, palette: Palette): string {
-  const { steps, unchanged, others } = plan;
-  const lines = steps.flatMap((step) => stepLines(step, palette));
-  if (steps.length === 0) lines.push('nothing to change');
+  const { variables, steps, unchanged, others } = plan;
+  const lines = [
+    ...variables.steps.flatMap((step) => variableLines(step, palette)),
+    ...steps.flatMap((step) => stepLines(step, palette)),
+  ];
+  if (lines.length === 0) lines.push('nothing to change');
+  if (variables.steps.some(isAgain) || steps.some(hasAgain)) lines.push(palette.faint(WHY_AGAIN));
+  if (variables.unchanged > 0) {
+    lines.push(palette.faint(`  ${counted(variables.unchanged, 'variable')} unchanged`));
+  }
+  if (variables.others > 0) {
+    const stay =
+      variables.others === 1 ? 'is not in the file and stays' : 'are not in the file and stay';
+    lines.push(palette.faint(`  ${counted(variables.others, 'variable')} of the service ${stay}`));
+  }
   if (unchanged > 0) lines.push(palette.faint(`  ${counted(unchanged, 'check')} unchanged`));
   if (others > 0) {
     const stay = others === 1 ? 'is not in the file and stays' : 'are not in the file and stay';
@@ -22,21 +37,72 @@ export function planText(plan: Plan, palette: Palette): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** `2 created, 1 updated`; what is none is left out. */
-export function doneText(steps: readonly Step[]): string {
-  const words = { create: 'created', update: 'updated', delete: 'deleted' } as const;
-  const parts = Object.entries(words).flatMap(([kind, word]) => {
-    const count = steps.filter((step) => step.kind === kind).length;
-    return count === 0 ? [] : [`${count} ${word}`];
-  });
+/** What was done, as far as it was. */
+export interface Done {
+  readonly variables: readonly VariableStep[];
+  readonly steps: readonly Step[];
+}
+
+/** `2 created, 1 updated`, with nouns where there were variables, too; what is none is left out. */
+export function doneText({ variables, steps }: Done): string {
+  const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
+  const ofChecks = countedWords(steps.map((step) => (isOnlyAgain(step) ? 'again' : step.kind)));
+  const parts = [
+    ...ofVariables.map(([count, word]) => `${counted(count, 'variable')} ${word}`),
+    ...ofChecks.map(([count, word]) =>
+      ofVariables.length === 0 ? `${count} ${word}` : `${counted(count, 'check')} ${word}`,
+    ),
+  ];
   return parts.length === 0 ? 'nothing was changed' : parts.join(', ');
 }
 
-/** One line for a check that was refused: where it stands in the file, and why. */
-export function refusalText(file: string, { id, message }: Refusal, lineOf: LineOf): string {
-  const line = lineOf(id);
+const WORDS = {
+  create: 'created',
+  update: 'updated',
+  again: 'written again',
+  delete: 'deleted',
+} as const;
+
+function countedWords(
+  kinds: readonly (keyof typeof WORDS)[],
+): readonly (readonly [count: number, word: string])[] {
+  return Object.entries(WORDS).flatMap(([kind, word]) => {
+    const count = kinds.filter((each) => each === kind).length;
+    return count === 0 ? [] : [[count, word] as const];
+  });
+}
+
+/** One line for what was refused: where it stands in the file, and why. */
+export function refusalText(file: string, refusal: Refusal, lineOf: LineOf): string {
+  const { kind, id, message } = refusal;
+  const line = lineOf(refusal);
   const place = line === null ? file : `${file}:${line}`;
-  return harmless(`${place}: check ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
+  return harmless(`${place}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
+}
+
+/** Values are shown nowhere: which of them are secrets is not always said. */
+function variableLines(step: VariableStep, palette: Palette): readonly string[] {
+  const { kind, variable, changes } = step;
+  const paint = { create: palette.good, update: palette.warning }[kind];
+  const notes = [
+    ...(variable.secret ? ['secret'] : []),
+    ...(isAgain(step) ? ['written again'] : []),
+  ];
+  const note = notes.length === 0 ? '' : palette.faint(` (${notes.join(', ')})`);
+  const head = `${paint(`${MARKS[kind]} ${kind}`)} variable ${palette.strong(variable.key)}${note}`;
+  const texts = {
+    value: 'value   another one (not shown)',
+    secret: `secret  ${!variable.secret} -> ${variable.secret}`,
+  } as const;
+  return [head, ...changes.map((change) => `    ${texts[change]}`)];
+}
+
+function isAgain({ kind, changes }: VariableStep): boolean {
+  return kind === 'update' && changes.length === 0;
+}
+
+function hasAgain(step: Step): boolean {
+  return step.kind === 'update' && step.changes.some(({ isWrittenAgain }) => isWrittenAgain);
 }
 
 function stepLines(step: Step, palette: Palette): readonly string[] {
@@ -50,8 +116,9 @@ function stepLines(step: Step, palette: Palette): readonly string[] {
   return [head, ...step.changes.map((change) => `    ${changeText(change, width)}`)];
 }
 
-function changeText({ path, before, after }: FieldChange, width: number): string {
+function changeText({ path, before, after, isWrittenAgain }: FieldChange, width: number): string {
   const field = harmless(path).padEnd(width);
+  if (isWrittenAgain) return `${field}  ${harmless(after)} (written again)`;
   // What is masked looks alike before and after.
   if (before === after) return `${field}  ${harmless(before)} (another one)`;
   return `${field}  ${harmless(before)} -> ${harmless(after)}`;

@@ -1,6 +1,7 @@
 import type { Check } from '../../model/check.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
+import type { VariablePlan } from './variable-plan.ts';
 
 /** One thing to do about a check. */
 export type Step =
@@ -14,14 +15,18 @@ export type Step =
     }
   | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
 
-/** A check of the file that cannot be what the file says. */
+/** A check or a variable of the file that cannot be what the file says. */
 export interface Refusal {
+  readonly kind: 'check' | 'variable';
+  /** The key of a variable. */
   readonly id: string;
   /** What is wrong, and what to do: reads on after the id. */
   readonly message: string;
 }
 
 export interface Plan {
+  /** Done before the checks, which may need them. */
+  readonly variables: VariablePlan;
   /** In the order of the file, deletions last. */
   readonly steps: readonly Step[];
   readonly refusals: readonly Refusal[];
@@ -33,6 +38,11 @@ export interface Plan {
 /** What becomes of a check of the account that is not in the file. */
 export type Fate = 'keep' | 'delete' | 'deactivate';
 
+/** Whether all that it does is to write secret values again which may be the same. */
+export function isOnlyAgain(step: Step): boolean {
+  return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
+}
+
 /**
  * What makes the account's checks those of the file.
  *
@@ -42,7 +52,7 @@ export function planOf(
   checks: readonly Check[],
   known: readonly KnownCheck[],
   fateOf: (id: string) => Fate,
-): Plan {
+): Omit<Plan, 'variables'> {
   const byId = new Map(known.map((check) => [check.id, check]));
   const steps: Step[] = [];
   const refusals: Refusal[] = [];
@@ -52,7 +62,7 @@ export function planOf(
     if (before === undefined) steps.push({ kind: 'create', check });
     else if (before.checkType !== check.checkType) {
       const message = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
-      refusals.push({ id: check.id, message });
+      refusals.push({ kind: 'check', id: check.id, message });
     } else {
       const step = updateOf(before.check, check);
       if (step === null) unchanged += 1;
@@ -81,7 +91,8 @@ function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
 function updateOf(known: Check | null, check: Check): Step | null {
   const [before, after] = comparable(known ?? check, check);
   if (known === null) {
-    const changes = [{ path: 'all fields', before: 'of another release', after: 'as in the file' }];
+    const texts = { before: 'of another release', after: 'as in the file' };
+    const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
     return { kind: 'update', check, changes, body: bodyOf(after) };
   }
   const names = changedFields(before, after);

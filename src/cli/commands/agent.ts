@@ -2,9 +2,18 @@ import { type AgentConfig, loadConfig } from '../../agent/config.ts';
 import { createFileLink } from '../../agent/link/file-link.ts';
 import type { OpenLink } from '../../agent/link/link.ts';
 import { openServiceLink } from '../../agent/link/service-link.ts';
+import {
+  createFaultReports,
+  type FaultReports,
+  NO_REPORTS,
+  silentReports,
+} from '../../agent/observability/fault-reports.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
+import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { createFileSource } from '../../agent/source/file-source.ts';
-import { createLogger } from '../../runtime/logger.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { createLogger, type Logger } from '../../runtime/logger.ts';
+import { VERSION } from '../../runtime/version.ts';
 import { runDaemon } from '../daemon.ts';
 import { wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
@@ -28,15 +37,41 @@ export async function agentCommand(
 ): Promise<number> {
   const { stderr, env, clock } = terminal;
   const config = loadConfig(env);
+  let secrets: SecretsVault | null = null;
   const log = createLogger({
     level: config.logLevel,
     destination: stderr,
     format: stderr.isTTY === true ? 'pretty' : 'json',
     colour: wantsColour(stderr, env),
     clock,
+    scrub: (line) => secrets?.scrubber.json(line) ?? line,
+    onError: (error) => reports.note(error),
   });
+  const reports = reportsFor(config, clock, log);
+  const { operatorVariables: operator } = config;
+  secrets = await openVault({ operator, always: () => keysOf(config), clock, log });
   const openLink = linkFor(config, printResults, terminal);
-  return runDaemon({ config, log, openLink, onListening }, terminal);
+  return runDaemon({ config, log, openLink, secrets, reports, onListening }, terminal);
+}
+
+function reportsFor(
+  { work, externalObservability }: AgentConfig,
+  clock: Clock,
+  log: Logger,
+): FaultReports {
+  if (work.kind === 'file') return NO_REPORTS;
+  const { dataDir } = work;
+  return externalObservability
+    ? createFaultReports({ clock, dataDir, version: VERSION, log })
+    : silentReports({ dataDir, log });
+}
+
+/** What the agent itself is trusted with; a key may be replaced while it runs. */
+function keysOf({ work }: AgentConfig): readonly string[] {
+  if (work.kind === 'file') return [];
+  const { https, http } = work.proxies;
+  const ofProxies = [https, http].map((proxy) => proxy?.authorization?.replace('Basic ', '') ?? '');
+  return [work.key.current, ...ofProxies].filter((text) => text !== '');
 }
 
 function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenLink {

@@ -1,13 +1,15 @@
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
 import { ApiClient, isInterrupted } from '../apply/api-client.ts';
 import { carryOut } from '../apply/carry-out.ts';
-import { checkLines } from '../apply/check-lines.ts';
 import { loadConnection } from '../apply/connection.ts';
+import { fileLines } from '../apply/file-lines.ts';
 import { leftOutText } from '../apply/left-out.ts';
 import { knownLocations, placed } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
 import type { Plan, Refusal, Step } from '../apply/plan.ts';
 import { doneText, planText, refusalText } from '../apply/plan-text.ts';
+import type { VariableStep } from '../apply/variable-plan.ts';
+import { writeVariables } from '../apply/write-variables.ts';
 import { watchForInterruption } from '../interruption.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
@@ -26,9 +28,9 @@ export interface ApplyOptions {
 const TOLD_WAIT_MS = 2_000;
 
 /**
- * Makes the checks of a service those of a file, and prints what changes.
+ * Makes the variables and checks of a service those of a file, and prints what changes.
  *
- * @returns EXIT.ok, EXIT.failed where a check was refused, or what interrupted it
+ * @returns EXIT.ok, EXIT.failed where one was refused, or what interrupted it
  * @throws VedetteError where the file, a variable, the location, the key or the service is off
  */
 export async function applyCommand(
@@ -50,7 +52,7 @@ export async function applyCommand(
       stderr.write(`the service asks to wait ${Math.ceil(delayMs / 1000)} s\n`);
     },
   });
-  const done: Step[] = [];
+  const done: { variables: VariableStep[]; steps: Step[] } = { variables: [], steps: [] };
   try {
     const leftOut = leftOutText(checkFile);
     if (leftOut !== null) stderr.write(`vedette: ${leftOut}\n`);
@@ -59,19 +61,25 @@ export async function applyCommand(
     const known = () => knownLocations(client, signal);
     const checks = await placed(checkFile.checks, location, known);
     const fateOf = () => (prune ? 'delete' : 'keep');
-    const plan = await makePlan({ checks, fateOf }, client, signal);
+    const { variables } = checkFile;
+    const plan = await makePlan({ checks, variables, fateOf }, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
     if (options.dryRun) return await endDryRun(file, plan, terminal);
-    const outcome = await carryOut(plan.steps, client, signal, (step) => {
-      done.push(step);
+    const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
+      done.variables.push(step);
     });
-    const refusals = [...plan.refusals, ...outcome.refusals];
+    const outcome = await carryOut(plan.steps, client, signal, (step) => {
+      done.steps.push(step);
+    });
+    const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
     await tellRefusals(file, refusals, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
-    if (plan.steps.length + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
+    if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
   } catch (thrown) {
-    if (done.length > 0) stdout.write(`\nbroken off: ${doneText(done)}\n`);
+    if (done.variables.length + done.steps.length > 0) {
+      stdout.write(`\nbroken off: ${doneText(done)}\n`);
+    }
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
     throw thrown;
   } finally {
@@ -82,8 +90,12 @@ export async function applyCommand(
 
 async function endDryRun(file: string, plan: Plan, terminal: Terminal): Promise<number> {
   await tellRefusals(file, plan.refusals, terminal);
-  if (plan.steps.length > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
+  if (stepCount(plan) > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
   return EXIT.ok;
+}
+
+function stepCount({ variables, steps }: Plan): number {
+  return variables.steps.length + steps.length;
 }
 
 async function tellRefusals(
@@ -92,6 +104,6 @@ async function tellRefusals(
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<void> {
   if (refusals.length === 0) return;
-  const lineOf = await checkLines(file);
+  const lineOf = await fileLines(file);
   for (const refusal of refusals) stderr.write(`${refusalText(harmless(file), refusal, lineOf)}\n`);
 }

@@ -1,9 +1,12 @@
 import { loadRunConfig } from '../../agent/config.ts';
 import { runOnce } from '../../agent/run-once.ts';
+import { openVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file-source.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
 import type { TestSessionFacts } from '../../model/test-session.ts';
+import type { OwnVariable } from '../../model/variable.ts';
 import { watchForInterruption } from '../interruption.ts';
+import { readEnvFile } from '../run/env-file.ts';
 import { createReporter } from '../run/send-report.ts';
 import { type OutputFormat, RunPrinter } from '../run-printer.ts';
 import { selectChecks } from '../select-checks.ts';
@@ -15,6 +18,8 @@ export interface RunOptions {
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
+  /** The file of --env-file, whose values stand before those of the check file; null for none. */
+  readonly envFile: string | null;
   /** What is said of the test session that a service gets; null where none gets any. */
   readonly report: TestSessionFacts | null;
 }
@@ -35,7 +40,15 @@ export async function runCommand(
 ): Promise<number> {
   const config = loadRunConfig(terminal.env);
   const log = createTerminalLog(terminal, logLevelOr(terminal, config, 'warn'));
-  const { checks, clientCertificates } = await loadCheckFile(file);
+  const { checks, clientCertificates, variables } = await loadCheckFile(file);
+  const own = options.envFile === null ? [] : await readEnvFile(options.envFile);
+  const secrets = await openVault({
+    operator: config.operatorVariables,
+    always: [],
+    clock: terminal.clock,
+    log,
+  });
+  await secrets.take({ checks, variables: withFirst(own, variables), proxyUrl: null });
   const selection = selectChecks(checks, options.check);
   const reporter = options.report === null ? null : createReporter(options.report, terminal);
   const printer = new RunPrinter(terminal, options.output, selection.selected);
@@ -48,6 +61,7 @@ export async function runCommand(
       retries: options.retries,
       location: LOCAL,
       log,
+      secrets,
       signal: interruption.signal,
       onResult: (result) => {
         printer.result(result);
@@ -67,4 +81,13 @@ export async function runCommand(
   } finally {
     interruption.dispose();
   }
+}
+
+/** Of several with one key, the first. */
+function withFirst(
+  first: readonly OwnVariable[],
+  others: readonly OwnVariable[],
+): readonly OwnVariable[] {
+  const given = new Set(first.map(({ key }) => key));
+  return [...first, ...others.filter(({ key }) => !given.has(key))];
 }

@@ -1,3 +1,5 @@
+import { namesFromOthers } from '../../agent/secrets/render-check.ts';
+import type { CheckFile } from '../../agent/source/check-file.ts';
 import { FileProblemsError } from '../../agent/source/file-problem.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
 import { harmless } from '../print/harmless.ts';
@@ -5,20 +7,41 @@ import { EXIT, type Terminal } from '../terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
 
+const MAX_NAMED = 20;
+
 /**
- * Prints every problem of a check file, one a line, or that there is none.
+ * Prints every problem of a check file, one a line, or that there is none. Then one line more names
+ * the variables that templates use and that the file leaves to others, which is no problem.
  *
  * @throws VedetteError where the file cannot be read at all
  */
 export async function validateCommand(file: string, { stdout }: Terminal): Promise<number> {
   try {
-    const { checks } = await loadCheckFile(file);
-    const count = `${checks.length} ${checks.length === 1 ? 'check' : 'checks'}`;
+    const checkFile = await loadCheckFile(file);
+    const { length } = checkFile.checks;
+    const count = `${length} ${length === 1 ? 'check' : 'checks'}`;
     stdout.write(`${harmless(file)}: ${count}, no problems\n`);
+    const note = fromElsewhereText(checkFile);
+    if (note !== null) stdout.write(`${harmless(file)}: ${note}\n`);
     return EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof FileProblemsError)) throw thrown;
     for (const line of thrown.lines()) stdout.write(`${harmless(line, MAX_LINE_CHARS)}\n`);
     return EXIT.unusable;
   }
+}
+
+/** null where the file itself gives a value to every name that its templates use. */
+function fromElsewhereText({
+  checks,
+  variables,
+}: Pick<CheckFile, 'checks' | 'variables'>): string | null {
+  const given = new Set(variables.map(({ key }) => key));
+  const used = new Set(checks.flatMap(namesFromOthers));
+  const names = [...used].filter((name) => !given.has(name));
+  if (names.length === 0) return null;
+  const shown = names.slice(0, MAX_NAMED).join(', ');
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : '';
+  const what = names.length === 1 ? 'the value' : 'the values';
+  return `note: ${what} of ${shown}${more} must come from the agent (VARIABLES_FROM_ENV, VARIABLES_DIR), from the account, or with vedette run --env-file`;
 }

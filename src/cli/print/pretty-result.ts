@@ -1,11 +1,11 @@
 import type { Check } from '../../model/check.ts';
+import { answerOf, phasesOf } from '../../model/result/facts.ts';
+import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { type RunResult, runResultOf } from '../../model/run-result.ts';
 import type { Palette } from './colour.ts';
 import { durationText } from './duration.ts';
 import { harmless } from './harmless.ts';
-import { reasonsOf } from './reasons.ts';
-import { answerOf, phasesOf } from './result-facts.ts';
 import { timeOfDay } from './time-of-day.ts';
 
 const LABELS: Readonly<Record<RunResult, string>> = {

@@ -44,6 +44,9 @@ const FOR_THE_SERVICE_ALONE: readonly string[] = SERVICE_ENVIRONMENT.map(({ name
   (name) => !Object.values(VARIABLES).some((variable) => variable.name === name),
 );
 
+const NO_PROXY = VARIABLES.noProxy.name;
+const NO_PROXY_NAMES = [NO_PROXY, NO_PROXY.toLowerCase()];
+
 /** The folders and the file in which `up` keeps what it needs at the next start. */
 export interface UpFolders {
   readonly service: string;
@@ -94,8 +97,12 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
     DATA_DIR: folders.service,
     FIRST_API_KEY: apiKey,
   });
+  // Templates may use whatever the operator names, be it a variable of the service.
+  const named = readVariable(env, VARIABLES.variablesFromEnv);
+  const unread = FOR_THE_SERVICE_ALONE.filter((name) => !named.includes(name));
   const agentEnvironment: UpConfig['agentEnvironment'] = (serviceUrl, key, healthPort) => ({
-    ...without(common, FOR_THE_SERVICE_ALONE),
+    ...without(common, [...unread, ...NO_PROXY_NAMES]),
+    [NO_PROXY]: noProxyFor(serviceUrl, env),
     ...(healthPort === null ? {} : { AGENT_HEALTH_PORT: String(healthPort) }),
     SERVICE_URL: serviceUrl.href,
     API_KEY: key,
@@ -113,6 +120,12 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
     serviceEnvironment,
     agentEnvironment,
   };
+}
+
+/** The service stands on this machine, where a proxy would look on its own. */
+function noProxyFor({ hostname }: URL, env: Environment): string {
+  const given = NO_PROXY_NAMES.flatMap((name) => textOf(env, name) ?? []);
+  return [...given, hostname].join(',');
 }
 
 /** Where a process of this machine reaches what listens on the address. */

@@ -1,14 +1,18 @@
+import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
 import type { Check } from '../../model/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type ApiClient, isInterrupted } from '../apply/api-client.ts';
 import { carryOut, inParallel } from '../apply/carry-out.ts';
-import { checkLines } from '../apply/check-lines.ts';
+import { fileLines } from '../apply/file-lines.ts';
 import { knownLocations, placedAmong } from '../apply/locations.ts';
 import { makePlan } from '../apply/make-plan.ts';
-import type { Step } from '../apply/plan.ts';
-import { doneText, refusalText } from '../apply/plan-text.ts';
+import type { Refusal } from '../apply/plan.ts';
+import { type Done, doneText, refusalText } from '../apply/plan-text.ts';
+import type { VariableStep } from '../apply/variable-plan.ts';
+import { writeVariables } from '../apply/write-variables.ts';
+import { NOTHING_WRITTEN, type Written } from '../apply/written.ts';
 import { harmless } from '../print/harmless.ts';
 import { LOCAL_SLUG } from './local-location.ts';
 
@@ -27,13 +31,18 @@ export interface FileApplierOptions {
 /** Runs asked for at once. */
 const CONCURRENCY = 4;
 
+/** What of a file goes to the service. */
+type FileContent = Pick<CheckSet, 'checks' | 'variables'>;
+
 /**
- * Makes the checks of the service those of the file, again and again. A check that has gone from the
- * file is deactivated: its results may be wanted yet. Checks that came another way are let be.
+ * Makes the variables and checks of the service those of the file, again and again. A check that has
+ * gone from the file is deactivated: its results may be wanted yet. Variables that have gone stay,
+ * and checks that came another way are let be.
  */
 export class FileApplier {
   readonly #options: FileApplierOptions;
   #fromFile: ReadonlySet<string>;
+  #written: Written = NOTHING_WRITTEN;
 
   constructor(options: FileApplierOptions) {
     this.#options = options;
@@ -44,37 +53,44 @@ export class FileApplier {
    * @returns what was done; what was refused has been told
    * @throws VedetteError like ApiClient.send
    */
-  async apply({ checks }: Pick<CheckSet, 'checks'>, signal: AbortSignal): Promise<readonly Step[]> {
+  async apply({ checks, variables }: FileContent, signal: AbortSignal): Promise<Done> {
     const { client, file, tell } = this.#options;
+    const written = this.#written;
+    // What is written half is not known any more.
+    this.#written = NOTHING_WRITTEN;
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
     const placed = placedAmong(checks, slugs, LOCAL_SLUG);
-    const plan = await makePlan(
-      { checks: placed, fateOf: (id) => (this.#fromFile.has(id) ? 'deactivate' : 'keep') },
-      client,
-      signal,
-    );
+    const fateOf = (id: string) => (this.#fromFile.has(id) ? 'deactivate' : 'keep');
+    const request = { checks: placed, variables, fateOf, written };
+    const plan = await makePlan(request, client, signal);
+    const done: VariableStep[] = [];
+    const ofVariables = await writeVariables(plan.variables.steps, client, signal, (step) => {
+      done.push(step);
+    });
     const outcome = await carryOut(plan.steps, client, signal, () => {});
-    const refusals = [...plan.refusals, ...outcome.refusals];
+    const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
     if (refusals.length > 0) {
-      const lineOf = await checkLines(file);
+      const lineOf = await fileLines(file);
       for (const refusal of refusals) tell(refusalText(harmless(file), refusal, lineOf));
     }
+    this.#written = writtenOf({ checks: placed, variables }, refusals);
     await this.#applied(checks);
-    return outcome.done;
+    return { variables: done, steps: outcome.done };
   }
 
   /**
-   * A change of the file while all runs: what was done is told, and what is new is run at once.
+   * A change of the file while all runs: what was done is told, and what it concerns is run at once.
    *
    * @returns false where the service does not answer now
    */
-  async reapply(set: Pick<CheckSet, 'checks'>, signal: AbortSignal): Promise<boolean> {
+  async reapply(set: FileContent, signal: AbortSignal): Promise<boolean> {
     const { log, tell, file } = this.#options;
     try {
       const done = await this.apply(set, signal);
-      if (done.length > 0) tell(`${harmless(file)} has changed: ${doneText(done)}`);
-      const changed = done.flatMap((step) => (step.kind === 'delete' ? [] : [step.check]));
-      await this.#runNow(changed, signal);
+      if (done.variables.length + done.steps.length > 0) {
+        tell(`${harmless(file)} has changed: ${doneText(done)}`);
+      }
+      await this.#runNow(concernedBy(done, set.checks), signal);
     } catch (thrown) {
       if (isInterrupted(thrown)) return true;
       log.error(`the changed check file is not applied yet: ${messageOf(thrown)}`);
@@ -116,4 +132,24 @@ export class FileApplier {
     this.#fromFile = new Set(ids);
     await this.#options.onApplied(ids);
   }
+}
+
+/** The checks that were written, and those whose templates use a variable that was. */
+function concernedBy({ variables, steps }: Done, checks: readonly Check[]): readonly Check[] {
+  const keys = new Set(variables.map(({ variable }) => variable.key));
+  const using = checks.filter((check) => namesFromOthers(check).some((name) => keys.has(name)));
+  const written = steps.flatMap((step) => (step.kind === 'delete' ? [] : [step.check]));
+  return [...new Map([...using, ...written].map((check) => [check.id, check])).values()];
+}
+
+function writtenOf({ checks, variables }: FileContent, refusals: readonly Refusal[]): Written {
+  const refused = (kind: Refusal['kind']): ReadonlySet<string> =>
+    new Set(refusals.filter((refusal) => refusal.kind === kind).map(({ id }) => id));
+  const [refusedChecks, refusedVariables] = [refused('check'), refused('variable')];
+  const takenChecks = checks.filter(({ id }) => !refusedChecks.has(id));
+  const takenVariables = variables.filter(({ key }) => !refusedVariables.has(key));
+  return {
+    checks: new Map(takenChecks.map((check) => [check.id, check])),
+    variables: new Map(takenVariables.map((variable) => [variable.key, variable])),
+  };
 }

@@ -1,4 +1,5 @@
 import type { LineKind } from '../../agent/output/line-queue.ts';
+import type { CheckSet } from '../../agent/source/check-source.ts';
 import { createFileSource } from '../../agent/source/file-source.ts';
 import type { Check } from '../../model/check.ts';
 import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
@@ -58,7 +59,7 @@ export async function runUp(parts: UpParts): Promise<void> {
   const results = openResults(parts, first.checks);
   const processes = new Processes({ terminal, now: stop.now, onResult: results.line });
   try {
-    const session = await start(parts, processes, first.checks);
+    const session = await start(parts, processes, first);
     try {
       results.show(session.greeting);
       processes.keep();
@@ -100,7 +101,7 @@ interface Session {
 async function start(
   { file, folders, config, terminal, log, stop }: UpParts,
   processes: Processes,
-  checks: readonly Check[],
+  first: CheckSet,
 ): Promise<Session> {
   const { stdout, stderr, clock, env } = terminal;
   const { stopping } = stop;
@@ -143,9 +144,10 @@ async function start(
       onApplied: (ids) => change({ checks: [...ids] }),
       tell: (line) => void stderr.write(`${line}\n`),
     });
-    const applied = applier.apply({ checks }, stopping);
+    const applied = applier.apply(first, stopping);
     const [healthPort] = await processes.orFailed(Promise.all([listening, applied]));
     const agentUrl = urlOf('127.0.0.1', healthPort);
+    const { checks } = first;
     const facts = { file, checks, serviceUrl, agentUrl, apiKey, stateFile: folders.state };
     const palette = paletteFor(wantsColour(stdout, env));
     return { applier, client, greeting: greeting(facts, palette) };

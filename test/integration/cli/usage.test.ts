@@ -131,7 +131,8 @@ describe('help', () => {
       'run',
       [
         ...['LOG_LEVEL', 'JOB_CONCURRENCY', 'TARGET_DENY', 'CONNECTIVITY_CHECK'],
-        ...['NODE_EXTRA_CA_CERTS', 'SERVICE_URL', 'API_KEY', 'API_KEY_FILE'],
+        ...['VARIABLES_FROM_ENV', 'VARIABLES_DIR', 'NODE_EXTRA_CA_CERTS'],
+        ...['SERVICE_URL', 'API_KEY', 'API_KEY_FILE', 'HTTPS_PROXY', 'HTTP_PROXY', 'NO_PROXY'],
       ],
     ],
     [
@@ -182,6 +183,33 @@ describe('vedette validate', () => {
       `${file}:4:5: checks[2].checkType of check "y" is missing; it must be one of URL, API, TCP, DNS, ICMP`,
       '',
     ]);
+  });
+
+  it('notes the names that the file leaves to the agent, which is no problem', async () => {
+    const url = (id: string, text: string, variables = '[]') =>
+      `  - { id: ${id}, checkType: URL, variables: ${variables}, request: { url: "http://h/${text}" } }\n`;
+    const own = '[{ key: OWN, value: x }]';
+    const checks = (list: string) => `variables: [{ key: SHARED, value: x }]\nchecks:\n${list}`;
+    const [given, left] = [
+      fileOf(checks(url('a', '{{SHARED}}/{{{OWN}}}', own))),
+      // What one check has of its own is for that check alone.
+      fileOf(checks(url('a', '{{OWN}}', own) + url('b', '{{B}}/{{{OWN}}}/{{B}}'))),
+    ];
+    expect(await run(['validate', given])).toEqual({
+      code: 0,
+      stdout: `${given}: 1 check, no problems\n`,
+      stderr: '',
+    });
+    expect(await run(['validate', left])).toEqual({
+      code: 0,
+      stdout: `${left}: 2 checks, no problems\n${left}: note: the values of B, OWN must come from the agent (VARIABLES_FROM_ENV, VARIABLES_DIR), from the account, or with vedette run --env-file\n`,
+      stderr: '',
+    });
+    const names = Array.from({ length: 25 }, (_, n) => `{{V${n}}}`).join('');
+    const many = await run(['validate', fileOf(checks(url('a', names)))]);
+    expect(many.stdout).toMatch(
+      /: note: the values of V0, .*V19 and 5 more must come from the agent/,
+    );
   });
 
   it('reads a long file in a thread of its own', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { knownCheckOf } from '../../../../src/cli/apply/normal-form.ts';
 import { planOf } from '../../../../src/cli/apply/plan.ts';
 import { checkOf } from '../../../support/checks.ts';
 
@@ -11,4 +12,30 @@ it('leaves heartbeats alone, which no file can have', () => {
   const { steps, others } = planOf([], known, () => 'delete');
   expect(steps).toEqual([{ kind: 'delete', id: 'tcp', checkType: 'TCP' }]);
   expect(others).toBe(1);
+});
+
+/** As the API tells one whose secret variable it shows to nobody. */
+const knownWithSecret = (variable: object) => {
+  const { id, ...body } = checkOf('TCP', { id: 'tcp' });
+  return knownCheckOf({ ...body, id, variables: [{ key: 'A', secret: true, ...variable }] });
+};
+
+it.each([{}, { value: null }])('keeps the secrets of a check that is switched off: %j', (value) => {
+  const { steps } = planOf([], [knownWithSecret(value)], () => 'deactivate');
+  expect(steps).toMatchObject([{ kind: 'update', body: { activated: false } }]);
+  expect(steps[0]?.kind === 'update' && Object.keys(steps[0].body)).toEqual(['activated']);
+});
+
+it('takes no value of a file for the same as one that nobody can see', () => {
+  const known = knownWithSecret({ value: null });
+  for (const value of ['', 'null', '********', 'x']) {
+    const check = checkOf('TCP', { id: 'tcp', variables: [{ key: 'A', value, secret: true }] });
+    const { steps } = planOf([check], [known], () => 'keep');
+    expect(steps).toMatchObject([
+      { kind: 'update', body: { variables: [{ key: 'A', value, secret: true }] } },
+    ]);
+    expect(steps[0]?.kind === 'update' && steps[0].changes).toMatchObject([
+      { path: 'variables[0]', isWrittenAgain: true },
+    ]);
+  }
 });

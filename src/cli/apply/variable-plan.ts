@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import type { OwnVariable } from '../../model/variable.ts';
+import { VedetteError } from '../../runtime/errors.ts';
+
+/** A variable of the account as the API tells it. */
+export interface KnownVariable {
+  readonly key: string;
+  /** null where it is secret: no secret value is ever read back. */
+  readonly value: string | null;
+  readonly secret: boolean;
+}
+
+/** One thing to do about a variable of the account. Its value is to be shown nowhere. */
+export interface VariableStep {
+  readonly kind: 'create' | 'update';
+  readonly variable: OwnVariable;
+  /** What of it is another one; none where nobody can tell, and its secret value is written again. */
+  readonly changes: readonly ('value' | 'secret')[];
+}
+
+export interface VariablePlan {
+  /** In the order of the file. */
+  readonly steps: readonly VariableStep[];
+  readonly unchanged: number;
+  /** Variables of the account that are not in the file. They always stay: agents may need them. */
+  readonly others: number;
+}
+
+/** What makes the account's variables have the values of the file's. */
+export function variablePlanOf(
+  variables: readonly OwnVariable[],
+  known: readonly KnownVariable[],
+): VariablePlan {
+  const byKey = new Map(known.map((variable) => [variable.key, variable]));
+  const steps: VariableStep[] = [];
+  for (const variable of variables) {
+    const before = byKey.get(variable.key);
+    byKey.delete(variable.key);
+    if (before === undefined) steps.push({ kind: 'create', variable, changes: [] });
+    else {
+      const changes = changesOf(before, variable);
+      if (changes === null) continue;
+      steps.push({ kind: 'update', variable, changes });
+    }
+  }
+  return { steps, unchanged: variables.length - steps.length, others: byKey.size };
+}
+
+/** null where it is known to be as it should. */
+function changesOf(before: KnownVariable, after: OwnVariable): VariableStep['changes'] | null {
+  const isOther = before.value !== null && before.value !== after.value;
+  const changes: VariableStep['changes'] = [
+    ...(isOther ? (['value'] as const) : []),
+    ...(before.secret === after.secret ? [] : (['secret'] as const)),
+  ];
+  return changes.length === 0 && before.value !== null ? null : changes;
+}
+
+/** A newer service may tell more. */
+const knownSchema = z.array(
+  z.object({ key: z.string(), value: z.string().nullable(), secret: z.boolean() }),
+);
+
+/** @throws VedetteError of kind `environment` where it is no page of variables */
+export function readKnownVariables(json: unknown): readonly KnownVariable[] {
+  const parsed = knownSchema.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const message = 'SERVICE_URL names no Vedette service: its list of variables is none';
+  throw new VedetteError('environment', 'SERVICE_FAILED', message);
+}

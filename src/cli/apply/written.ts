@@ -1,0 +1,49 @@
+import type { Check } from '../../model/check.ts';
+import type { OwnVariable } from '../../model/variable.ts';
+import { type KnownCheck, UNKNOWN_SECRET } from './normal-form.ts';
+import type { KnownVariable } from './variable-plan.ts';
+
+/**
+ * What this process has written itself. The service never tells a secret value, so this alone saves
+ * `vedette up` from writing all of them again with every change of its file.
+ */
+export interface Written {
+  readonly checks: ReadonlyMap<string, Check>;
+  readonly variables: ReadonlyMap<string, OwnVariable>;
+}
+
+export const NOTHING_WRITTEN: Written = { checks: new Map(), variables: new Map() };
+
+/** The variables with the secret values that were written. */
+export function withWrittenValues(
+  known: readonly KnownVariable[],
+  { variables }: Written,
+): readonly KnownVariable[] {
+  return known.map((variable) => {
+    const { key, value, secret } = variable;
+    return value === null && secret ? { ...variable, value: secretIn(variables, key) } : variable;
+  });
+}
+
+/** The checks with the secret values of their own variables that were written. */
+export function withWrittenChecks(
+  known: readonly KnownCheck[],
+  { checks }: Written,
+): readonly KnownCheck[] {
+  return known.map((entry) => {
+    const written = checks.get(entry.id);
+    if (entry.check === null || written === undefined) return entry;
+    const own = new Map(written.variables.map((variable) => [variable.key, variable]));
+    const variables = entry.check.variables.map((variable) =>
+      variable.value === UNKNOWN_SECRET
+        ? { ...variable, value: secretIn(own, variable.key) ?? UNKNOWN_SECRET }
+        : variable,
+    );
+    return { ...entry, check: { ...entry.check, variables } };
+  });
+}
+
+function secretIn(written: ReadonlyMap<string, OwnVariable>, key: string): string | null {
+  const variable = written.get(key);
+  return variable?.secret === true ? variable.value : null;
+}
