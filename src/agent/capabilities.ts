@@ -8,14 +8,18 @@ import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
 /** For a socket that is closed again before anything can come. */
 const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
 
-/** What this process can do on this machine, so that the service gives it nothing else. */
-export async function capabilitiesOf(clock: Clock): Promise<Capabilities> {
+/**
+ * What this process can do on this machine, so that the service gives it nothing else.
+ *
+ * @param capture whether packets can be captured
+ */
+export async function capabilitiesOf(clock: Clock, capture: boolean): Promise<Capabilities> {
   const opened = await openTransport(4, clock, NOBODY);
   if (opened.ok) opened.transport.close();
   return {
     types: [...RUNNABLE_CHECK_TYPES],
     ipv6: hostHasIpv6(),
     icmp: opened.ok,
-    capture: false,
+    capture,
   };
 }

@@ -8,6 +8,7 @@ import type { Logger } from '../runtime/logger.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import { missedBeforeComing } from './accounting/missed-since.ts';
 import type { DaemonConfig } from './config.ts';
+import type { EvidenceRoom } from './evidence/evidence.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import type { Link, LinkedRuns } from './link/link.ts';
@@ -15,6 +16,7 @@ import type { ResultSink } from './output/result-sink.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
+import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {
@@ -24,8 +26,13 @@ export interface DaemonParts {
   readonly metrics: AgentMetrics;
   readonly link: Link;
   readonly tools: RunTools['parts'];
+  readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
+  /** null where no diagnostic passes are made. */
+  readonly evidence: EvidenceRoom | null;
 }
 
+/** Names of variables in one line of the log. */
+const MAX_MISSING_TOLD = 20;
 /** After so many the event loop goes on. */
 const MISSED_A_TURN = 100;
 /** What is still to be delivered when all has ended is given this long, milliseconds. */
@@ -45,12 +52,17 @@ export class Daemon implements LinkedRuns {
   readonly #sink: ResultSink;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
+  #proxyUrl: string | null = null;
   #location = '';
+  /** What the source told, one after the other. */
+  #hearing: Promise<void> = Promise.resolve();
+  /** Names that templates use and nobody has, as the log was told last. */
+  #missing = '';
   /** Of missed slots from before: ends when all are told. */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
-    const { clock, config, link, log, metrics, tools } = parts;
+    const { clock, config, evidence, link, log, metrics, tools } = parts;
     this.#parts = parts;
     const sink = countingSink(link.sink, metrics);
     this.#sink = sink;
@@ -60,6 +72,7 @@ export class Daemon implements LinkedRuns {
       location: () => this.#location,
       handover: link.handover,
       artifacts: link.artifacts,
+      evidence,
       onStarved: metrics.starved,
     };
     this.#scheduler = new Scheduler({
@@ -98,6 +111,10 @@ export class Daemon implements LinkedRuns {
     return this.#clientCertificates;
   }
 
+  get proxyUrl(): string | null {
+    return this.#proxyUrl;
+  }
+
   get status(): HealthStatus {
     const { link, metrics } = this.#parts;
     const { spool, lastContactMs } = link.status();
@@ -123,7 +140,7 @@ export class Daemon implements LinkedRuns {
    *   was running has ended by then
    */
   async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {
-    const { link, log } = this.#parts;
+    const { link, log, secrets } = this.#parts;
     const ended = new AbortController();
     const faults: unknown[] = [];
     const work = link.work(ended.signal).catch((error: unknown) => {
@@ -136,7 +153,15 @@ export class Daemon implements LinkedRuns {
       // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
       await endOrAbort(
         link.source.watch(
-          { onChecks: (set) => this.#take(set), onRun: (run) => this.#runOnce(run) },
+          {
+            onChecks: (set) => this.#hear(() => this.#take(set)),
+            onRun: (run) =>
+              this.#hear(async () => {
+                // Its check need not be one of the set.
+                await secrets.admit(run.check);
+                this.#runOnce(run);
+              }),
+          },
           stop.stopping,
         ),
         stop.stopping,
@@ -147,6 +172,7 @@ export class Daemon implements LinkedRuns {
       throw error;
     } finally {
       await this.#drain(stop.now);
+      await this.#hearing;
       await this.#telling;
       ended.abort();
       await work;
@@ -155,10 +181,23 @@ export class Daemon implements LinkedRuns {
     if (faults.length > 0) throw faults[0];
   }
 
-  #take(set: CheckSet): void {
+  /** In the order in which it was told, since a set may take its time to be taken. */
+  #hear(act: () => Promise<void> | void): void {
+    const { log } = this.#parts;
+    this.#hearing = this.#hearing.then(act).catch((error: unknown) => {
+      log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
+    });
+  }
+
+  async #take(set: CheckSet): Promise<void> {
+    const { secrets } = this.#parts;
+    // Nothing may run with a value that is not masked yet.
+    await secrets.take(set);
     if (this.#state === 'draining') return;
     const { clock, link, log, metrics } = this.#parts;
+    this.#tellMissing(secrets.missing(set.checks));
     this.#clientCertificates = set.clientCertificates;
+    this.#proxyUrl = set.proxyUrl;
     this.#location = set.location;
     const active = set.checks.filter(({ activated }) => activated);
     // The last value of a check that is switched off would look like one that still holds.
@@ -175,6 +214,17 @@ export class Daemon implements LinkedRuns {
     // some of them may be run after all: the service goes by that.
     const startMs = Math.max(this.#scheduler.reachedMs, clock.wallMs());
     this.#tell(missedBeforeComing(set, startMs));
+  }
+
+  #tellMissing(names: readonly string[]): void {
+    const told = names.slice(0, MAX_MISSING_TOLD).join(', ');
+    if (told === this.#missing) return;
+    this.#missing = told;
+    if (names.length === 0) return;
+    this.#parts.log.warn(
+      { variables: names.length },
+      `checks fail for want of variables: define ${told} in the account, the check file or the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR`,
+    );
   }
 
   /** Bit by bit, since checks are running beside it, and their times are to be true. */

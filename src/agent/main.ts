@@ -5,18 +5,27 @@ import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { DaemonConfig } from './config.ts';
 import { Daemon } from './daemon.ts';
+import { type OpenedEvidence, openEvidence } from './evidence/open-evidence.ts';
 import { HEALTH_OF_START, type HealthStatus } from './health/endpoints.ts';
 import { createMetrics } from './health/metrics.ts';
 import { startHealthServer } from './health/server.ts';
 import type { LinkedRuns, OpenLink } from './link/link.ts';
+import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { warmUp } from './run/warm-up.ts';
+import type { SecretsVault } from './secrets/vault.ts';
+
+const NO_EVIDENCE: Promise<Omit<OpenedEvidence, 'room'> & { readonly room: null }> =
+  Promise.resolve({ room: null, close() {} });
 
 export interface AgentParts {
   readonly config: DaemonConfig;
   /** Opens what the agent works for, once health is served. */
   readonly openLink: OpenLink;
   readonly log: Logger;
+  /** The log is scrubbed by it, too. */
+  readonly secrets: SecretsVault;
+  readonly reports: FaultReports;
   readonly stop: StopSignals;
   /** Told once, when the health server listens. */
   readonly onListening: (healthPort: number) => void;
@@ -35,7 +44,7 @@ export interface AgentParts {
  *   invalid, or the source cannot go on
  */
 export async function runAgent(parts: AgentParts): Promise<void> {
-  const { config, log, stop } = parts;
+  const { config, log, secrets, reports, stop } = parts;
   const clock = systemClock;
   const metrics = createMetrics({ version: VERSION });
   let status = (): HealthStatus => HEALTH_OF_START;
@@ -64,21 +73,43 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       },
     };
     const clientCertificates = () => daemon?.clientCertificates ?? [];
-    const tools = createRunTools({ config, clock, log, clientCertificates });
+    const proxyUrl = () => daemon?.proxyUrl ?? null;
+    const tools = createRunTools({ config, clock, log, clientCertificates, proxyUrl, secrets });
+    const { resolver } = tools;
+    const looking = config.evidence
+      ? openEvidence({ clock, log, resolver, onPass: metrics.evidence })
+      : NO_EVIDENCE;
+    const watching = new AbortController();
+    const watched = secrets.watch(watching.signal);
     try {
-      const opening = parts.openLink({ clock, log, metrics, runs });
+      const captures = looking.then(({ room }) => room?.captures ?? false);
+      const opening = parts.openLink({ clock, log, metrics, runs, captures, reports });
       // A stop is obeyed also while a large spool is read, or a folder on a dead mount.
       if (!(await isInTime(opening, stop.stopping))) {
         void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});
         return;
       }
       const link = await opening;
-      const connected = new Daemon({ config, clock, log, metrics, link, tools: tools.parts });
+      const { room: evidence } = await looking;
+      const { parts: toolParts } = tools;
+      const connected = new Daemon({
+        config,
+        clock,
+        log,
+        metrics,
+        link,
+        tools: toolParts,
+        secrets,
+        evidence,
+      });
       daemon = connected;
       status = () => connected.status;
       await warmUp(tools.parts, stop.stopping);
       await connected.run(stop);
     } finally {
+      watching.abort();
+      await watched;
+      (await looking).close();
       await tools.close();
     }
   } finally {

@@ -7,6 +7,7 @@ import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
 import { warmUp } from './run/warm-up.ts';
+import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface RunOnceOptions {
@@ -16,6 +17,8 @@ export interface RunOnceOptions {
   readonly retries: boolean;
   readonly location: string;
   readonly log: Logger;
+  /** It has taken the set's variables. */
+  readonly secrets: SecretsVault;
   /** Ends what runs at once, as missed (`agent_stopped`). */
   readonly signal: AbortSignal;
   readonly onStarted: (check: Check) => void;
@@ -26,13 +29,15 @@ export interface RunOnceOptions {
 
 /** Runs each check of the set once, at most `config.concurrency` at a time. */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
-  const { set, config, retries, location, log, signal } = options;
+  const { set, config, retries, location, log, secrets, signal } = options;
   const clock = systemClock;
   const tools = createRunTools({
     config,
     clock,
     log,
     clientCertificates: () => set.clientCertificates,
+    proxyUrl: () => null,
+    secrets,
   });
   const places = new Places(config.concurrency);
   const parts = {
@@ -40,6 +45,8 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     location: () => location,
     handover: null,
     artifacts: null,
+    // Whoever waits at a terminal gets an answer at once.
+    evidence: null,
     sink: { result: options.onResult, missed: options.onMissed },
     onStarved: () => log.warn('an attempt was repeated: this process itself stood still in it'),
   };

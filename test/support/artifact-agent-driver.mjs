@@ -21,6 +21,7 @@ const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
 const client = new ServiceClient({
   serviceUrl: new URL(serviceUrl),
   key: () => key,
+  proxies: { https: null, http: null, exemptions: [] },
   clock,
   version: '1.2.3',
 });

@@ -44,7 +44,7 @@ for (const target of targets) {
     clock: systemClock,
     deadlineMs: systemClock.monotonicMs() + 5000,
     resolver,
-    guard: { deniedBy: () => null },
+    guard: { isActive: false, deniedBy: () => null },
     log,
   });
   if (outcome.ok) outcome.socket.destroy();

@@ -19,6 +19,7 @@ export interface ProbeOptions {
   readonly context?: ProbeContext;
   readonly keepBody?: boolean;
   readonly clientCertificates?: readonly ClientCertificate[];
+  readonly proxyUrl?: string;
 }
 
 /** One attempt of an API check on the url. */
@@ -27,6 +28,7 @@ export function probe(url: string, options: ProbeOptions = {}): Promise<HttpOutc
   const clientCertificates = options.clientCertificates ?? [];
   return probeHttp(preparedRequest(url, request), context, {
     clientCertificates,
+    proxyUrl: options.proxyUrl ?? null,
     keepBody,
     room: null,
   });

@@ -49,8 +49,13 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ]),
     ),
     'error-codes': table(
-      ['Code', 'Phase', 'Meaning'],
-      Object.entries(ERROR_CODES).map(([name, { phase, meaning }]) => [code(name), phase, meaning]),
+      ['Code', 'Phase', 'Meaning', 'What to try'],
+      Object.entries(ERROR_CODES).map(([name, { phase, meaning, advice }]) => [
+        code(name),
+        phase,
+        meaning,
+        advice,
+      ]),
     ),
     'missed-reasons': table(
       ['Reason', 'Meaning'],

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { NO_OPERATOR_VARIABLES } from '../../src/agent/config/operator-variables.ts';
 import type { ConnectivityTarget } from '../../src/agent/run/connectivity.ts';
 import { Places } from '../../src/agent/run/places.ts';
 import { createRunTools } from '../../src/agent/run/run-tools.ts';
@@ -8,6 +9,7 @@ import type { CheckResult, MissedSlots } from '../../src/model/result.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { eventually } from './eventually.ts';
 import { captureLog } from './log-capture.ts';
+import { EMPTY_VAULT } from './secrets.ts';
 
 export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
 
@@ -42,10 +44,13 @@ export function runHarness(options: HarnessOptions): RunHarness {
       deniedNetworks: [],
       logLevel: 'info',
       extraRootsPem: null,
+      operatorVariables: NO_OPERATOR_VARIABLES,
     },
     clock,
     log,
     clientCertificates: () => [],
+    proxyUrl: () => null,
+    secrets: EMPTY_VAULT,
   });
   onTestFinished(() => tools.close());
   const results: CheckResult[] = [];
@@ -56,6 +61,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     location: () => 'local',
     handover: null,
     artifacts: null,
+    evidence: null,
     sink: {
       result: (result) => void results.push(result),
       missed: (slots) => void missed.push(slots),

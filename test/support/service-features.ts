@@ -1,10 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { UNLIMITED } from '../../src/model/plan.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { createSecretBox, KEY_BYTES } from '../../src/runtime/secret-box.ts';
 import { openArtifactStore } from '../../src/service/artifacts/artifacts-config.ts';
 import { createLocationWake } from '../../src/service/features/assignment/location-wake.ts';
+import { createCheckVariables } from '../../src/service/features/check-variables.ts';
+import {
+  createSecretScrubbing,
+  type SecretScrubbing,
+} from '../../src/service/features/secret-scrubbing.ts';
 import { createFeatures, type FeatureParts, type Features } from '../../src/service/features.ts';
-import { createSecretBox, KEY_BYTES } from '../../src/service/secrets/secret-box.ts';
 import type { Store } from '../../src/service/store/port.ts';
 import { silentLog } from './databases.ts';
 
@@ -16,6 +21,18 @@ export interface TestFeatures {
 
 /** One for all in a test process, as replicas have it. */
 export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
+
+/** Opens what TEST_SECRETS sealed. */
+export const TEST_CHECK_VARIABLES = createCheckVariables({
+  log: silentLog(),
+  secrets: TEST_SECRETS,
+});
+
+/** Of accounts without variables. */
+export function testScrubbing(clock: Clock): SecretScrubbing {
+  const variables = { forAgents: async () => [] };
+  return createSecretScrubbing({ clock, variables, checkVariables: TEST_CHECK_VARIABLES });
+}
 
 /** All that the service does, on this store; nothing works by itself until `features.work`. */
 export async function testFeatures(

@@ -11,6 +11,8 @@ export interface UpRig {
   readonly file: string;
   readonly data: string;
   write(...checks: readonly object[]): void;
+  /** The same with variables, too. */
+  writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
   start(env?: Readonly<Record<string, string>>): RunningCli;
 }
 
@@ -18,13 +20,14 @@ export function upRig(...checks: readonly object[]): UpRig {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   const [file, data] = [folder.file('checks.yaml'), folder.file('data')];
-  const write = (...next: readonly object[]): void =>
-    writeFileSync(file, JSON.stringify({ checks: next }));
+  const writeAll = (content: object): void => writeFileSync(file, JSON.stringify(content));
+  const write = (...next: readonly object[]): void => writeAll({ checks: next });
   write(...checks);
   return {
     file,
     data,
     write,
+    writeAll,
     start(env = {}) {
       const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
       const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env });

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { NO_PROXIES } from '../../src/agent/net/proxy/choose-proxy.ts';
 import type { SpoolOptions } from '../../src/agent/spool/open-spool.ts';
 import type { SpoolKind } from '../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
@@ -57,6 +58,7 @@ async function startAgent(
   const client = new ServiceClient({
     serviceUrl,
     key: () => state.key,
+    proxies: NO_PROXIES,
     clock,
     version: '1.2.3',
   });

@@ -15,6 +15,7 @@ import {
   completionPath,
   partPath,
 } from '../../src/wire/v1/artifacts.ts';
+import { type ErrorsRequest, errorsRequestSchema } from '../../src/wire/v1/error-report.ts';
 import { PATHS } from '../../src/wire/v1/limits.ts';
 import { readBatch, resultsEnvelope } from '../../src/wire/v1/results.ts';
 
@@ -45,6 +46,8 @@ export class UploadService {
   readonly seen: Seen[] = [];
   /** The ids of results and missed records, in the order in which they were taken. */
   readonly taken: string[] = [];
+  /** The reports of the agent's own errors, as they were taken. */
+  readonly errors: ErrorsRequest[] = [];
   readonly uploads = new Map<string, Upload>();
   partBytes = 1000;
   /** Where parts go; the service itself where null. */
@@ -111,6 +114,7 @@ export class UploadService {
 
   #answer(path: string, body: Buffer, response: ServerResponse): void {
     if (path === PATHS.results) void this.#takeResults(body, response);
+    else if (path === PATHS.errors) this.#takeErrors(body, response);
     else if (path === PATHS.artifacts) this.#begin(body, response);
     else if (path.includes('/parts/')) this.#takePart(path, body, response);
     else if (path.endsWith('/complete')) this.#complete(path, response);
@@ -123,6 +127,12 @@ export class UploadService {
     const accepted = [...results, ...missed].map(({ id }) => id);
     this.taken.push(...accepted);
     json(response, 200, { accepted, rejected });
+  }
+
+  #takeErrors(body: Buffer, response: ServerResponse): void {
+    const request = errorsRequestSchema.parse(JSON.parse(body.toString()));
+    this.errors.push(request);
+    json(response, 200, { stored: request.reports.length });
   }
 
   #begin(body: Buffer, response: ServerResponse): void {

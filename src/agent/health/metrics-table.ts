@@ -57,6 +57,13 @@ export const METRIC_TABLE = {
     labels: ['kind'],
     meaning: 'Lines lost for want of a reader or of room: attempt, result or missed.',
   },
+  evidence: {
+    name: 'vedette_evidence_total',
+    type: 'counter',
+    labels: ['outcome'],
+    meaning:
+      'Runs that failed for the network, by what became of their evidence: made, or busy where two others were under way.',
+  },
   uploaded: {
     name: 'vedette_uploaded_total',
     type: 'counter',

@@ -35,6 +35,8 @@ export interface AgentMetrics {
   missed(missed: MissedSlots): void;
   /** A slot was left out for a maintenance window. */
   paused(): void;
+  /** A diagnostic pass about a failed run. */
+  evidence(outcome: 'made' | 'busy'): void;
   starved(): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
@@ -78,6 +80,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const retries = new Counter(options(METRIC_TABLE.retries));
   const missedSlots = new Counter(options(METRIC_TABLE.missedSlots));
   const pausedSlots = new Counter(options(METRIC_TABLE.pausedSlots));
+  const evidence = new Counter(options(METRIC_TABLE.evidence));
   const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
   const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
@@ -137,6 +140,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       totals.missedSlots += count;
     },
     paused: () => pausedSlots.inc(),
+    evidence: (outcome) => evidence.inc({ outcome }),
     starved: () => starvedAttempts.inc(),
     dropped(kind, count) {
       droppedResults.inc({ kind }, count);

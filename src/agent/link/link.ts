@@ -2,6 +2,7 @@ import type { MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
+import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
@@ -52,6 +53,9 @@ export interface LinkParts {
   readonly log: Logger;
   readonly metrics: Pick<AgentMetrics, 'dropped' | 'spoolDropped' | 'uploaded' | 'rejected'>;
   readonly runs: LinkedRuns;
+  /** Whether packets can be captured here. */
+  readonly captures: Promise<boolean>;
+  readonly reports: Pick<FaultReports, 'run' | 'flush'>;
 }
 
 export type OpenLink = (parts: LinkParts) => Promise<Link>;

@@ -35,12 +35,18 @@ const DISK_LIMIT_MS = 2_000;
  */
 export async function openServiceLink(
   { work, concurrency, alsoTo }: ServiceLinkOptions,
-  { clock, log, metrics, runs }: LinkParts,
+  { clock, log, metrics, runs, captures, reports }: LinkParts,
 ): Promise<Link> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   const onDropped = metrics.spoolDropped;
   const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped });
-  const client = new ServiceClient({ serviceUrl, key: () => key.current, clock, version: VERSION });
+  const client = new ServiceClient({
+    serviceUrl,
+    key: () => key.current,
+    proxies: work.proxies,
+    clock,
+    version: VERSION,
+  });
   const letGo = async (): Promise<void> => {
     try {
       await spool.close();
@@ -53,7 +59,7 @@ export async function openServiceLink(
     const source = await createServiceSource({
       client,
       dataDir,
-      capabilities: await capabilitiesOf(clock),
+      capabilities: await capabilitiesOf(clock, await captures),
       concurrency,
       load: () => ({ running: runs.running, queued: runs.queued }),
       version: VERSION,
@@ -125,7 +131,13 @@ export async function openServiceLink(
         const accounting = async (): Promise<void> => {
           if (await isInTime(told, signal)) await account.run(signal);
         };
-        await Promise.all([uploader.run(signal), accounting(), refresh(key, signal)]);
+        const reporting = reports.run({ client, agentId }, signal);
+        await Promise.all([
+          uploader.run(signal),
+          accounting(),
+          refresh(key, signal, () => source.keyChanged()),
+          reporting,
+        ]);
       },
       release: (signal) => source.release(signal),
       async close(signal) {
@@ -137,6 +149,7 @@ export async function openServiceLink(
           await sink.flush(inTime);
           await account.save(inTime);
           await uploader.flush(signal);
+          await reports.flush(signal);
         } finally {
           cancel();
           await letGo();
@@ -148,14 +161,21 @@ export async function openServiceLink(
     throw error;
   }
 
-  async function refresh(from: KeySource, signal: AbortSignal): Promise<void> {
+  async function refresh(
+    from: KeySource,
+    signal: AbortSignal,
+    onChanged: () => void,
+  ): Promise<void> {
     let before: KeyLook = 'same';
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
       const looked = from.refresh();
       // The file may be on a mount that does not answer.
       if (!(await isInTime(looked, signal))) return;
       const look = await looked;
-      if (look === 'changed') log.info('API_KEY_FILE has another key, which is used from now on');
+      if (look === 'changed') {
+        log.info('API_KEY_FILE has another key, which is used from now on');
+        onChanged();
+      }
       const [wasUnusable, isUnusable] = [before === 'unusable', look === 'unusable'];
       before = look;
       if (isUnusable === wasUnusable) continue;

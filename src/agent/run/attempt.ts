@@ -8,12 +8,15 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import type { ProbeContext } from '../probes/probe.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
+  DetailExtras,
   DetailFields,
   LongBody,
   Probed,
@@ -29,6 +32,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
+  readonly secrets: Pick<SecretsVault, 'render' | 'scrubber'>;
   /** Where long bodies wait for the verdict on their attempts. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -50,12 +54,15 @@ export interface Attempt {
   readonly durationMs: number;
   readonly failure: Failure | null;
   readonly networkError: boolean;
+  /** No answer came, or of an ICMP check's echoes too many were lost. */
+  readonly unreached: boolean;
+  readonly endpoint: Endpoint | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
-  detail(jobAssets: readonly string[]): DetailFields;
+  detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
   /** Gives up the room of the long body, which nobody must use any more. */
   forget(): void;
 }
@@ -76,7 +83,8 @@ export async function makeAttempt(
   const { resolver, guard } = parts;
   const context = { signal, clock, deadlineMs, resolver, guard, log };
   const { probed, assertions } = await observe(check, parts, context, room);
-  const { failure, networkError, responseTimeMs } = probed;
+  const { failure, networkError, endpoint, responseTimeMs } = probed;
+  const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
@@ -89,11 +97,13 @@ export async function makeAttempt(
     durationMs,
     failure,
     networkError,
+    unreached: networkError || isLossy,
+    endpoint,
     responseTimeMs,
     verdict,
     jobLog: log,
     longBody,
-    detail: (jobAssets) => probed.detail({ assertions, jobLog: log.entries(), jobAssets }),
+    detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), ...extras }),
     forget: () => room?.close(),
   };
 }
@@ -105,14 +115,18 @@ interface Observed {
 
 async function observe(
   check: Check,
-  { checkTypes, evaluator, log }: AttemptParts,
+  { checkTypes, evaluator, secrets, log }: AttemptParts,
   context: ProbeContext,
   room: BodyRoom | null,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
   try {
-    const probed = await runner.probe(check as never, context, room);
+    const rendered = secrets.render(check);
+    if (!rendered.ok) {
+      return { probed: runner.broken(check as never, rendered.failure), assertions: [] };
+    }
+    const probed = await runner.probe(rendered.check as never, context, room);
     const { assertions } = check.request;
     const { signal } = context;
     return { probed, assertions: await evaluator.evaluate(assertions, probed.sources, signal) };

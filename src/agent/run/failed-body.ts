@@ -1,6 +1,7 @@
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { Attempt } from './attempt.ts';
 
@@ -20,20 +21,30 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 export async function keepFailedBody(
   attempt: Attempt,
   owner: { readonly checkId: string; readonly resultId: string },
-  { artifacts, log }: { readonly artifacts: ArtifactTaker | null; readonly log: Logger },
+  {
+    artifacts,
+    secrets,
+    log,
+  }: {
+    readonly artifacts: ArtifactTaker | null;
+    readonly secrets: Pick<SecretsVault, 'scrubber'>;
+    readonly log: Logger;
+  },
 ): Promise<readonly string[]> {
   const { longBody, jobLog, verdict } = attempt;
   if (artifacts === null || longBody === null || !verdict.hasFailures) return [];
-  const { bytes, totalBytes } = longBody;
+  const { totalBytes } = longBody;
   const contentType = mediaTypeOf(longBody.contentType);
   try {
+    const bytes = await secrets.scrubber.bytes(longBody.bytes);
     const added = await artifacts.add({ ...owner, name: BODY_ARTIFACT, contentType, bytes });
     if (!added.ok) {
       jobLog.warn(added.note);
       return [];
     }
-    if (bytes.length < totalBytes) {
-      const kept = `the first ${bytes.length} of ${totalBytes} bytes that were read`;
+    const keptBytes = longBody.bytes.length;
+    if (keptBytes < totalBytes) {
+      const kept = `the first ${keptBytes} of ${totalBytes} bytes that were read`;
       jobLog.warn(`The artifact ${BODY_ARTIFACT} has only ${kept}: other runs had long bodies too`);
     }
     return [added.asset];

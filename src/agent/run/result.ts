@@ -1,6 +1,7 @@
 import type { Check } from '../../model/check.ts';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result.ts';
+import type { ToldEvidence } from '../evidence/evidence.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ResultPlace extends RunName {
@@ -8,6 +9,7 @@ export interface ResultPlace extends RunName {
   readonly retriesMade: number;
   readonly resultType: ResultType;
   readonly jobAssets: readonly string[];
+  readonly evidence: ToldEvidence;
 }
 
 /** The id of the attempt's result. */
@@ -44,7 +46,7 @@ export function resultOf(check: Check, attempt: Attempt, place: ResultPlace): Ch
     tcpCheckResult: null,
     dnsCheckResult: null,
     icmpCheckResult: null,
-    ...attempt.detail(place.jobAssets),
+    ...attempt.detail(place),
     browserCheckResult: null,
     multiStepCheckResult: null,
     agenticCheckResult: null,

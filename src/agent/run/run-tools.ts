@@ -4,10 +4,11 @@ import type { Logger } from '../../runtime/logger.ts';
 import { createEvaluator } from '../assertions/evaluator.ts';
 import type { RunConfig } from '../config.ts';
 import { denyNetworks } from '../net/address-guard.ts';
-import { createSystemResolver } from '../net/dns/system-resolver.ts';
+import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
 import { SharedBodyRoom } from '../probes/http/body-room.ts';
 import { createIcmpProbe } from '../probes/icmp.ts';
+import type { SecretsVault } from '../secrets/vault.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
@@ -25,17 +26,24 @@ export interface RunToolsOptions {
   readonly log: Logger;
   /** Those in force now; asked at each attempt. */
   readonly clientCertificates: () => readonly ClientCertificate[];
+  /** Likewise. */
+  readonly proxyUrl: () => string | null;
+  readonly secrets: SecretsVault;
 }
 
 export interface RunTools {
-  readonly parts: Omit<RunnerParts, 'sink' | 'location' | 'handover' | 'artifacts' | 'onStarved'>;
+  readonly parts: Omit<
+    RunnerParts,
+    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved'
+  >;
+  readonly resolver: SystemResolver;
   /** Ends sockets, threads and timers. No run may be going on any more. */
   close(): Promise<void>;
 }
 
 /** Builds what all runs of a process share, with or without a daemon around them. */
 export function createRunTools(options: RunToolsOptions): RunTools {
-  const { config, clock, log } = options;
+  const { config, clock, log, secrets } = options;
   if (config.extraRootsPem !== null) trustExtraRoots(config.extraRootsPem);
   const resolver = createSystemResolver({ clock });
   const evaluator = createEvaluator({
@@ -45,13 +53,15 @@ export function createRunTools(options: RunToolsOptions): RunTools {
   const icmp = createIcmpProbe({ clock });
   const stalls = new StallMonitor(clock);
   stalls.start();
-  const http = { clientCertificates: options.clientCertificates };
+  const { clientCertificates, proxyUrl } = options;
+  const http = { clientCertificates, proxyUrl };
   return {
     parts: {
       clock,
       log,
       resolver,
       evaluator,
+      secrets,
       stalls,
       bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
       guard: denyNetworks(config.deniedNetworks),
@@ -68,6 +78,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
         ICMP: icmpRunner({ icmp }),
       },
     },
+    resolver,
     async close() {
       stalls.stop();
       icmp.close();

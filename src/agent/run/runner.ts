@@ -1,15 +1,24 @@
 import type { Check } from '../../model/check.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import type { MissedReason } from '../../model/result.ts';
+import type { CheckResult, MissedReason } from '../../model/result.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/retry.ts';
+import { scrubResult } from '../../model/scrub/result-fields.ts';
 import { sleep } from '../../runtime/wait.ts';
+import type { Evidence } from '../evidence/evidence.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
+import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
+import {
+  type EvidenceParts,
+  gatherEvidence,
+  keepEvidence,
+  wantsEvidence,
+} from './failure-evidence.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
 import type { Place } from './places.ts';
-import { resultIdIn, resultOf } from './result.ts';
+import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
 import type { StallMonitor } from './stall-monitor.ts';
 
 /** A starved attempt is repeated at once this many times; then nothing true can be said. */
@@ -25,6 +34,8 @@ export interface RunnerParts extends AttemptParts {
   readonly handover: Handover | null;
   /** null where artifacts have nowhere to go. */
   readonly artifacts: ArtifactTaker | null;
+  /** null where no diagnostic passes are made. */
+  readonly evidence: EvidenceParts['evidence'];
   /** Told of every attempt that did not count because the agent itself stood still. */
   readonly onStarved: () => void;
 }
@@ -77,11 +88,11 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
       ? nextRetryDelayMs(plan, retriesMade, earlierMs + endMs - startMs, attempt.networkError)
       : null;
     const notBeforeMs = Math.round(clock.wallMs() + (delayMs ?? 0));
-    const owner = { checkId: check.id, resultId: resultIdIn(name, retriesMade) };
-    const jobAssets = await keepFailedBody(attempt, owner, parts);
-    attempt.forget();
+    const found = delayMs === null ? await lookFurther(run, attempt, parts) : null;
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
-    sink.result(resultOf(check, attempt, { ...name, retriesMade, resultType, jobAssets }));
+    sink.result(
+      await toldResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
+    );
     if (delayMs === null) return;
 
     const retry = { checkId: check.id, slotMs, sequenceId, firstStartedAtMs, notBeforeMs };
@@ -90,6 +101,44 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
     if (next === 'taken') return;
     if (next === 'stopped') return reportMissed(run, 'agent_stopped', parts);
   }
+}
+
+/**
+ * The diagnostic pass about a run that failed for good. Its place is others' meanwhile, and not
+ * taken again: nothing comes after it but the result.
+ */
+function lookFurther(
+  { check, signal, place }: Run,
+  attempt: Attempt,
+  parts: RunnerParts,
+): Promise<Evidence | null> {
+  if (!wantsEvidence(attempt, parts)) return Promise.resolve(null);
+  const repeat = (ended: AbortSignal): Promise<Attempt> =>
+    makeAttempt(check, parts, { opening: 'repeated', signal: ended, keepLongBody: false });
+  return place.rest(
+    () => gatherEvidence(attempt, repeat, signal, parts),
+    () => true,
+  );
+}
+
+/** The attempt's result with all that belongs to it, and without a secret. */
+async function toldResult(
+  check: Check,
+  attempt: Attempt,
+  found: Evidence | null,
+  name: RunName & Pick<ResultPlace, 'retriesMade' | 'resultType'>,
+  parts: RunnerParts,
+): Promise<CheckResult> {
+  const owner = { checkId: check.id, resultId: resultIdIn(name, name.retriesMade) };
+  const bodyAssets = await keepFailedBody(attempt, owner, parts);
+  attempt.forget();
+  const evidence = await keepEvidence(found, owner, attempt, parts);
+  const place = { ...name, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
+  const { verdict, endpoint, jobLog } = attempt;
+  if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
+    concludeLog(resultOf(check, attempt, place), check, endpoint, jobLog);
+  }
+  return scrubResult(resultOf(check, attempt, place), parts.secrets.scrubber);
 }
 
 function failed({ verdict }: Attempt): boolean {

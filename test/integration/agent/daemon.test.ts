@@ -4,6 +4,7 @@ import { loadConfig } from '../../../src/agent/config.ts';
 import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import type { Link } from '../../../src/agent/link/link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
+import { NO_REPORTS } from '../../../src/agent/observability/no-reports.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { MissedSlots } from '../../../src/model/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
@@ -12,6 +13,7 @@ import { checkOf } from '../../support/checks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { EMPTY_VAULT } from '../../support/secrets.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
 
 const GRACE_MS = 1000;
@@ -22,6 +24,8 @@ const setOf = (...checks: CheckSet['checks']): CheckSet => ({
   turns: new Map(),
   location: 'office',
   unanswered: new Map(),
+  variables: [],
+  proxyUrl: null,
   pauses: [],
   groupTags: new Map(),
 });
@@ -49,9 +53,11 @@ async function startAgent(parts: (missed: MissedSlots[]) => Partial<Link> = () =
     },
   };
   const ended = runAgent({
-    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
+    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
     openLink: async () => ({ ...createFileLink({ source, sink }), ...parts(missed) }),
     log,
+    secrets: EMPTY_VAULT,
+    reports: NO_REPORTS,
     stop,
     onListening: () => {},
   });

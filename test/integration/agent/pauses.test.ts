@@ -13,6 +13,7 @@ import { checkOf } from '../../support/checks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { EMPTY_VAULT } from '../../support/secrets.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
 
 const MINUTE = 60_000;
@@ -29,7 +30,14 @@ async function startDaemon() {
   const signals = new EventEmitter();
   const stop = new StopSignals({ emitter: signals, clock, graceMs: 0, log });
   const config = loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' });
-  const tools = createRunTools({ config, clock, log, clientCertificates: () => [] });
+  const tools = createRunTools({
+    config,
+    clock,
+    log,
+    clientCertificates: () => [],
+    proxyUrl: () => null,
+    secrets: EMPTY_VAULT,
+  });
   const sink = {
     result: (result: CheckResult) => void results.push(result),
     missed: (slots: MissedSlots) => void missed.push(slots),
@@ -50,6 +58,8 @@ async function startDaemon() {
     metrics,
     link: createFileLink({ source, sink }),
     tools: tools.parts,
+    secrets: EMPTY_VAULT,
+    evidence: null,
   });
   const watching = once(watched, 'listener') as Promise<[CheckListener]>;
   const ended = daemon.run(stop);
@@ -84,6 +94,8 @@ it('an agent skips the slots of checks that pause, by the tags of their group to
     checks,
     clientCertificates: [],
     turns: new Map(),
+    variables: [],
+    proxyUrl: null,
     location: 'office',
     // Nobody had them for two slots: in the first all were paused, in the second two of them.
     unanswered: new Map(checks.map(({ id }) => [id, t0 - MINUTE - 1])),

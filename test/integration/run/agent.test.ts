@@ -3,6 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../src/agent/config.ts';
 import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
+import { NO_REPORTS } from '../../../src/agent/observability/no-reports.ts';
 import type { CheckListener, CheckSource } from '../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../src/model/check.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
@@ -10,6 +11,7 @@ import type { OneOff } from '../../../src/wire/v1/assignment.ts';
 import { checkOf } from '../../support/checks.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { EMPTY_VAULT } from '../../support/secrets.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
 
 /** Gives sets when it is told to, and takes no notice of being stopped: a file on a dead mount. */
@@ -28,6 +30,8 @@ class StuckSource implements CheckSource {
         turns: new Map(),
         location: 'local',
         unanswered: new Map(),
+        variables: [],
+        proxyUrl: null,
         pauses: [],
         groupTags: new Map(),
       });
@@ -60,7 +64,7 @@ async function startAgent() {
   const lines = new EventEmitter();
   const listening = new EventEmitter();
   const ended = runAgent({
-    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
+    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
     openLink: async () =>
       createFileLink({
         source,
@@ -71,6 +75,8 @@ async function startAgent() {
         },
       }),
     log,
+    secrets: EMPTY_VAULT,
+    reports: NO_REPORTS,
     stop,
     onListening: (port) => void listening.emit('port', port),
   });
@@ -103,12 +109,14 @@ it('ends at a signal also while what it works for is not open yet', async () => 
   const opening = new EventEmitter();
   const asked = once(opening, 'asked');
   const ended = runAgent({
-    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0' }),
+    config: loadConfig({ CHECKS_FILE: 'unused', AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' }),
     openLink: () => {
       opening.emit('asked');
       return new Promise(() => {});
     },
     log,
+    secrets: EMPTY_VAULT,
+    reports: NO_REPORTS,
     stop,
     onListening: () => {},
   });

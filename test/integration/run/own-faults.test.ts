@@ -152,7 +152,7 @@ describe('a stopping agent', () => {
 describe('a probe that breaks', () => {
   it('is an error of the agent and no failure of the target', async () => {
     const broken = {
-      ...httpRunner({ clientCertificates: () => [] }),
+      ...httpRunner({ clientCertificates: () => [], proxyUrl: () => null }),
       probe: () => Promise.reject(new TypeError('no such thing')),
     };
     const harness = runHarness({

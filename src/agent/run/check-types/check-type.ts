@@ -5,6 +5,8 @@ import type { CheckResult, LogEntry } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
+import type { ToldEvidence } from '../../evidence/evidence.ts';
+import type { Endpoint } from '../../probes/endpoint.ts';
 import type { BodyRoom } from '../../probes/http/body-room.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
@@ -19,6 +21,7 @@ export interface DetailExtras {
   readonly jobLog: readonly LogEntry[];
   /** Where the artifacts of the attempt are to be had. */
   readonly jobAssets: readonly string[];
+  readonly evidence: ToldEvidence;
 }
 
 /** A body of which the result holds only the start, or nothing. */
@@ -34,6 +37,8 @@ export interface LongBody {
 export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   /** No answer of any kind came (`onlyOn: NETWORK_ERROR`). */
   readonly networkError: boolean;
+  /** null where it did not come to that. */
+  readonly endpoint: Endpoint | null;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
   readonly longBody: LongBody | null;
@@ -56,6 +61,7 @@ export type CheckTypeRunners = { readonly [Type in RunnableCheckType]: CheckType
 
 /** A probe's outcome, of any check type. */
 interface Outcome<Response> {
+  readonly endpoint: Endpoint;
   readonly response: Response | null;
   readonly failure: Failure | null;
   readonly responseTimeMs: number;
@@ -69,8 +75,9 @@ interface Reading<Response> {
 }
 
 export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Response>): Probed {
-  const { response, failure, responseTimeMs } = outcome;
+  const { response, failure, responseTimeMs, endpoint } = outcome;
   return {
+    endpoint,
     failure,
     responseTimeMs,
     criterion: response === null ? 'unmet' : read.criterion(response),
@@ -90,6 +97,7 @@ export const NOTHING_SEEN = {
   answered: false,
   packetLossPercent: null,
   networkError: false,
+  endpoint: null,
   sources: {},
   longBody: null,
 } as const;
@@ -97,7 +105,7 @@ export const NOTHING_SEEN = {
 /** The fields that every type's details have, from a failure and the run's extras. */
 export function commonDetail(
   failure: Failure | null,
-  { assertions, jobLog, jobAssets }: DetailExtras,
+  { assertions, jobLog, jobAssets, evidence: { pcapDataUrl, traceroute } }: DetailExtras,
 ) {
   return {
     assertions,
@@ -105,7 +113,7 @@ export function commonDetail(
     requestErrorCode: failure?.code ?? null,
     jobLog,
     jobAssets,
-    pcapDataUrl: null,
-    traceroute: null,
+    pcapDataUrl,
+    traceroute,
   };
 }

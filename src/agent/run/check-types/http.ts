@@ -21,6 +21,8 @@ type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
 export interface HttpParts {
   /** Those of the check set that is in force when an attempt starts. */
   readonly clientCertificates: () => readonly ClientCertificate[];
+  /** Of the location; null for the direct way. */
+  readonly proxyUrl: () => string | null;
 }
 
 /** URL and API checks. */
@@ -29,6 +31,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
     async probe(check: HttpCheck, context, room) {
       const outcome = await probeHttp(prepareRequest(check.request), context, {
         clientCertificates: parts.clientCertificates(),
+        proxyUrl: parts.proxyUrl(),
         keepBody: readsBody(check),
         room,
       });
@@ -47,7 +50,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
           ...commonDetail(failure, extras),
           request: {
             method: check.request.method,
-            url: shownUrl(new URL(check.request.url)),
+            url: brokenUrl(check.request.url),
             data: '',
             headers: {},
             params: {},
@@ -93,4 +96,9 @@ function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
   const common = { ...commonDetail(failure, extras), request };
   if (response === null) return { ...common, response, timings, timingPhases, tls };
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
+}
+
+/** It may hold templates that nobody could fill in. */
+function brokenUrl(url: string): string {
+  return URL.canParse(url) ? shownUrl(new URL(url)) : url;
 }

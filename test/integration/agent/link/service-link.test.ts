@@ -5,6 +5,8 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
 import { createMetrics } from '../../../../src/agent/health/metrics.ts';
 import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
+import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
+import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
@@ -23,6 +25,7 @@ async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder(
     kind: 'service',
     serviceUrl: service.url,
     key,
+    proxies: NO_PROXIES,
     dataDir: folder.path,
     spoolMaxBytes: 64 * 1024 * 1024,
     spoolMaxAgeMs: 3_600_000,
@@ -34,6 +37,8 @@ async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder(
       log,
       metrics: createMetrics({ version: '1.2.3' }),
       runs: { running: 0, queued: 0, reachedMs: clock.wallMs() },
+      captures: Promise.resolve(false),
+      reports: NO_REPORTS,
     },
   );
   return { link, clock, folder, service, records };

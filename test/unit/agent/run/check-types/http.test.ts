@@ -3,9 +3,14 @@ import { httpRunner } from '../../../../../src/agent/run/check-types/http.ts';
 import { checkOf } from '../../../../support/checks.ts';
 
 it('shows no credentials of the url where a probe broke', () => {
-  const runner = httpRunner<'URL'>({ clientCertificates: () => [] });
+  const runner = httpRunner<'URL'>({ clientCertificates: () => [], proxyUrl: () => null });
   const check = checkOf('URL', { request: { url: 'https://ann:s3same@example.test/x?a=1#b' } });
   const { detail } = runner.broken(check, { code: 'INTERNAL_ERROR', message: 'broke' });
-  const { apiCheckResult } = detail({ assertions: [], jobLog: [], jobAssets: [] });
+  const { apiCheckResult } = detail({
+    assertions: [],
+    jobLog: [],
+    jobAssets: [],
+    evidence: { pcapDataUrl: null, traceroute: null },
+  });
   expect(apiCheckResult?.request.url).toBe('https://example.test/x?a=1');
 });

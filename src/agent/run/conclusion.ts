@@ -1,0 +1,72 @@
+import type { Check } from '../../model/check.ts';
+import { ERROR_CODES } from '../../model/error-codes.ts';
+import { detailOf, phasesOf } from '../../model/result/facts.ts';
+import { reasonsOf } from '../../model/result/reasons.ts';
+import type { CheckResult } from '../../model/result.ts';
+import { runResultOf } from '../../model/run-result.ts';
+import { endpointText } from '../net/words.ts';
+import type { Endpoint } from '../probes/endpoint.ts';
+import type { JobLog } from '../probes/job-log.ts';
+
+/**
+ * Ends the job log of an attempt that did not pass with what an operator needs to know: what failed,
+ * in which phase, towards which address, and what to try first.
+ *
+ * @param result of the attempt; its job log is the one that is written to
+ * @param endpoint where the attempt wanted to get to; null where it did not come to that
+ */
+export function concludeLog(
+  result: CheckResult,
+  check: Check,
+  endpoint: Endpoint | null,
+  log: JobLog,
+): void {
+  const ended = runResultOf(result);
+  if (ended === 'passed' || ended === 'cancelled') return;
+  const code = detailOf(result)?.requestErrorCode ?? null;
+  // The attempt has logged its error already, as it came.
+  const said = code === null ? 0 : 1;
+  for (const reason of reasonsOf(result, ended, check).slice(said))
+    log.conclude('error', `Failed: ${reason}`);
+  const where = endpoint === null ? '' : towards(endpoint);
+  log.conclude('info', `Failed in the phase "${phaseOf(result)}"${where}`);
+  const advice = code === null ? adviceFor(result) : ERROR_CODES[code].advice;
+  log.conclude('info', `What to try: ${advice}`);
+}
+
+/** Of what is no error, the phase in which it was seen. */
+function phaseOf(result: CheckResult): string {
+  const code = detailOf(result)?.requestErrorCode ?? null;
+  if (code !== null) return ERROR_CODES[code].phase;
+  return isTooSlow(result) ? (longestPhaseOf(result)?.[0] ?? 'response') : 'response';
+}
+
+function towards({ hostname, address, port, transport }: Endpoint): string {
+  const name = port === null ? hostname : endpointText(hostname, port);
+  const of = address === null || address === hostname ? '' : ` at ${address}`;
+  return `, towards ${name}${of} (${transport.toUpperCase()})`;
+}
+
+function adviceFor(result: CheckResult): string {
+  if (isTooSlow(result)) {
+    const [phase, ms] = longestPhaseOf(result) ?? ['response', result.responseTime];
+    return `Look at the phase "${phase}", which took the most time (${ms} ms), and at the load of the target at that time.`;
+  }
+  if (result.icmpCheckResult !== null) {
+    return 'Look for loss on the way to the target: mtr TARGET from the host of the agent.';
+  }
+  return 'Compare the answer in this result with what the check asks for, and look at the log of the target at that time.';
+}
+
+function isTooSlow(result: CheckResult): boolean {
+  const asserted = detailOf(result)?.assertions ?? [];
+  return (
+    (result.overMaxResponseTime || result.isDegraded) &&
+    asserted.every(({ error }) => error === null)
+  );
+}
+
+function longestPhaseOf(result: CheckResult): readonly [string, number] | null {
+  const phases = [...phasesOf(result)];
+  return phases.sort(([, one], [, other]) => other - one)[0] ?? null;
+}

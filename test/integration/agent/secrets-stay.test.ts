@@ -1,0 +1,322 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { expect, it, onTestFinished } from 'vitest';
+import { HEADERS, PATHS } from '../../../src/wire/v1/limits.ts';
+import { checkOf } from '../../support/checks.ts';
+import { startAgent, testFolder, until } from '../../support/deployment.ts';
+import { listen } from '../../support/http-servers.ts';
+import { encodingsOf } from '../../support/secret-encodings.ts';
+import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
+import { UploadService } from '../../support/upload-service.ts';
+
+const LOCATION_KEY = `pl_${'5ecad4b1'.repeat(4)}`;
+const FAR_MS = 3_600_000;
+
+/** Every kind of character that somebody may put into a password. */
+const KINDS = [
+  'abcxyzABCXYZ',
+  '0123456789',
+  `"'\\/`,
+  '%+&=?#',
+  '<>(){}[]',
+  '!$*,-.:;@^_`|~',
+  ' \t',
+  'éßœ€',
+  '😀漢',
+];
+const HEADER_KINDS = KINDS.slice(0, 6);
+
+/** One of each kind at least, in a place of its own. */
+function secretOf(kinds: readonly string[]): string {
+  const chosen = [...kinds, ...kinds, ...kinds].map((kind) => {
+    const letters = [...kind];
+    return letters[randomInt(letters.length)] ?? 'x';
+  });
+  const shuffled = chosen.map((letter) => ({ letter, at: randomInt(1e9) }));
+  shuffled.sort((one, other) => one.at - other.at);
+  const word = shuffled.map(({ letter }) => letter).join('');
+  return `${randomBytes(3).toString('hex')}${word}${randomBytes(3).toString('hex')}`;
+}
+
+const SECRETS = {
+  ACCOUNT: secretOf(KINDS),
+  HEADER: secretOf(HEADER_KINDS),
+  OWN: secretOf(KINDS),
+  FROM_ENV: secretOf(KINDS.slice(0, 7)),
+  FROM_FILE: secretOf(KINDS),
+};
+type Name = keyof typeof SECRETS;
+const NAMES = Object.keys(SECRETS) as Name[];
+
+/** All secrets in all forms: what a target may make of what it is sent. */
+function echoOf(request: { readonly url: string; readonly body: string }): string {
+  const forms = NAMES.flatMap((name) => Object.values(encodingsOf(SECRETS[name])));
+  return JSON.stringify({ ...request, forms, text: forms.join(' ') });
+}
+
+async function read(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { url = '', headers } = request;
+  const body = echoOf({ url, body: await read(request) });
+  const kind = new URL(url, 'http://x').searchParams.get('kind');
+  const shown = encodeURIComponent(SECRETS.ACCOUNT);
+  if (kind === 'redirect') {
+    response.writeHead(302, { location: `/?kind=short&token=${shown}` }).end();
+    return;
+  }
+  const own = { 'x-echo': String(headers['x-secret']), 'set-cookie': `id=${SECRETS.HEADER}` };
+  const named = { [`x-${Buffer.from(SECRETS.OWN).toString('hex')}`]: 'name', ...own };
+  if (kind === 'binary') {
+    response.writeHead(500, { 'content-type': 'application/octet-stream', ...named });
+    response.end(Buffer.concat([randomBytes(7), Buffer.from(body), randomBytes(7)]));
+    return;
+  }
+  const status = kind === 'short' ? 200 : 500;
+  response.writeHead(status, { 'content-type': 'application/json', ...named });
+  const long = Array.from({ length: 200 }, () => body).join('\n');
+  response.end(kind === 'long' ? long : body.slice(0, 9_000));
+}
+
+/** Templates of every secret in every place that takes them. */
+function checksFor(httpPort: number, tcpPort: number, closedPort: number) {
+  const braces = (name: Name): string => `{{${name}}}`;
+  const query = NAMES.map((name) => `${name}=${braces(name)}`).join('&');
+  const all = NAMES.map(braces).join('|');
+  const own = {
+    retryStrategy: null,
+    variables: [{ key: 'OWN', value: SECRETS.OWN, secret: true }],
+  };
+  const api = (kind: string, port: number, more: object = {}) =>
+    checkOf('API', {
+      ...own,
+      id: `api-${kind}-${port}`,
+      request: {
+        method: 'POST',
+        url: `http://127.0.0.1:${port}/{{ACCOUNT}}?kind=${kind}&${query}`,
+        headers: [{ key: 'x-secret', value: '{{HEADER}}' }],
+        queryParameters: [{ key: '{{FROM_ENV}}', value: '{{{FROM_FILE}}}' }],
+        bodyType: 'RAW',
+        body: all,
+        basicAuth: { username: '{{OWN}}', password: '{{ACCOUNT}}' },
+        assertions: [
+          {
+            source: 'TEXT_BODY',
+            property: '',
+            comparison: 'EQUALS',
+            target: 'another',
+            regex: null,
+          },
+          { source: 'HEADERS', property: 'x-echo', comparison: 'EQUALS', target: 'b', regex: null },
+          {
+            source: 'JSON_BODY',
+            property: '$.url',
+            comparison: 'EQUALS',
+            target: 'c',
+            regex: null,
+          },
+        ],
+        ...more,
+      },
+    });
+  return [
+    ...['short', 'redirect', 'binary', 'long'].map((kind) => api(kind, httpPort)),
+    api('closed', closedPort),
+    api('invalid', httpPort, { headers: [{ key: 'x-secret', value: '{{FROM_FILE}}\n'.trim() }] }),
+    checkOf('URL', {
+      ...own,
+      id: 'url-resolve',
+      request: { url: `http://127.0.0.1:${httpPort}/?kind=short&a={{ACCOUNT}}&b={{{HEADER}}}#x` },
+    }),
+    checkOf('TCP', {
+      ...own,
+      id: 'tcp-echo',
+      request: {
+        hostname: '127.0.0.1',
+        port: tcpPort,
+        data: all,
+        assertions: [
+          { source: 'RESPONSE_DATA', property: '', comparison: 'EQUALS', target: 'x', regex: null },
+        ],
+      },
+    }),
+  ];
+}
+
+/** The service gives the checks once, each as a run at once. */
+function pollAnswer(checks: readonly ReturnType<typeof checkOf>[], first: boolean): object {
+  const nowMs = Date.now();
+  return {
+    revision: 1,
+    epoch: 1,
+    leaseMs: 15_000,
+    serverTime: nowMs,
+    location: {
+      slug: 'office',
+      proxyUrl: null,
+      variables: [
+        { key: 'ACCOUNT', value: SECRETS.ACCOUNT, secret: true },
+        { key: 'HEADER', value: SECRETS.HEADER, secret: true },
+      ],
+      settings: null,
+    },
+    full: first,
+    upsert: first
+      ? checks.map(({ id, ...check }) => ({
+          checkId: id,
+          slots: { periodMs: FAR_MS, phaseMs: (nowMs + FAR_MS / 2) % FAR_MS, stride: 1, index: 0 },
+          check,
+        }))
+      : [],
+    remove: [],
+    runs: first
+      ? checks.map(({ id, ...check }, index) => ({
+          runId: `run-${index}`,
+          checkId: id,
+          check,
+          reason: 'requested',
+          slot: nowMs + index,
+          sequenceId: `sequence-${index}`,
+          notBefore: null,
+          notAfter: nowMs + FAR_MS,
+          retriesMade: 0,
+          firstStartedAt: null,
+        }))
+      : [],
+    nextPage: null,
+  };
+}
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path).isFile());
+}
+
+/** What packs bytes hides nothing from whoever unpacks them. */
+function unpacked(bytes: Buffer): Buffer {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
+}
+
+/** Where a secret shows, by the name of the secret, of its form and of the place. */
+function leaksIn(places: Readonly<Record<string, Buffer>>): readonly string[] {
+  return Object.entries(places).flatMap(([place, bytes]) => {
+    const text = unpacked(bytes).toString('utf8');
+    return NAMES.flatMap((name) =>
+      Object.entries(encodingsOf(SECRETS[name])).flatMap(([form, encoded]) => {
+        // The ends of base64 depend on what stands beside it.
+        const core = form.startsWith('base64') ? encoded.slice(4, -6) : encoded;
+        return text.includes(core) ? [`${name} as ${form} in ${place}`] : [];
+      }),
+    );
+  });
+}
+
+it('lets no secret out: not to the service, the log, stdout, the spool or an artifact', {
+  timeout: 60_000,
+}, async () => {
+  const server = createServer((request, response) => void answer(request, response));
+  const httpPort = await listen(server);
+  onTestFinished(() => void server.close());
+  const echo = await listenTcp((socket) => {
+    socket.once('data', () => socket.end(echoOf({ url: '', body: '' })));
+  });
+  const closed = await refusingPort();
+  const checks = checksFor(httpPort, echo.port, closed.port);
+
+  const service = await UploadService.start();
+  service.partBytes = 1024 * 1024;
+  let polls = 0;
+  service.always(PATHS.poll, (_request, response) => {
+    polls += 1;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(pollAnswer(checks, polls === 1)));
+  });
+  // So that all of it can be looked at in the spool first.
+  const busy = (_request: IncomingMessage, response: ServerResponse): void => {
+    response.writeHead(503, { 'retry-after': '1' }).end();
+  };
+  for (const path of [PATHS.results, PATHS.artifacts]) service.always(path, busy);
+
+  const [dataDir, variablesDir, printed] = [testFolder(), testFolder(), testFolder()];
+  writeFileSync(join(variablesDir, 'FROM_FILE'), SECRETS.FROM_FILE);
+  const stdoutFile = join(printed, 'stdout');
+  const agent = await startAgent({
+    serviceUrl: service.url.href,
+    key: LOCATION_KEY,
+    dataDir,
+    stdoutFile,
+    env: {
+      FROM_ENV: SECRETS.FROM_ENV,
+      VARIABLES_FROM_ENV: 'FROM_ENV',
+      VARIABLES_DIR: variablesDir,
+      LOG_LEVEL: 'trace',
+    },
+  });
+  const lines = (): readonly string[] => readFileSync(stdoutFile, 'utf8').trim().split('\n');
+  await until(
+    async () => lines().length,
+    (count) => count >= checks.length,
+  );
+  await until(
+    async () => filesIn(dataDir).some((path) => path.includes('artifacts')),
+    (isThere) => isThere,
+  );
+  const spooled = Object.fromEntries(filesIn(dataDir).map((path) => [path, readFileSync(path)]));
+  service.restore();
+  service.always(PATHS.poll, (_request, response) => {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(pollAnswer(checks, false)));
+  });
+  await until(
+    async () => service.taken.length,
+    (count) => count >= checks.length,
+  );
+  await until(
+    async () => service.uploads.size,
+    (count) => count >= 1,
+  );
+  expect(await agent.kill('SIGTERM')).toBe(0);
+
+  const sent = service.seen.map(({ path, body, headers }, index) => {
+    const { [HEADERS.authorization]: _, ...rest } = headers;
+    return [
+      `request ${index} ${path}`,
+      Buffer.concat([unpacked(body), Buffer.from(JSON.stringify(rest))]),
+    ];
+  });
+  const artifacts = [...service.uploads].map(([id, { content, parts }]) => [
+    `artifact ${id}`,
+    content ?? Buffer.concat([...parts.values()]),
+  ]);
+  const places = {
+    ...spooled,
+    ...Object.fromEntries([...sent, ...artifacts]),
+    stdout: readFileSync(stdoutFile),
+    log: Buffer.from(agent.log()),
+  };
+  expect(leaksIn(places)).toEqual([]);
+
+  // It would be easy to leak nothing by running nothing.
+  const results = lines().map((line) => JSON.parse(line));
+  const shown = results.filter(({ apiCheckResult }) => apiCheckResult?.response);
+  expect(shown.length).toBe(5);
+  for (const { apiCheckResult, checkType } of shown) {
+    expect(apiCheckResult.request.url).toContain('********');
+    if (checkType === 'API') {
+      expect(apiCheckResult.request.headers.authorization).toBe('********');
+    }
+  }
+  expect(readFileSync(stdoutFile, 'utf8')).toContain('REQUEST_INVALID');
+  expect(readFileSync(stdoutFile, 'utf8')).toContain('CONNECT_REFUSED');
+  expect(leaksIn({ itself: Buffer.from(echoOf({ url: '', body: '' })) })).not.toEqual([]);
+  const long = artifacts.find(([id]) => String(id).includes('response-body'));
+  expect(String(long?.[1])).toContain('********');
+});

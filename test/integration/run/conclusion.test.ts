@@ -1,0 +1,86 @@
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import type { CheckResult } from '../../../src/model/result.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { type CheckFields, checkOf } from '../../support/checks.ts';
+import { listen } from '../../support/http-servers.ts';
+import { runHarness } from '../../support/run-harness.ts';
+import { refusingPort } from '../../support/tcp-servers.ts';
+
+/** The last lines of the job log of a check's only attempt. */
+async function conclusionOf(
+  type: 'API' | 'TCP' | 'DNS',
+  fields: CheckFields,
+): Promise<readonly string[]> {
+  const harness = runHarness({ clock: systemClock });
+  await harness.run(checkOf(type, { retryStrategy: null, ...fields }));
+  const [result] = harness.results;
+  return (jobLogOf(result) ?? []).map(({ level, msg }) => `${level}: ${msg}`);
+}
+
+function jobLogOf(result: CheckResult | undefined) {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = result ?? {};
+  return (apiCheckResult ?? tcpCheckResult ?? dnsCheckResult)?.jobLog;
+}
+
+async function answering(status: number): Promise<string> {
+  const server = createServer((_request, response) => response.writeHead(status).end('no'));
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${port}/`;
+}
+
+it('says of a refused connection what failed, where, and what to try', async () => {
+  const { port } = await refusingPort();
+  const log = await conclusionOf('TCP', { request: { hostname: 'localhost', port } });
+  const text = log.join('\n');
+  expect(text).toMatch(/^error: CONNECT_REFUSED: /m);
+  expect(log.at(-2)).toBe(
+    `info: Failed in the phase "connect", towards localhost:${port} at 127.0.0.1 (TCP)`,
+  );
+  expect(log.at(-1)).toMatch(/^info: What to try: See that the service runs and listens/);
+});
+
+it('says of a status that is not asked for that it is one', async () => {
+  const url = await answering(503);
+  const log = await conclusionOf('API', { request: { url } });
+  expect(log.slice(-3)).toEqual([
+    'error: Failed: status 503; under 400 is needed',
+    expect.stringMatching(
+      /^info: Failed in the phase "response", towards 127\.0\.0\.1:\d+ \(TCP\)$/,
+    ),
+    expect.stringMatching(/^info: What to try: Compare the answer/),
+  ]);
+});
+
+it('says of what took too long which phase took it', async () => {
+  const url = await answering(200);
+  const thresholds = { degradedResponseTime: 0, maxResponseTime: 0 };
+  const log = await conclusionOf('API', { request: { url }, ...thresholds });
+  expect(log.at(-3)).toMatch(/^error: Failed: .* ms, over 0 ms: failed$/);
+  expect(log.at(-1)).toMatch(
+    /^info: What to try: Look at the phase ".+", which took the most time/,
+  );
+});
+
+it('says nothing of an attempt that passed', async () => {
+  const url = await answering(200);
+  const log = await conclusionOf('API', { request: { url } });
+  expect(log.join('\n')).not.toContain('What to try');
+});
+
+it('tells of many assertions that failed only the first', async () => {
+  const assertions = Array.from({ length: 50 }, (_, index) => ({
+    source: 'TEXT_BODY',
+    property: '',
+    comparison: 'EQUALS',
+    target: `${index}`,
+    regex: null,
+  }));
+  const log = await conclusionOf('API', { request: { url: await answering(404), assertions } });
+  expect(log.filter((line) => line.startsWith('error: Failed: '))).toHaveLength(12);
+  expect(log.at(-1)).toMatch(/^info: What to try/);
+});
