@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -78,6 +79,52 @@ describe('vedette up', LIMIT, () => {
     expect(readFileSync(join(rig.data, 'up.json'), 'utf8')).toBe(kept);
     again.child.kill('SIGINT');
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('gives variables of the file and of its own environment to the checks, and follows the file', async () => {
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${request.headers['x-token']} ${request.headers['x-own']}`);
+      response.end('ok');
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const check = {
+      id: 'api',
+      checkType: 'API',
+      frequency: 1440,
+      request: {
+        url: `http://127.0.0.1:${port}/`,
+        headers: [
+          { key: 'x-token', value: '{{TOKEN}}' },
+          { key: 'x-own', value: '{{SHOP_TOKEN}}' },
+        ],
+      },
+    };
+    const write = (token: string): void =>
+      rig.writeAll({
+        variables: [{ key: 'TOKEN', value: token, secret: true }],
+        checks: [check],
+      });
+    const rig = upRig(check);
+    write('s3cret-1');
+    const cli = rig.start({ VARIABLES_FROM_ENV: 'SHOP_TOKEN', SHOP_TOKEN: 's3cret-own' });
+    const text = await cli.seen('stdout', /PASS {4}api/);
+    const { port: apiPort, key } = greetingIn(text);
+    write('s3cret-2');
+    await cli.seen('stderr', /checks\.yaml has changed: 1 variable updated\n/);
+    await cli.seen('stdout', /PASS {4}api.*PASS {4}api/s);
+    expect(asked).toEqual(['s3cret-1 s3cret-own', 's3cret-2 s3cret-own']);
+    const { json } = await askService(apiPort, '/v1/variables', { key });
+    expect(json).toMatchObject([{ key: 'TOKEN', value: null, secret: true }]);
+    cli.child.kill('SIGTERM');
+    const { stdout, stderr } = await cli.ended;
+    expect(stdout + stderr).not.toContain('s3cret');
   });
 
   it('starts again what ends, says what is wrong with the file, and leaves no orphan', async () => {

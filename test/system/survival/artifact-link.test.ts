@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
@@ -229,6 +230,7 @@ async function agentParts(options: {
   const client = new ServiceClient({
     serviceUrl: new URL(service.url),
     key: () => key,
+    proxies: NO_PROXIES,
     clock,
     version: '1.2.3',
   });
