@@ -19,8 +19,9 @@ const slug = z
 const proxyUrl = z
   .string()
   .max(2048)
-  .refine((text) => /^https?:\/\/[^/?#]/i.test(text) && URL.canParse(text), {
-    error: 'must be the http or https address of a proxy, for example http://proxy.internal:3128',
+  .refine(isProxyUrl, {
+    error:
+      'must be the http or https address of a proxy without a path, for example http://proxy.internal:3128; a / in a password is written %2F',
   })
   .nullable()
   .default(null)
@@ -34,3 +35,9 @@ export const privateLocationSchema = z.strictObject({
   proxyUrl,
 });
 export type PrivateLocationBody = z.infer<typeof privateLocationSchema>;
+
+/** What a `/` in a password that is not written as %2F makes of the rest is no path of a proxy. */
+function isProxyUrl(text: string): boolean {
+  if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).pathname === '/' && !/[?#]/.test(text);
+}

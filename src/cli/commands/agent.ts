@@ -70,8 +70,8 @@ function reportsFor(
 function keysOf({ work }: AgentConfig): readonly string[] {
   if (work.kind === 'file') return [];
   const { https, http } = work.proxies;
-  const ofProxies = [https, http].map((proxy) => proxy?.authorization?.replace('Basic ', '') ?? '');
-  return [work.key.current, ...ofProxies].filter((text) => text !== '');
+  const ofProxies = [https, http].flatMap((proxy) => proxy?.secrets ?? []);
+  return [work.key.current, ...ofProxies];
 }
 
 function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Terminal): OpenLink {

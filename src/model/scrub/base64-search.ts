@@ -1,13 +1,7 @@
 import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from './bytes-of-text.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
-import {
-  BASE64_IN_BASE64,
-  escapePairs,
-  SIX_TO_2_BITS,
-  SIX_TO_4_BITS,
-  SIX_TO_6_BITS,
-} from './digit-tables.ts';
+import { isEscapePair, kindsOfBytes, MARKERS_BEFORE_LAST } from './digit-tables.ts';
 import type { Escapes } from './escapes.ts';
 import { OtherReading } from './other-reading.ts';
 import { hashOf } from './prefilter.ts';
@@ -36,11 +30,14 @@ export class Base64Search {
   readonly #probe: DigitProbe;
   readonly #otherReading: OtherReading;
   #at = 0;
-  /** Of the run: its digits so far, and the last five of them. */
+  /** Of the run: its digits so far, and the last of them. */
   #digits = 0;
   #last = 0;
-  /** Of its last digits, which of their bytes are digits of base64 again. */
-  #kinds = 0;
+  /** The same without the last. */
+  #before = 0;
+  /** Of the bytes that ended in its last digits, which are digits of base64 or begin an escape. */
+  #base64 = 0;
+  #markers = 0;
   /** How many digits it had at the last line break. */
   #lineFrom = 0;
   #isBroken: boolean = false;
@@ -74,79 +71,117 @@ export class Base64Search {
   /** Looks at what is before a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
+    while (this.#at < limit) {
+      if (this.#readDigits(bytes, limit)) this.#look();
+      else if (this.#at < limit) this.#readOther(bytes[this.#at] ?? 0);
+    }
+  }
+
+  /**
+   * Goes on to where something may be found, or to what is not just a digit or the end of a run.
+   * Tells whether something may be found with the last digit.
+   */
+  #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
-    const pairs = escapePairs(hasSpace);
-    const { recent } = this.#probe;
-    const run = this.#run;
+    const table = kindsOfBytes(hasSpace);
+    // Of a run of which nothing was told yet, nothing has to be remembered.
+    const isNew = this.#digits === 0;
     let at = this.#at;
-    let digits = this.#digits;
+    let from = at;
+    let before = this.#before;
     let last = this.#last;
-    let kinds = this.#kinds;
+    let base64 = this.#base64;
+    let markers = this.#markers;
+    let maySee = false;
     while (at < limit) {
       const byte = bytes[at] ?? 0;
-      let digit = BASE64_VALUES[byte] ?? NO_DIGIT;
-      let end = at + 1;
+      const digit = BASE64_VALUES[byte] ?? NO_DIGIT;
       if (digit >= NO_DIGIT) {
-        if (IS_MARKER[byte] === 1 || (byte <= CARRIAGE_RETURN && digits >= MIN_LINE_DIGITS)) {
-          this.#digits = digits;
-          digit = this.#readEscaped(at, byte);
-          end = this.end;
-          if (digit !== NO_DIGIT && IS_MARKER[byte] === 1) this.#otherReading.search(at + 1, end);
-        }
-        if (digit >= NO_DIGIT) {
-          at = end;
-          if (digit === LINE_BREAK) {
-            this.#isBroken = true;
-            continue;
-          }
-          if (run.isOn) run.finish(false);
-          if (digits >= MIN_LINE_DIGITS) this.#reset();
-          digits = 0;
-          last = 0;
-          kinds = 0;
-          continue;
-        }
+        if (!isNew || IS_MARKER[byte] === 1) break;
+        if (byte <= CARRIAGE_RETURN && at - from >= MIN_LINE_DIGITS) break;
+        at += 1;
+        from = at;
+        last = 0;
+        base64 = 0;
+        markers = 0;
+        continue;
       }
-      if (this.#isBroken) {
-        this.#isBroken = false;
-        this.#lineFrom = digits;
-      }
-      if (run.isOn) run.push(digit, at, end);
-      recent[digits & 31] = at;
-      at = end;
-      digits += 1;
-      const after2 = (last << 2) | (digit >> 4);
-      const after4 = (last << 4) | (digit >> 2);
-      const after6 = (last << 6) | digit;
-      kinds = (kinds << 3) | (BASE64_IN_BASE64[after6 & 4095] ?? 0);
-      last = after6 & 0x3fffffff;
-      const bit2 = hashOf(after2) >>> shift;
-      const bit4 = hashOf(after4) >>> shift;
-      const bit6 = hashOf(after6) >>> shift;
-      const pair2 = after2 & 65_535;
-      const pair4 = after4 & 65_535;
-      const pair6 = after6 & 65_535;
-      const seen =
-        ((fours[bit2 >>> 5] ?? 0) >>> bit2) |
-        ((fours[bit4 >>> 5] ?? 0) >>> bit4) |
-        ((fours[bit6 >>> 5] ?? 0) >>> bit6) |
-        ((pairs[pair2 >>> 5] ?? 0) >>> pair2) |
-        ((pairs[pair4 >>> 5] ?? 0) >>> pair4) |
-        ((pairs[pair6 >>> 5] ?? 0) >>> pair6);
-      const isBase64 =
-        (kinds & SIX_TO_2_BITS) === SIX_TO_2_BITS ||
-        (kinds & SIX_TO_4_BITS) === SIX_TO_4_BITS ||
-        (kinds & SIX_TO_6_BITS) === SIX_TO_6_BITS;
-      if ((seen & 1) === 0 && !isBase64) continue;
-      this.#digits = digits;
-      this.#look(after2, (digits + 2) & 3, end, (kinds & SIX_TO_2_BITS) === SIX_TO_2_BITS);
-      this.#look(after4, (digits + 1) & 3, end, (kinds & SIX_TO_4_BITS) === SIX_TO_4_BITS);
-      this.#look(after6, digits & 3, end, (kinds & SIX_TO_6_BITS) === SIX_TO_6_BITS);
+      at += 1;
+      before = last;
+      const to2 = hashOf((before << 2) | (digit >> 4)) >>> shift;
+      const to4 = hashOf((before << 4) | (digit >> 2)) >>> shift;
+      last = (before << 6) | digit;
+      const to6 = hashOf(last) >>> shift;
+      const kinds = table[last & 4095] ?? 0;
+      base64 = (base64 << 3) | (kinds & 7);
+      markers = (markers << 3) | (kinds >> 3);
+      const mayBegin =
+        ((fours[to2 >>> 5] ?? 0) >>> to2) |
+        ((fours[to4 >>> 5] ?? 0) >>> to4) |
+        ((fours[to6 >>> 5] ?? 0) >>> to6);
+      if ((mayBegin & 1) === 0 && (markers & MARKERS_BEFORE_LAST) === 0 && !isSix(base64)) continue;
+      maySee = true;
+      break;
     }
     this.#at = at;
-    this.#digits = digits;
+    this.#before = before;
     this.#last = last;
-    this.#kinds = kinds;
+    this.#base64 = base64;
+    this.#markers = markers;
+    if (at > from) this.#take(bytes, from, at);
+    return maySee;
+  }
+
+  /** Digits, one behind another. */
+  #take(bytes: Uint8Array, from: number, to: number): void {
+    if (this.#isBroken) {
+      this.#isBroken = false;
+      this.#lineFrom = this.#digits;
+    }
+    const run = this.#run;
+    for (let at = from; at < to && run.isOn; at += 1) {
+      run.push(BASE64_VALUES[bytes[at] ?? 0] ?? 0, at, at + 1);
+    }
+    this.#digits += to - from;
+    this.#probe.remember(this.#digits, from, to);
+  }
+
+  /** Reads what is no digit by itself. */
+  #readOther(byte: number): void {
+    const at = this.#at;
+    const isMarker = IS_MARKER[byte] === 1;
+    const mayBreak = byte <= CARRIAGE_RETURN && this.#digits >= MIN_LINE_DIGITS;
+    const digit = isMarker || mayBreak ? this.#readEscaped(at, byte) : NO_DIGIT;
+    if (digit === NO_DIGIT) {
+      if (this.#run.isOn) this.#run.finish(false);
+      if (this.#digits > 0) this.#reset();
+      this.#at = at + 1;
+      return;
+    }
+    const { end } = this;
+    if (isMarker) this.#otherReading.search(at + 1, end);
+    this.#at = end;
+    if (digit === LINE_BREAK) {
+      this.#isBroken = true;
+      return;
+    }
+    this.#takeEscaped(digit, at, end);
+  }
+
+  #takeEscaped(digit: number, at: number, end: number): void {
+    if (this.#isBroken) {
+      this.#isBroken = false;
+      this.#lineFrom = this.#digits;
+    }
+    if (this.#run.isOn) this.#run.push(digit, at, end);
+    this.#digits += 1;
+    this.#probe.remember(this.#digits, at, at + 1);
+    this.#before = this.#last;
+    this.#last = (this.#before << 6) | digit;
+    const kinds = kindsOfBytes(this.#task.automaton.prefilter.hasSpace)[this.#last & 4095] ?? 0;
+    this.#base64 = (this.#base64 << 3) | (kinds & 7);
+    this.#markers = (this.#markers << 3) | (kinds >> 3);
+    this.#look();
   }
 
   /** The text is at its end. */
@@ -178,21 +213,28 @@ export class Base64Search {
   #reset(): void {
     this.#digits = 0;
     this.#last = 0;
-    this.#kinds = 0;
+    this.#before = 0;
+    this.#base64 = 0;
+    this.#markers = 0;
     this.#lineFrom = 0;
     this.#isBroken = false;
   }
 
-  /** Looks closer at the four bytes that end in the last digit. */
-  #look(bytes: number, phase: number, end: number, isBase64: boolean): void {
+  /** Looks closer at the bytes that end in the last digit, each of a phase of its own. */
+  #look(): void {
     const { prefilter } = this.#task.automaton;
-    const probe = this.#probe;
     const digits = this.#digits;
-    if (isBase64) probe.search(phase, digits, end);
-    else if (prefilter.mayBeginFour(bytes)) probe.sawBytes(bytes, phase, digits, end);
-    const pair = bytes & 65_535;
-    const pairs = escapePairs(prefilter.hasSpace);
-    if ((((pairs[pair >>> 5] ?? 0) >>> pair) & 1) === 1) probe.sawEscape(phase, digits, end);
+    for (let byte = 0; byte < 3; byte += 1) {
+      const phase = (digits + 2 - byte) & 3;
+      const bytes =
+        byte === 2
+          ? this.#last
+          : (this.#before << (2 + byte * 2)) | ((this.#last & 63) >> (4 - byte * 2));
+      if (isSix(this.#base64 & (BASE64_OF_FIRST >> byte)))
+        this.#probe.search(phase, digits, this.#at);
+      else if (prefilter.mayBeginFour(bytes)) this.#probe.sawBytes(bytes, phase, digits, this.#at);
+      if (isEscapePair(bytes, prefilter.hasSpace)) this.#probe.sawEscape(phase, digits, this.#at);
+    }
   }
 
   /**
@@ -240,4 +282,13 @@ export class Base64Search {
     }
     return -1;
   }
+}
+
+/** Of bits for each digit, those of bytes that end after two bits of it. */
+const BASE64_OF_FIRST = 0x444444;
+
+/** Whether six bytes on end are digits: none ends in each fourth digit. */
+function isSix(base64: number): boolean {
+  const three = base64 & (base64 >>> 4) & (base64 >>> 8);
+  return (three & (three >>> 12) & 7) !== 0;
 }

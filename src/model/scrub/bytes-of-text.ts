@@ -11,6 +11,8 @@ export const HEX_VALUES: Uint8Array = new Uint8Array(256).fill(16);
 export const BASE64_VALUES: Uint8Array = new Uint8Array(256).fill(64);
 /** 1 for the bytes that an escape may begin with, `+` aside. */
 export const IS_MARKER: Uint8Array = new Uint8Array(256);
+/** The same, and 2 for `+`. */
+export const MARKER_KINDS: Uint8Array = new Uint8Array(256);
 /** What may follow on a marker that begins an escape: one bit for each marker. */
 const FOLLOWS = new Uint8Array(256);
 
@@ -27,6 +29,8 @@ for (const [value, digit] of [...BASE64].entries()) BASE64_VALUES[digit.charCode
 BASE64_VALUES[0x2d] = 62;
 BASE64_VALUES[0x5f] = 63;
 for (const marker of [BACKSLASH, PERCENT, AMPERSAND]) IS_MARKER[marker] = 1;
+MARKER_KINDS.set(IS_MARKER);
+MARKER_KINDS[PLUS] = 2;
 for (let byte = 0x20; byte < 0x7f; byte += 1) {
   const isAlphanumeric = /[A-Za-z0-9]/.test(String.fromCharCode(byte));
   let follows = 0;

@@ -20,11 +20,12 @@ const BEFORE_DIGITS = 16;
 const PROBE_BYTES = 48;
 
 /**
- * Looks closer at digits that may hold a secret, and has those searched that still may. Positions of
- * the last digits must be given in `recent`, by their numbers in the run.
+ * Looks closer at digits that may hold a secret, and has those searched that still may. All digits
+ * of a run must be told before (`remember`).
  */
 export class DigitProbe {
-  readonly recent = new Int32Array(RECENT);
+  /** Where the last digits stand, by their numbers in the run. */
+  readonly #recent = new Int32Array(RECENT);
   readonly #bits: 4 | 6;
   readonly #window: Window;
   readonly #task: Task;
@@ -40,6 +41,18 @@ export class DigitProbe {
     this.#reader = reader;
     this.#run = run;
     this.#beginnings = new Beginnings(this.#probe, task);
+  }
+
+  /**
+   * Digits stand from one position to another, one behind another.
+   *
+   * @param digits how many the run has with them
+   */
+  remember(digits: number, from: number, to: number): void {
+    const recent = this.#recent;
+    for (let at = Math.max(from, to - RECENT); at < to; at += 1) {
+      recent[(digits - to + at) & (RECENT - 1)] = at;
+    }
   }
 
   /** The last digit ends four bytes that a secret may begin with. */
@@ -69,7 +82,7 @@ export class DigitProbe {
     if (!run.isOn) {
       const first = Math.max(0, digits - BEFORE_DIGITS);
       run.start(first);
-      for (let at = this.recent[first % RECENT] ?? 0; at < end; at = this.#reader.end) {
+      for (let at = this.#recent[first & (RECENT - 1)] ?? 0; at < end; at = this.#reader.end) {
         const digit = this.#reader.digitAt(at);
         if (digit < NO_DIGIT) run.push(digit, at, this.#reader.end);
       }
@@ -79,12 +92,12 @@ export class DigitProbe {
 
   /** Where the first of the last digits stands that may still be searched. */
   undecided(digits: number): number {
-    return this.recent[Math.max(0, digits - BEFORE_DIGITS) % RECENT] ?? 0;
+    return this.#recent[Math.max(0, digits - BEFORE_DIGITS) & (RECENT - 1)] ?? 0;
   }
 
   shift(bytes: number): void {
     for (let digit = 0; digit < RECENT; digit += 1) {
-      this.recent[digit] = (this.recent[digit] ?? 0) - bytes;
+      this.#recent[digit] = (this.#recent[digit] ?? 0) - bytes;
     }
   }
 
@@ -98,7 +111,7 @@ export class DigitProbe {
     let length = 0;
     let rest = 0;
     let restBits = 0;
-    let at = this.recent[first % RECENT] ?? 0;
+    let at = this.#recent[first & (RECENT - 1)] ?? 0;
     while (length < PROBE_BYTES && at < this.#window.length) {
       const digit = this.#reader.digitAt(at);
       if (digit === NO_DIGIT) break;

@@ -8,44 +8,36 @@ import {
   PLUS,
 } from './bytes-of-text.ts';
 
-/** One bit for each two bytes that an escape may begin with. */
-const ESCAPE_PAIRS = pairsOf([BACKSLASH, PERCENT, AMPERSAND]);
-const ESCAPE_PAIRS_WITH_PLUS = pairsOf([BACKSLASH, PERCENT, AMPERSAND, PLUS]);
-
-function pairsOf(markers: readonly number[]): Int32Array {
-  const pairs = new Int32Array(65_536 / 32);
-  for (const marker of markers) {
-    for (let byte = 0; byte < 256; byte += 1) {
-      if (IS_MARKER[marker] === 1 && !mayEscape(marker, byte)) continue;
-      const pair = (marker << 8) | byte;
-      pairs[pair >>> 5] = (pairs[pair >>> 5] ?? 0) | (1 << pair);
-    }
-  }
-  return pairs;
-}
-
-/** @param hasPlus whether a plus is an escape, too */
-export function escapePairs(hasPlus: boolean): Int32Array {
-  return hasPlus ? ESCAPE_PAIRS_WITH_PLUS : ESCAPE_PAIRS;
-}
+const MARKERS = [BACKSLASH, PERCENT, AMPERSAND];
 
 /**
- * By a digit of base64 and the one before it, which of the three bytes that end in it are digits of
- * base64 themselves. A byte that begins with the first bit of the one before ends after two bits
- * of the digit (bit 2); one that begins with its third bit after four (bit 1); and one that begins
- * with its fifth bit after six (bit 0).
+ * By a digit of base64 and the one before it, what the three bytes that end in it are: whether
+ * digits of base64 themselves, in the lowest three bits, and whether markers of escapes, in the next
+ * three. A byte that begins with the first bit of the digit before ends after two bits of the digit
+ * (bits 2 and 5); one that begins with its third bit after four (1 and 4); and one that begins with
+ * its fifth bit after six (0 and 3).
  */
-export const BASE64_IN_BASE64: Uint8Array = Uint8Array.from({ length: 4096 }, (_, bits) =>
-  [bits >> 4, bits >> 2, bits].reduce(
-    (sum, byte) => sum * 2 + ((BASE64_VALUES[byte & 255] ?? 64) < 64 ? 1 : 0),
-    0,
-  ),
-);
+function kindsTable(markers: readonly number[]): Uint8Array {
+  const kindOf = (byte: number): number =>
+    (markers.includes(byte) ? 8 : 0) | ((BASE64_VALUES[byte] ?? 64) < 64 ? 1 : 0);
+  return Uint8Array.from({ length: 4096 }, (_, bits) =>
+    [bits >> 4, bits >> 2, bits].reduce((sum, byte) => sum * 2 + kindOf(byte & 255), 0),
+  );
+}
+const KINDS = kindsTable(MARKERS);
+const KINDS_WITH_PLUS = kindsTable([...MARKERS, PLUS]);
 
-/**
- * Of the bits of the last eight digits, those of six bytes on end, by the last byte's. There are no
- * bytes that begin with the fourth digit of a group.
- */
-export const SIX_TO_2_BITS = 0x444444;
-export const SIX_TO_4_BITS = 0x222222;
-export const SIX_TO_6_BITS = 0x111111;
+/** @param hasPlus whether a plus is a marker, too */
+export function kindsOfBytes(hasPlus: boolean): Uint8Array {
+  return hasPlus ? KINDS_WITH_PLUS : KINDS;
+}
+
+/** Of the markers that ended in the last three digits, those whose next byte ends in the last. */
+export const MARKERS_BEFORE_LAST = 0x70;
+
+/** Whether two bytes may begin an escape. */
+export function isEscapePair(bytes: number, hasPlus: boolean): boolean {
+  const marker = (bytes >>> 8) & 255;
+  if (IS_MARKER[marker] !== 1) return hasPlus && marker === PLUS;
+  return mayEscape(marker, bytes & 255);
+}

@@ -1,7 +1,7 @@
-import { BASE64_VALUES, HEX_VALUES } from './bytes-of-text.ts';
+import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS } from './bytes-of-text.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
-import { escapePairs } from './digit-tables.ts';
+import { isEscapePair } from './digit-tables.ts';
 import { hashOf } from './prefilter.ts';
 import type { Scanner } from './scanner-type.ts';
 import type { Report, Task, Window } from './window.ts';
@@ -25,7 +25,7 @@ export class HexSearch {
   #digits = 0;
   #last = 0;
   /** Of the last bytes, whether each was a digit of base64. */
-  #kinds = 0;
+  #base64 = 0;
 
   constructor(
     window: Window,
@@ -59,44 +59,84 @@ export class HexSearch {
   /** Looks at what is before a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
-    const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
-    const pairs = escapePairs(hasSpace);
+    while (this.#at < limit) {
+      if (this.#digits === 0) this.#skip(bytes, limit);
+      if (this.#readDigits(bytes, limit)) this.#look();
+      else if (this.#at < limit) this.#endRun();
+    }
+  }
+
+  /** Goes to where a run may begin that is long enough. */
+  #skip(bytes: Uint8Array, limit: number): void {
     let at = this.#at;
-    while (at < limit) {
-      if (this.#digits === 0) {
-        // Of so many bytes, none begins a run that is long enough if the last is no digit.
-        while (at + MIN_DIGITS <= limit && HEX_VALUES[bytes[at + MIN_DIGITS - 1] ?? 0] === 16) {
-          at += MIN_DIGITS;
-        }
-        if (at >= limit) break;
-      }
-      const digit = HEX_VALUES[bytes[at] ?? 0] ?? 16;
-      at += 1;
-      if (digit > 15) {
-        if (this.#run.isOn) this.#run.finish(false);
-        this.#digits = 0;
-        continue;
-      }
-      if (this.#run.isOn) this.#run.push(digit, at - 1, at);
-      this.#probe.recent[this.#digits % this.#probe.recent.length] = at - 1;
-      this.#digits += 1;
-      this.#last = (this.#last << 4) | digit;
-      const last = this.#last;
-      this.#kinds = (this.#kinds << 1) | ((BASE64_VALUES[last & 255] ?? 64) < 64 ? 1 : 0);
-      const phase = this.#digits & 1;
-      const bit = hashOf(last) >>> shift;
-      if ((((fours[bit >>> 5] ?? 0) >>> bit) & 1) === 1 && this.#digits >= MIN_DIGITS) {
-        this.#probe.sawBytes(last, phase, this.#digits, at);
-      }
-      const pair = last & 65_535;
-      if ((((pairs[pair >>> 5] ?? 0) >>> pair) & 1) === 1 && this.#digits >= 4) {
-        this.#probe.sawEscape(phase, this.#digits, at);
-      }
-      if ((this.#kinds & SIX_DIGITS) === SIX_DIGITS && this.#digits >= 12) {
-        this.#probe.search(phase, this.#digits, at);
-      }
+    // Of so many bytes, none begins it if the last is no digit.
+    while (at + MIN_DIGITS <= limit && HEX_VALUES[bytes[at + MIN_DIGITS - 1] ?? 0] === 16) {
+      at += MIN_DIGITS;
     }
     this.#at = at;
+  }
+
+  /** Reads digits, up to where something may be found. Tells whether that is so for the last. */
+  #readDigits(bytes: Uint8Array, limit: number): boolean {
+    const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
+    const from = this.#at;
+    let at = from;
+    let last = this.#last;
+    let base64 = this.#base64;
+    let maySee = false;
+    while (at < limit) {
+      const digit = HEX_VALUES[bytes[at] ?? 0] ?? 16;
+      if (digit > 15) break;
+      at += 1;
+      last = (last << 4) | digit;
+      base64 = (base64 << 1) | ((BASE64_VALUES[last & 255] ?? NO_DIGIT) < NO_DIGIT ? 1 : 0);
+      const bit = hashOf(last) >>> shift;
+      const kind = MARKER_KINDS[(last >>> 8) & 255] ?? 0;
+      maySee =
+        (((fours[bit >>> 5] ?? 0) >>> bit) & 1) === 1 ||
+        kind === 1 ||
+        (kind === 2 && hasSpace) ||
+        (base64 & SIX_DIGITS) === SIX_DIGITS;
+      if (maySee) break;
+    }
+    this.#at = at;
+    this.#last = last;
+    this.#base64 = base64;
+    this.#take(bytes, from, at);
+    return maySee;
+  }
+
+  #take(bytes: Uint8Array, from: number, to: number): void {
+    const run = this.#run;
+    for (let at = from; at < to && run.isOn; at += 1) {
+      run.push(HEX_VALUES[bytes[at] ?? 0] ?? 0, at, at + 1);
+    }
+    this.#digits += to - from;
+    this.#probe.remember(this.#digits, from, to);
+  }
+
+  #endRun(): void {
+    if (this.#run.isOn) this.#run.finish(false);
+    this.#digits = 0;
+    this.#last = 0;
+    this.#base64 = 0;
+    this.#at += 1;
+  }
+
+  /** Looks closer at the bytes that end in the last digit. */
+  #look(): void {
+    const digits = this.#digits;
+    const last = this.#last;
+    const phase = digits & 1;
+    const { prefilter } = this.#task.automaton;
+    const isBase64 = (this.#base64 & SIX_DIGITS) === SIX_DIGITS;
+    if (isBase64 && digits >= 12) this.#probe.search(phase, digits, this.#at);
+    else if (digits >= MIN_DIGITS && prefilter.mayBeginFour(last)) {
+      this.#probe.sawBytes(last, phase, digits, this.#at);
+    }
+    if (digits >= 4 && isEscapePair(last, prefilter.hasSpace)) {
+      this.#probe.sawEscape(phase, digits, this.#at);
+    }
   }
 
   /** The text is at its end. */

@@ -1,7 +1,7 @@
 import { BASE64_VALUES } from './bytes-of-text.ts';
 import type { DigitReader } from './digit-probe.ts';
 import type { DigitRun } from './digit-run.ts';
-import { escapePairs } from './digit-tables.ts';
+import { isEscapePair } from './digit-tables.ts';
 import { LOOK_AHEAD_BYTES, MAX_ESCAPE_BYTES, type Task, type Window } from './window.ts';
 
 /** Four bytes take so many digits at least, and no secret is shorter. */
@@ -53,7 +53,6 @@ export class OtherReading {
   /** Whether a secret may begin in the digits of the escape. */
   #mayBegin(from: number, escapeEnd: number, limit: number): boolean {
     const { prefilter } = this.#task.automaton;
-    const pairs = escapePairs(prefilter.hasSpace);
     let last = 0;
     let digits = 0;
     let hasEscape = false;
@@ -68,8 +67,7 @@ export class OtherReading {
       last = ((last << 6) | digit) & 0x3fffffff;
       for (const bytes of ends) {
         if (digits >= MIN_DIGITS && prefilter.mayBeginFour(bytes)) return true;
-        const pair = bytes & 65_535;
-        if ((((pairs[pair >>> 5] ?? 0) >>> pair) & 1) === 1) hasEscape = true;
+        if (isEscapePair(bytes, prefilter.hasSpace)) hasEscape = true;
       }
     }
     return hasEscape && digits >= MIN_DIGITS;

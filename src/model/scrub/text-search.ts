@@ -1,6 +1,6 @@
 import { ROOT } from './automaton.ts';
 import { Beginnings, KNOWN_BYTES } from './beginnings.ts';
-import { IS_MARKER, mayEscape, PLUS } from './bytes-of-text.ts';
+import { IS_MARKER, MARKER_KINDS, mayEscape, PLUS } from './bytes-of-text.ts';
 import { Escapes } from './escapes.ts';
 import { Histories, PLAIN } from './histories.ts';
 import { hashOf } from './prefilter.ts';
@@ -99,10 +99,10 @@ export class TextSearch {
       last = (last << 8) | byte;
       const bit = hashOf(last) >>> shift;
       if ((((fours[bit >>> 5] ?? 0) >>> bit) & 1) === 1) break;
-      if (IS_MARKER[byte] === 1) {
-        const mayMatter = mayEscape(byte, bytes[at + 1] ?? 0);
-        if (mayMatter && this.#beginnings.mayHaveEscapeAt(at)) break;
-      } else if (byte === PLUS && hasSpace && this.#beginnings.mayHaveEscapeAt(at)) break;
+      const kind = MARKER_KINDS[byte] ?? 0;
+      if (kind === 0) continue;
+      const mayMatter = kind === 1 ? mayEscape(byte, bytes[at + 1] ?? 0) : hasSpace;
+      if (mayMatter && this.#beginnings.mayHaveEscapeAt(at)) break;
     }
     this.#at = at;
     if (at < limit) this.#startReading(at);

@@ -11,6 +11,8 @@ export interface HttpProxy {
   readonly port: number;
   /** For Proxy-Authorization; null where the URL has no credentials. A secret. */
   readonly authorization: string | null;
+  /** What nobody but the proxy may see: the password, and both credentials as they are sent. */
+  readonly secrets: readonly string[];
 }
 
 /**
@@ -30,12 +32,16 @@ export function parseProxy(text: string): HttpProxy | null {
   const hostname = withoutBrackets(url.hostname);
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
   if (port === 0) return null;
+  const credentials = credentialsOf(url);
+  const encoded = credentials === null ? null : base64(credentials.join(':'));
+  const [, password = ''] = credentials ?? [];
   return {
     shown: `${url.protocol}//${endpointText(hostname, port)}`,
     isTls,
     hostname,
     port,
-    authorization: authorizationOf(url),
+    authorization: encoded === null ? null : `Basic ${encoded}`,
+    secrets: encoded === null ? [] : [password, encoded].filter((text) => text !== ''),
   };
 }
 
@@ -44,10 +50,13 @@ export function withoutCredentials(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1********@');
 }
 
-function authorizationOf({ username, password }: URL): string | null {
+function credentialsOf({ username, password }: URL): readonly [string, string] | null {
   if (username === '' && password === '') return null;
-  const credentials = `${percentDecoded(username)}:${percentDecoded(password)}`;
-  return `Basic ${Buffer.from(credentials, 'utf8').toString('base64')}`;
+  return [percentDecoded(username), percentDecoded(password)];
+}
+
+function base64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
 }
 
 function percentDecoded(text: string): string {

@@ -47,3 +47,11 @@ it.each([
 ])('shows %s without its credentials', (text, shown) => {
   expect(withoutCredentials(text)).toBe(shown);
 });
+
+it('tells what of it is secret', () => {
+  const secrets = (text: string) => parseProxy(text)?.secrets;
+  const encoded = Buffer.from('ann:p@ss').toString('base64');
+  expect(secrets('http://ann:p%40ss@proxy.test')).toEqual(['p@ss', encoded]);
+  expect(secrets('http://ann@proxy.test')).toEqual([Buffer.from('ann:').toString('base64')]);
+  expect(secrets('http://proxy.test')).toEqual([]);
+});

@@ -1,0 +1,130 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { startBucketServer } from '../../support/containers/bucket-server.ts';
+import { composeService } from '../../support/containers/compose-file.ts';
+import { DOCKER } from '../../support/containers/prometheus-files.ts';
+import {
+  DATABASE,
+  PREPARE,
+  runNode,
+  type ScriptEnd,
+  SETUP,
+  WITH_SECRETS,
+} from '../../support/containers/scripts.ts';
+import {
+  newApiKey,
+  type RunningService,
+  startAgent,
+  startService,
+  testFolder,
+  until,
+} from '../../support/deployment.ts';
+
+const CHECKS = join(DOCKER, 'compose/checks.yaml');
+
+describe('setup.mjs', () => {
+  it('makes bucket, location, key and checks, by which an agent begins to work, and all that once', async () => {
+    // More often than the client of the store tries again by itself.
+    const stack = await startStack({ busyFor: 5 });
+    const first = await stack.setup();
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(first.stdout.match(/^setup: .+$/gm)).toEqual([
+      'setup: bucket vedette: made',
+      'setup: private location compose: made',
+      `setup: its agents' key in ${stack.keyFile}: made`,
+      `setup: checks of ${CHECKS}: applied`,
+    ]);
+    expect(stack.buckets).toEqual(['vedette']);
+    const env = { API_KEY_FILE: stack.keyFile };
+    const agent = await startAgent({ serviceUrl: stack.service.url, key: '', env });
+    const { json } = await until(
+      () => agent.health(),
+      (health) => health.json.checks === 5,
+    );
+    expect(json.state).toBe('running');
+
+    const key = readFileSync(stack.keyFile, 'utf8');
+    await stack.service.ask('/v1/checks/service-ping', { method: 'DELETE' });
+    const again = await stack.setup();
+    expect(again.stdout.match(/: [^:]+$/gm)).toEqual([
+      ': is there',
+      ': is there',
+      ': is there',
+      ': left alone, as the account has checks',
+    ]);
+    expect(readFileSync(stack.keyFile, 'utf8')).toBe(key);
+    expect((await stack.service.ask('/v1/checks')).json).toHaveLength(4);
+  });
+
+  it('makes another key where the file is of another database or lost, and says what it cannot do', async () => {
+    const stack = await startStack();
+    await stack.setup();
+    writeFileSync(stack.keyFile, `pl_${'0'.repeat(32)}\n`);
+    expect((await stack.setup()).stdout).toContain('key: made');
+    expect(readFileSync(stack.keyFile, 'utf8')).toMatch(/^pl_(?!0{32})[0-9a-f]{32}\n$/);
+
+    rmSync(stack.keyFile);
+    const third = await stack.setup();
+    expect(third.code).toBe(1);
+    expect(third.stderr).toMatch(/^setup: POST .+ failed: 409 .+revoke the one .+\n$/);
+
+    const strange = await stack.setup({ FIRST_API_KEY: newApiKey() });
+    expect(strange.code).toBe(1);
+    expect(strange.stderr).toMatch(/^setup: GET .+ failed: 401 .+\n$/);
+
+    await stack.service.kill('SIGTERM');
+    const away = await stack.setup({}, ['--wait', '0']);
+    expect(away.code).toBe(1);
+    expect(away.stderr).toMatch(/^setup: GET \/v1\/private-locations.+ failed: .+\n$/);
+    expect((await runNode([SETUP])).stderr).toMatch(/setup: usage: .+\n$/);
+  });
+});
+
+interface Stack {
+  readonly service: RunningService;
+  readonly keyFile: string;
+  readonly buckets: readonly string[];
+  setup(env?: Readonly<Record<string, string>>, args?: readonly string[]): Promise<ScriptEnd>;
+}
+
+/** The service as compose.yaml starts it, by files of prepare.mjs, on the embedded database. */
+async function startStack(options: { readonly busyFor?: number } = {}): Promise<Stack> {
+  const folder = testFolder();
+  await runNode([PREPARE, folder, DATABASE]);
+  const secrets = join(folder, 'service');
+  rmSync(join(secrets, 'DATABASE_URL'));
+  const secret = (name: string): string => readFileSync(join(secrets, name), 'utf8').trim();
+  const credentials = {
+    accessKeyId: secret('S3_ACCESS_KEY_ID'),
+    secretAccessKey: secret('S3_SECRET_ACCESS_KEY'),
+  };
+  const store = await startBucketServer(credentials, options);
+  const { PORT: _, ...environment } = composeService('service').environment ?? {};
+  const env = { ...environment, S3_ENDPOINT: store.endpoint };
+  const service = await startService({
+    prefix: ['sh', WITH_SECRETS, secrets],
+    apiKey: secret('FIRST_API_KEY'),
+    env,
+  });
+  const keyFile = join(folder, 'key');
+  return {
+    service,
+    keyFile,
+    buckets: store.buckets,
+    setup: (more = {}, args = []) =>
+      runNode(
+        [SETUP, '--location=compose', `--key-file=${keyFile}`, `--checks=${CHECKS}`, ...args],
+        {
+          ...env,
+          SERVICE_URL: service.url,
+          FIRST_API_KEY: secret('FIRST_API_KEY'),
+          S3_ACCESS_KEY_ID: credentials.accessKeyId,
+          S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+          // It warns of Node 20, which is not what the image has.
+          AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+          ...more,
+        },
+      ),
+  };
+}
