@@ -45,7 +45,11 @@ export default defineConfig({
           ...shared,
           name: 'system',
           include: ['test/system/**/*.test.ts'],
-          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+          globalSetup: [
+            ...shared.globalSetup,
+            'test/support/prepare-pglite.ts',
+            'test/support/containers/setup.ts',
+          ],
           testTimeout: 120_000,
           hookTimeout: 60_000,
           fileParallelism: false,

@@ -88,7 +88,7 @@ export const ENVIRONMENT_OF = {
 type Command = keyof typeof ENVIRONMENT_OF;
 
 /** Without a service they would be read by nobody. */
-const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile, VARIABLES.dataDir];
+const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile];
 
 const MIB = 1024 * 1024;
 const DAY_MS = 86_400_000;

@@ -15,6 +15,7 @@ import type { Link, LinkedRuns } from './link/link.ts';
 import type { ResultSink } from './output/result-sink.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
+import { timelyArtifacts } from './run/timely-artifacts.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
@@ -71,7 +72,7 @@ export class Daemon implements LinkedRuns {
       sink,
       location: () => this.#location,
       handover: link.handover,
-      artifacts: link.artifacts,
+      artifacts: link.artifacts === null ? null : timelyArtifacts(link.artifacts, clock),
       evidence,
       onStarved: metrics.starved,
     };

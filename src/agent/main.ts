@@ -5,7 +5,8 @@ import { VERSION } from '../runtime/version.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { DaemonConfig } from './config.ts';
 import { Daemon } from './daemon.ts';
-import { type OpenedEvidence, openEvidence } from './evidence/open-evidence.ts';
+import { NO_EVIDENCE, openEvidence } from './evidence/open-evidence.ts';
+import { endOrphans } from './evidence/orphans.ts';
 import { HEALTH_OF_START, type HealthStatus } from './health/endpoints.ts';
 import { createMetrics } from './health/metrics.ts';
 import { startHealthServer } from './health/server.ts';
@@ -14,9 +15,6 @@ import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
-
-const NO_EVIDENCE: Promise<Omit<OpenedEvidence, 'room'> & { readonly room: null }> =
-  Promise.resolve({ room: null, close() {} });
 
 export interface AgentParts {
   readonly config: DaemonConfig;
@@ -77,8 +75,8 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const tools = createRunTools({ config, clock, log, clientCertificates, proxyUrl, secrets });
     const { resolver } = tools;
     const looking = config.evidence
-      ? openEvidence({ clock, log, resolver, onPass: metrics.evidence })
-      : NO_EVIDENCE;
+      ? openEvidence({ clock, log, resolver, onPass: metrics.evidence, signal: stop.now })
+      : endOrphans({ log }).then(() => NO_EVIDENCE);
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
@@ -90,7 +88,9 @@ export async function runAgent(parts: AgentParts): Promise<void> {
         return;
       }
       const link = await opening;
-      const { room: evidence } = await looking;
+      const opened = await looking;
+      opened.tell(link.artifacts !== null);
+      const { room: evidence } = opened;
       const { parts: toolParts } = tools;
       const connected = new Daemon({
         config,

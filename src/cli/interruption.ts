@@ -1,3 +1,4 @@
+import { guardAgainstFaults } from '../runtime/fault-guard.ts';
 import { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { EXIT, type Terminal } from './terminal.ts';
@@ -7,7 +8,10 @@ const GRACE_MS = 5_000;
 
 /** What ended a command before its time, and how it tells its caller. */
 export interface Interruption {
-  /** Aborted on the first SIGINT or SIGTERM, or when stdout was closed (`| head`). */
+  /**
+   * Aborted on the first SIGINT or SIGTERM, when stdout was closed (`| head`), or at an error that
+   * nobody caught, which Node would print with all that it holds.
+   */
   readonly signal: AbortSignal;
   /** null as long as nothing interrupted. */
   readonly exitCode: number | null;
@@ -29,18 +33,21 @@ export function watchForInterruption(
   signals.on('SIGINT', onInterrupt);
   signals.on('SIGTERM', onTerminate);
   const stop = new StopSignals({ emitter: signals, clock, graceMs: GRACE_MS, log });
+  const guard = guardAgainstFaults({ emitter: signals, log, stop });
+  const codeNow = (): number | null => (guard.faults > 0 ? EXIT.internal : exitCode);
   const onError = (): void => {
     exitCode ??= EXIT.closedOutput;
     stop.request('nobody reads stdout any more');
   };
   stdout.on('error', onError);
-  stop.now.addEventListener('abort', () => exitNow(exitCode ?? EXIT.interrupted));
+  stop.now.addEventListener('abort', () => exitNow(codeNow() ?? EXIT.interrupted));
   return {
     signal: stop.stopping,
     get exitCode() {
-      return exitCode;
+      return codeNow();
     },
     dispose() {
+      guard.dispose();
       stop.dispose();
       signals.off('SIGINT', onInterrupt);
       signals.off('SIGTERM', onTerminate);

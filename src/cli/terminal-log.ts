@@ -3,10 +3,18 @@ import { createLogger, type Logger, type LogLevel } from '../runtime/logger.ts';
 import { wantsColour } from './print/colour.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A log for people on stderr, beside the results. */
-export function createTerminalLog({ stderr, env, clock }: Terminal, level: LogLevel): Logger {
+/**
+ * A log for people on stderr, beside the results.
+ *
+ * @param scrub see LoggerOptions
+ */
+export function createTerminalLog(
+  { stderr, env, clock }: Terminal,
+  level: LogLevel,
+  scrub: (json: string) => string = (json) => json,
+): Logger {
   const colour = wantsColour(stderr, env);
-  return createLogger({ level, destination: stderr, format: 'pretty', colour, clock });
+  return createLogger({ level, destination: stderr, format: 'pretty', colour, clock, scrub });
 }
 
 /** LOG_LEVEL where it is set, else the level that the command prefers. */

@@ -40,19 +40,19 @@ export const ERROR_CODES = {
     phase: 'dns',
     meaning: 'The name server answered with another error code.',
     advice:
-      'Look up the code that the message names; ask the same server by dig from the host of the agent.',
+      'Look up the code that the message names, and ask the same server by dig from the host of the agent; where it names none, correct the name.',
   },
   DNS_TIMEOUT: {
     phase: 'dns',
     meaning: 'No name server answered in time.',
     advice:
-      'See whether UDP and TCP port 53 to the name server is open from the agent; the trace and the capture show how far it comes.',
+      'See whether the name server runs, and whether UDP and TCP to its port (mostly 53) are open from the agent; a trace shows the hop where it ends.',
   },
   DNS_UNREACHABLE: {
     phase: 'dns',
     meaning: 'No name server could be reached.',
     advice:
-      'See that the addresses in resolv.conf, or nameServer of the check, are right and that there is a route to them.',
+      'See that the addresses in resolv.conf, or nameServer of the check, are right, that a name server listens there, and that there is a route to them.',
   },
   DNS_MALFORMED: {
     phase: 'dns',
@@ -76,13 +76,13 @@ export const ERROR_CODES = {
     phase: 'connect',
     meaning: 'The connection was not established in time.',
     advice:
-      'See whether a firewall or security group drops the packets, and whether the host is up; the trace names the hop where it ends.',
+      'See whether a firewall or security group drops the packets, and whether the host is up; a trace shows the hop where it ends.',
   },
   CONNECT_UNREACHABLE: {
     phase: 'connect',
     meaning: 'There is no route to the host or network.',
     advice:
-      'Look at the routes of the host of the agent, and at the router that the trace ends with.',
+      'See whether the host is up: in the own network of the agent that is the usual cause. Else look at the routes of the host of the agent, and at the router or firewall that a trace ends with.',
   },
   CONNECT_RESET: {
     phase: 'connect',
@@ -94,7 +94,7 @@ export const ERROR_CODES = {
     phase: 'connect',
     meaning: 'The operating system refused the connection for another reason.',
     advice:
-      'The message has the error of the operating system: look at limits of files and ports on the host of the agent.',
+      'The message has the error of the operating system: look at limits of files and ports, and at the firewall, on the host of the agent.',
   },
   PROXY_UNREACHABLE: {
     phase: 'proxy',
@@ -211,7 +211,8 @@ export const ERROR_CODES = {
   TOO_MANY_REDIRECTS: {
     phase: 'response',
     meaning: 'More than 10 redirects were answered in a row.',
-    advice: 'Follow the redirects of the job log: two of them lead to each other.',
+    advice:
+      'Follow the redirects of the job log: often two of them lead to each other, or wait for a cookie that a check does not keep.',
   },
   REDIRECT_INVALID: {
     phase: 'response',
@@ -238,7 +239,7 @@ export const ERROR_CODES = {
     phase: 'icmp',
     meaning: 'No echo request was answered.',
     advice:
-      'See whether the host is up and whether a firewall drops echo requests; the trace names the hop where it ends.',
+      'See whether the host is up and whether a firewall drops echo requests; a trace shows the hop where it ends.',
   },
   ICMP_UNREACHABLE: {
     phase: 'icmp',

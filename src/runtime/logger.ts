@@ -17,8 +17,8 @@ export interface LoggerOptions {
   /** ANSI colours, for `pretty` only. The caller knows of NO_COLOR and whether it is a terminal. */
   readonly colour?: boolean;
   readonly clock?: Clock;
-  /** Takes out of a line, which is JSON, what nobody may see. */
-  readonly scrub?: (line: string) => string;
+  /** Takes out of an object of JSON, without level and time, what nobody may see. */
+  readonly scrub?: (json: string) => string;
   /** Told of what is logged as `err` at the levels error and fatal: our own faults. Never throws. */
   readonly onError?: (error: unknown) => void;
 }
@@ -35,10 +35,10 @@ const MAX_WAITING_BYTES = 1024 * 1024;
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, destination, format, colour = false, clock = systemClock, onError } = options;
-  const { scrub = (line: string) => line } = options;
+  const { scrub } = options;
   const shape = (given: string): string => {
-    const json = scrub(given);
-    return format === 'pretty' ? prettyLine(json, colour) : json;
+    const line = scrub === undefined ? given : scrubbedLine(given, scrub);
+    return format === 'pretty' ? prettyLine(line, colour) : line;
   };
   const isoTime = (): string => new Date(clock.wallMs()).toISOString();
   const missing = (lines: number): string =>
@@ -77,6 +77,17 @@ export function createLogger(options: LoggerOptions): Logger {
     },
     lines,
   );
+}
+
+/** Level and time, which are ours: a secret that happens to be `info`, or a year, is none there. */
+const HEAD = /^\{"level":"[a-z]+","time":"[^"\\]*",/;
+
+/** Ends with a line feed, like what is given. */
+function scrubbedLine(line: string, scrub: (json: string) => string): string {
+  const head = HEAD.exec(line)?.[0] ?? '{';
+  const rest = scrub(`{${line.slice(head.length).trimEnd()}`);
+  // A scrubber that cannot read an object gives back something else.
+  return rest.startsWith('{') ? `${head}${rest.slice(1)}\n` : `${rest}\n`;
 }
 
 function isAboutError(about: unknown): about is { readonly err: unknown } {

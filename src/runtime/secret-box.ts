@@ -23,6 +23,8 @@ export interface SecretBox {
   open(sealed: Uint8Array, place: readonly string[]): string;
   /** Whether a key that we have encrypted it, by what it says of itself: where not, nothing opens it. */
   hasKeyOf(sealed: Uint8Array): boolean;
+  /** Whether it was the key that encrypts now, by the same. */
+  isOfNewestKey(sealed: Uint8Array): boolean;
 }
 
 /**
@@ -66,6 +68,8 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
     },
 
     hasKeyOf: (sealed) => byName.has(keyNameIn(Buffer.from(sealed))),
+
+    isOfNewestKey: (sealed) => keyNameIn(Buffer.from(sealed)) === currentName.toString('hex'),
   };
 }
 

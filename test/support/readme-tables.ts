@@ -9,6 +9,7 @@ import { MISSED_REASONS } from '../../src/model/result.ts';
 import { retryStrategySchema } from '../../src/model/retry.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
 import { NOTICE_VARIABLES } from '../../src/service/features/alerts/delivery/variables.ts';
+import { alertsTable } from './containers/prometheus-files.ts';
 
 /** The part of JSON Schema that zod makes of our fields. */
 interface Schema {
@@ -78,6 +79,7 @@ export function readmeTables(): Readonly<Record<string, string>> {
       ['Variable', 'Value'],
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),
     ),
+    alerts: alertsTable(),
     metrics: table(
       ['Metric', 'Type', 'Labels', 'Meaning'],
       METRICS.map((row) => [code(row.name), row.type, row.labels.join(', ') || '–', row.meaning]),

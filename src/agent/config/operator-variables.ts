@@ -1,4 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
+import { MASK } from '../../model/sensitive-headers.ts';
 import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/variable.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { quoted } from '../../runtime/config/read-variable.ts';
@@ -18,11 +19,19 @@ export interface OperatorVariables {
 
 export const NO_OPERATOR_VARIABLES: OperatorVariables = { fromEnv: new Map(), folder: null };
 
-/** One entry of VARIABLES_FROM_ENV. */
+/** An entry that is a slip in a name, and no value: `DB-PASSWORD`. */
+const NEARLY_NAME = /^[\w.-]+$/;
+/** What sets a value where only its name belongs. */
+const SETTING = /^([\w.-]+[=:]).+$/s;
+
+/**
+ * One entry of VARIABLES_FROM_ENV. What is refused may be a value, by `NAME=value` or by a shell
+ * that put the value in the place of `$NAME`, so it is shown only as far as it is a name.
+ */
 export function variableName(text: string): Parsed<string> {
-  return variableKeySchema.safeParse(text).success
-    ? { ok: true, value: text }
-    : { ok: false, culprit: text };
+  if (variableKeySchema.safeParse(text).success) return { ok: true, value: text };
+  const shown = NEARLY_NAME.test(text) ? text : MASK;
+  return { ok: false, culprit: SETTING.test(text) ? text.replace(SETTING, `$1${MASK}`) : shown };
 }
 
 /**

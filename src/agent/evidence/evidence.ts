@@ -3,7 +3,7 @@ import type { Traceroute } from '../../model/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NameServers } from '../net/dns/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { Captured, CaptureFilter, Capturer } from './capturer.ts';
+import type { Capture, Captured, CaptureFilter, Capturer } from './capturer.ts';
 import type { Tracer } from './tracer.ts';
 import { tracerouteText } from './traceroute/text.ts';
 
@@ -29,10 +29,11 @@ export function isWorthEvidence(code: ErrorCode | null): boolean {
 
 export interface EvidenceAbout {
   readonly endpoint: Endpoint;
-  /** Makes the attempt once more, under the capture. Resolves with what it did: `passed`. */
-  readonly repeat: (signal: AbortSignal) => Promise<string>;
-  /** false where a capture would have nowhere to go. */
-  readonly wantsCapture: boolean;
+  /**
+   * Makes the attempt once more, under the capture. Resolves with what it did: `passed`, and soon
+   * after the signal in any case. null where nothing is to be captured.
+   */
+  readonly repeat: ((signal: AbortSignal) => Promise<string>) | null;
 }
 
 /** What a diagnostic pass found. Each part is null where it came to nothing; the notes say why. */
@@ -78,9 +79,9 @@ export class EvidenceRoom {
     return this.#options.capturer.usable;
   }
 
-  /** Never rejects, and takes no longer than 11 s. */
+  /** Takes no longer than 11 s. Rejects only where a part is faulty, with nothing left going on. */
   async gather(about: EvidenceAbout, signal: AbortSignal): Promise<Evidence> {
-    const { onPass } = this.#options;
+    const { onPass, clock } = this.#options;
     if (this.#underWay >= MAX_AT_ONCE) {
       onPass('busy');
       const note = `No trace and no capture: those of ${MAX_AT_ONCE} other runs were under way`;
@@ -89,13 +90,17 @@ export class EvidenceRoom {
     onPass('made');
     this.#underWay += 1;
     try {
-      const subject = this.#subjectOf(about.endpoint);
-      const [traced, captured] = await Promise.all([
+      const { endpoint, repeat } = about;
+      const subject = this.#subjectOf(endpoint);
+      const untilMs = clock.monotonicMs() + LIMIT_MS;
+      // A pass is over when both of its parts are, also where one of them breaks.
+      const [traced, captured] = await Promise.allSettled([
         this.#trace(subject, signal),
-        about.wantsCapture ? this.#capture(subject, about, signal) : NOT_WANTED,
+        repeat === null ? NOT_WANTED : this.#capture(subject.filter, repeat, { signal, untilMs }),
       ]);
-      const notes = [...subject.notes, ...traced.notes, ...captured.notes];
-      return { traceroute: traced.value, captured: captured.value, notes };
+      const [trace, capture] = [settledValue(traced), settledValue(captured)];
+      const notes = [...subject.notes, ...trace.notes, ...capture.notes];
+      return { traceroute: trace.value, captured: capture.value, notes };
     } finally {
       this.#underWay -= 1;
     }
@@ -111,7 +116,7 @@ export class EvidenceRoom {
     return {
       trace: { hostname: first.address, address: first.address },
       filter: { addresses, port: first.port, transport: 'dns' },
-      notes: [`${hostname} has no address, so the evidence is about the name servers`],
+      notes: [`The evidence is about the name servers, which were asked for ${hostname}`],
     };
   }
 
@@ -125,9 +130,9 @@ export class EvidenceRoom {
   }
 
   async #capture(
-    { filter }: Subject,
-    { repeat }: EvidenceAbout,
-    signal: AbortSignal,
+    filter: CaptureFilter,
+    repeat: NonNullable<EvidenceAbout['repeat']>,
+    { signal, untilMs }: { readonly signal: AbortSignal; readonly untilMs: number },
   ): Promise<Part<Captured>> {
     const { capturer, clock } = this.#options;
     if (capturer.lack !== null) return { value: null, notes: [`No capture: ${capturer.lack}`] };
@@ -135,14 +140,20 @@ export class EvidenceRoom {
     const started = await capturer.start(filter, bounds);
     if (!started.ok) return { value: null, notes: [`No capture: ${started.note}`] };
     const limit = new AbortController();
-    const cancel = clock.after(LIMIT_MS, () => limit.abort());
+    // What it took to begin is part of the time, which the capture counts from there, too.
+    const cancel = clock.after(untilMs - clock.monotonicMs(), () => limit.abort());
     const onAbort = (): void => limit.abort();
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) limit.abort();
-    const ended = await repeat(limit.signal);
-    cancel();
-    signal.removeEventListener('abort', onAbort);
-    const stopped = await started.capture.stop();
+    let ended: string;
+    let stopped: Awaited<ReturnType<Capture['stop']>>;
+    try {
+      ended = await repeat(limit.signal);
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', onAbort);
+      stopped = await started.capture.stop();
+    }
     if (!stopped.ok) return { value: null, notes: [`No capture: ${stopped.note}`] };
     const { packets, truncated, dropped } = stopped.captured;
     const cut = truncated ? `, cut at ${MAX_CAPTURE_BYTES} bytes` : '';
@@ -161,6 +172,11 @@ interface Subject {
 interface Part<Value> {
   readonly value: Value | null;
   readonly notes: readonly string[];
+}
+
+function settledValue<Value>(settled: PromiseSettledResult<Value>): Value {
+  if (settled.status === 'fulfilled') return settled.value;
+  throw settled.reason;
 }
 
 const NOT_WANTED: Part<Captured> = { value: null, notes: [] };

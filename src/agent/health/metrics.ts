@@ -115,6 +115,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     for (const result of RUN_RESULTS) runs.inc({ type, result }, 0);
   }
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
+  for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
   for (const kind of SPOOL_KINDS) {
     rejected.inc({ kind }, 0);

@@ -10,6 +10,7 @@ import { digText } from './dns/dig-text.ts';
 import { jsonAnswerOf } from './dns/json-answer.ts';
 import { questionOf } from './dns/question.ts';
 import { shownPartOf } from './dns/shown-records.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 
@@ -39,18 +40,16 @@ export async function probeDns(
 ): Promise<DnsOutcome> {
   const { clock } = context;
   let startMs = clock.monotonicMs();
-  let address: string | null = null;
+  const { query, recordType, nameServer, port, protocol } = request;
+  const transport = protocol === 'UDP' ? 'dns' : 'tcp';
+  // The system's name servers are several: which of them failed is not one place.
+  const hostname = nameServer === null ? query : withoutBrackets(nameServer);
+  let endpoint: Endpoint | null = { hostname, address: null, port, transport };
   const finish = (response: DnsResponse | null, failure: Failure | null): DnsOutcome => {
     const total = roundMs(clock.monotonicMs() - startMs);
-    const { query, recordType, nameServer, port, protocol } = request;
     return {
       request: { query, recordType, nameServer, port, protocol },
-      endpoint: {
-        hostname: nameServer === null ? query : withoutBrackets(nameServer),
-        address,
-        port,
-        transport: protocol === 'UDP' ? 'udp' : 'tcp',
-      },
+      endpoint,
       response,
       failure,
       timings: { total },
@@ -61,23 +60,26 @@ export async function probeDns(
 
   const question = questionOf(request);
   if (question === null) {
+    endpoint = null;
     const message = `${request.query} cannot be asked for: a label or the whole name is too long or has characters that no name has`;
     return finish(null, { code: 'DNS_ERROR', message });
   }
-  const how = { ...context, protocol: request.protocol, authenticData: true };
+  const how = { ...context, protocol, authenticData: true };
   let exchanged: Exchanged;
-  if (request.nameServer === null) {
+  if (nameServer === null) {
     exchanged = await askNameServers(question, options.nameServers(), how);
   } else {
-    const server = await addressesOfServer(withoutBrackets(request.nameServer), context);
+    const server = await addressesOfServer(hostname, context);
     if (!server.ok) return finish(null, server.failure);
-    [address] = server.addresses;
+    const [address] = server.addresses;
+    endpoint = { hostname, address, port, transport };
     startMs = clock.monotonicMs();
-    exchanged = await askServer(question, server.addresses, request.port, how);
+    exchanged = await askServer(question, server.addresses, port, how);
   }
-  return exchanged.kind === 'failed'
-    ? finish(null, exchanged.failure)
-    : finish(responseOf(exchanged, request, context.log), null);
+  if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
+  const { server } = exchanged;
+  endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
+  return finish(responseOf(exchanged, request, context.log), null);
 }
 
 function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsResponse {

@@ -5,5 +5,6 @@ export interface Endpoint {
   readonly address: string | null;
   /** null for ICMP. */
   readonly port: number | null;
-  readonly transport: 'tcp' | 'udp' | 'icmp';
+  /** `dns`: UDP, and TCP for an answer that is too long for it. */
+  readonly transport: 'tcp' | 'dns' | 'icmp';
 }

@@ -3,8 +3,8 @@ import type { Clock } from '../../runtime/clock.ts';
 
 const MAX_ENTRIES = 200;
 const MAX_ENTRY_CHARS = 2000;
-/** Further ones that are kept however many came before. */
-const MAX_LAST_ENTRIES = 20;
+/** Further ones that are kept however many came before: a trace has 33 lines, a conclusion some 15. */
+const MAX_LAST_ENTRIES = 50;
 
 /** The story of one attempt for its operator; bounded, and says how much it left out. */
 export class JobLog {
@@ -29,7 +29,7 @@ export class JobLog {
     this.#add('error', message);
   }
 
-  /** What it all comes to: it stands at the end, however long the story was. */
+  /** What was found about it, and what it all comes to: at the end, however long the story was. */
   conclude(level: LogEntry['level'], message: string): void {
     if (this.#last.length < MAX_LAST_ENTRIES) this.#last.push(this.#entryOf(level, message));
   }

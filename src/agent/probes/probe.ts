@@ -25,7 +25,8 @@ export interface ProbeContext {
 export interface ProbeOutcome<Echo, Response, Timings, Phases> {
   /** The request as it was sent, for the result. */
   readonly request: Echo;
-  readonly endpoint: Endpoint;
+  /** null where the request was none that could be sent anywhere. */
+  readonly endpoint: Endpoint | null;
   /** Present as soon as the target answered at all, also where a failure followed. */
   readonly response: Response | null;
   readonly failure: Failure | null;

@@ -57,6 +57,8 @@ export interface Attempt {
   /** No answer came, or of an ICMP check's echoes too many were lost. */
   readonly unreached: boolean;
   readonly endpoint: Endpoint | null;
+  /** An HTTP request went out, on which the target may have acted. */
+  readonly requestSent: boolean;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
   /** May grow until the details are made. */
@@ -83,7 +85,7 @@ export async function makeAttempt(
   const { resolver, guard } = parts;
   const context = { signal, clock, deadlineMs, resolver, guard, log };
   const { probed, assertions } = await observe(check, parts, context, room);
-  const { failure, networkError, endpoint, responseTimeMs } = probed;
+  const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
@@ -99,6 +101,7 @@ export async function makeAttempt(
     networkError,
     unreached: networkError || isLossy,
     endpoint,
+    requestSent,
     responseTimeMs,
     verdict,
     jobLog: log,

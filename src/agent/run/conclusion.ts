@@ -26,10 +26,14 @@ export function concludeLog(
   const code = detailOf(result)?.requestErrorCode ?? null;
   // The attempt has logged its error already, as it came.
   const said = code === null ? 0 : 1;
-  for (const reason of reasonsOf(result, ended, check).slice(said))
-    log.conclude('error', `Failed: ${reason}`);
-  const where = endpoint === null ? '' : towards(endpoint);
-  log.conclude('info', `Failed in the phase "${phaseOf(result)}"${where}`);
+  const isDegraded = ended === 'degraded';
+  const word = isDegraded ? 'Degraded' : 'Failed';
+  for (const reason of reasonsOf(result, ended, check).slice(said)) {
+    log.conclude(isDegraded ? 'warn' : 'error', `${word}: ${reason}`);
+  }
+  const phase = phaseOf(result);
+  const where = endpoint === null ? '' : towards(endpoint, phase);
+  log.conclude('info', `${word} in the phase "${phase}"${where}`);
   const advice = code === null ? adviceFor(result) : ERROR_CODES[code].advice;
   log.conclude('info', `What to try: ${advice}`);
 }
@@ -38,10 +42,12 @@ export function concludeLog(
 function phaseOf(result: CheckResult): string {
   const code = detailOf(result)?.requestErrorCode ?? null;
   if (code !== null) return ERROR_CODES[code].phase;
-  return isTooSlow(result) ? (longestPhaseOf(result)?.[0] ?? 'response') : 'response';
+  if (result.icmpCheckResult !== null) return 'icmp';
+  return isTooSlow(result) ? slowestPhaseOf(result)[0] : 'response';
 }
 
-function towards({ hostname, address, port, transport }: Endpoint): string {
+function towards({ hostname, address, port, transport }: Endpoint, phase: string): string {
+  if (phase === 'dns' && address === null) return `, asking the name servers for ${hostname}`;
   const name = port === null ? hostname : endpointText(hostname, port);
   const of = address === null || address === hostname ? '' : ` at ${address}`;
   return `, towards ${name}${of} (${transport.toUpperCase()})`;
@@ -49,16 +55,18 @@ function towards({ hostname, address, port, transport }: Endpoint): string {
 
 function adviceFor(result: CheckResult): string {
   if (isTooSlow(result)) {
-    const [phase, ms] = longestPhaseOf(result) ?? ['response', result.responseTime];
+    const [phase, ms] = slowestPhaseOf(result);
     return `Look at the phase "${phase}", which took the most time (${ms} ms), and at the load of the target at that time.`;
   }
   if (result.icmpCheckResult !== null) {
-    return 'Look for loss on the way to the target: mtr TARGET from the host of the agent.';
+    return 'Look for loss and delay on the way to the target: mtr TARGET from the host of the agent.';
   }
   return 'Compare the answer in this result with what the check asks for, and look at the log of the target at that time.';
 }
 
 function isTooSlow(result: CheckResult): boolean {
+  // Of echoes it is not the time that has thresholds, but the loss.
+  if (result.icmpCheckResult !== null) return false;
   const asserted = detailOf(result)?.assertions ?? [];
   return (
     (result.overMaxResponseTime || result.isDegraded) &&
@@ -66,7 +74,8 @@ function isTooSlow(result: CheckResult): boolean {
   );
 }
 
-function longestPhaseOf(result: CheckResult): readonly [string, number] | null {
-  const phases = [...phasesOf(result)];
-  return phases.sort(([, one], [, other]) => other - one)[0] ?? null;
+function slowestPhaseOf(result: CheckResult): readonly [string, number] {
+  const [first] = [...phasesOf(result)].sort(([, one], [, other]) => other - one);
+  // A DNS check is one phase.
+  return first ?? [result.dnsCheckResult === null ? 'response' : 'dns', result.responseTime];
 }

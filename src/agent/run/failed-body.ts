@@ -4,6 +4,7 @@ import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { Attempt } from './attempt.ts';
+import { scrubBody } from './scrubbed-body.ts';
 
 /** Where artifacts go. */
 export type ArtifactTaker = Pick<ArtifactOutbox, 'add'>;
@@ -34,9 +35,10 @@ export async function keepFailedBody(
   const { longBody, jobLog, verdict } = attempt;
   if (artifacts === null || longBody === null || !verdict.hasFailures) return [];
   const { totalBytes } = longBody;
-  const contentType = mediaTypeOf(longBody.contentType);
   try {
-    const bytes = await secrets.scrubber.bytes(longBody.bytes);
+    const body = await scrubBody(longBody, secrets.scrubber);
+    const { bytes } = body;
+    const contentType = mediaTypeOf(body.contentType);
     const added = await artifacts.add({ ...owner, name: BODY_ARTIFACT, contentType, bytes });
     if (!added.ok) {
       jobLog.warn(added.note);

@@ -10,13 +10,9 @@ import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
-import {
-  type EvidenceParts,
-  gatherEvidence,
-  keepEvidence,
-  wantsEvidence,
-} from './failure-evidence.ts';
+import { type EvidenceParts, gatherEvidence, wantsEvidence } from './failure-evidence.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
+import { keepEvidence } from './kept-evidence.ts';
 import type { Place } from './places.ts';
 import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
 import type { StallMonitor } from './stall-monitor.ts';
@@ -88,7 +84,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
       ? nextRetryDelayMs(plan, retriesMade, earlierMs + endMs - startMs, attempt.networkError)
       : null;
     const notBeforeMs = Math.round(clock.wallMs() + (delayMs ?? 0));
-    const found = delayMs === null ? await lookFurther(run, attempt, parts) : null;
+    const found = delayMs === null ? await lookFurther(run, plan, attempt, parts) : null;
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
     sink.result(
       await toldResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
@@ -109,14 +105,13 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
  */
 function lookFurther(
   { check, signal, place }: Run,
+  plan: RetryPlan,
   attempt: Attempt,
   parts: RunnerParts,
 ): Promise<Evidence | null> {
   if (!wantsEvidence(attempt, parts)) return Promise.resolve(null);
-  const repeat = (ended: AbortSignal): Promise<Attempt> =>
-    makeAttempt(check, parts, { opening: 'repeated', signal: ended, keepLongBody: false });
   return place.rest(
-    () => gatherEvidence(attempt, repeat, signal, parts),
+    () => gatherEvidence(attempt, { check, plan, signal }, parts),
     () => true,
   );
 }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isSecretWorthy } from '../../model/scrub/scrubber.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { otherFormsOf } from './secret-forms.ts';
 
 /** How long a value stays secret that is none any more: runs are under way, and results wait. */
 export const KEPT_MS = 3_600_000;
@@ -10,8 +11,10 @@ const MAX_KEPT = 10_000;
 /** At once, in number and in all. */
 const MAX_SECRETS = 50_000;
 const MAX_SECRET_CHARS = 20_000_000;
+/** In all, of what else they may look like. */
+const MAX_FORM_CHARS = 10_000_000;
 /** After so many the event loop goes on: checks are running beside it. */
-const VALUES_A_TURN = 1_000;
+const VALUES_A_TURN = 200;
 /** Variables that the log was told of. */
 const MAX_TOLD = 1_000;
 
@@ -88,26 +91,38 @@ export class SecretMemory {
   }
 
   async #usable(secrets: readonly Secret[]): Promise<ReadonlySet<string>> {
-    const usable = new Set<string>();
+    const values = new Set<string>();
+    const forms = new Set<string>();
     let chars = 0;
+    let formChars = 0;
     let over = 0;
     for (const [index, { name, value }] of secrets.entries()) {
       if (index % VALUES_A_TURN === VALUES_A_TURN - 1) await nextTurn();
-      if (usable.has(value)) continue;
+      if (values.has(value)) continue;
       if (!isSecretWorthy(value)) {
         this.#tellUnworthy(name, value);
-      } else if (usable.size >= MAX_SECRETS || chars + value.length > MAX_SECRET_CHARS) {
+        continue;
+      }
+      if (values.size >= MAX_SECRETS || chars + value.length > MAX_SECRET_CHARS) {
         over += 1;
-      } else {
-        usable.add(value);
-        chars += value.length;
+        continue;
+      }
+      values.add(value);
+      chars += value.length;
+      for (const form of otherFormsOf(value).filter(isSecretWorthy)) {
+        formChars += form.length;
+        if (formChars <= MAX_FORM_CHARS) forms.add(form);
       }
     }
     if (over > 0) {
       const message = `more secrets than the agent can mask (${MAX_SECRETS} values of ${MAX_SECRET_CHARS} characters in all): the others are not masked`;
       this.#log.error({ secrets: over }, message);
     }
-    return usable;
+    if (formChars > MAX_FORM_CHARS) {
+      const message = `secrets have more other forms (of hosts and urls, say) than the agent can mask (${MAX_FORM_CHARS} characters): the others are masked only as they are`;
+      this.#log.error({ characters: formChars }, message);
+    }
+    return new Set([...values, ...forms]);
   }
 
   #tellUnworthy(name: string | null, value: string): void {

@@ -3,6 +3,7 @@ import type { Check } from '../../model/check.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
@@ -87,6 +88,8 @@ class Vault implements SecretsVault {
   #values = NO_VALUES;
   #filesRead: ReadonlyMap<string, string> | null = null;
   #always: readonly string[] = [];
+  /** What the log was last told to be wrong. */
+  #toldFault: string | null = null;
   /** The end of what was asked for last. */
   #last: Promise<void> = Promise.resolve();
 
@@ -142,7 +145,7 @@ class Vault implements SecretsVault {
       const looked = this.#folder?.look() ?? Promise.resolve();
       // The folder may be on a mount that does not answer.
       if (!(await isInTime(looked, signal))) return;
-      await this.#inTurn(() => this.#refresh());
+      await this.#inTurn(() => this.#refresh()).catch((error: unknown) => this.#tellFault(error));
     }
   }
 
@@ -158,17 +161,30 @@ class Vault implements SecretsVault {
     if (!isSame) await this.#putInForce({ ...this.#values, agent: this.#agentValues() });
   }
 
+  /** Everything stays as it was, and the next look tries again: nobody else waits for this one. */
+  #tellFault(error: unknown): void {
+    const message = messageOf(error);
+    if (message !== this.#toldFault) {
+      const what = 'values that changed cannot be taken, so the last ones stay in place';
+      this.#options.log.error({ err: error }, `${what}: ${message}; please report this`);
+    }
+    this.#toldFault = message;
+  }
+
   async #putInForce(values: Values): Promise<void> {
-    this.#always = this.#alwaysNow();
-    this.#filesRead = this.#folder?.values ?? null;
+    const always = this.#alwaysNow();
+    const filesRead = this.#folder?.values ?? null;
     const known = await this.#memory.learn([
-      ...this.#always.map((value) => ({ name: null, value })),
+      ...always.map((value) => ({ name: null, value })),
       ...[...values.agent].map(([name, value]) => ({ name, value })),
       ...values.secrets,
     ]);
     // First the scrubber, then the values: no result may hold one that it does not know.
     await this.#know(known);
     this.#values = values;
+    this.#always = always;
+    this.#filesRead = filesRead;
+    this.#toldFault = null;
   }
 
   /** null: what is known already. */

@@ -77,7 +77,10 @@ export class PlainConverter {
       if (typeof key !== 'string') {
         this.#refused(pair.key, 'a key must be text');
       } else if (entries.has(key)) {
-        this.#refused(pair.key, `the key ${keyText(key)} is given twice`);
+        // In `{ value: ab,cd,cd }` the `cd` is no key, but the rest of what may be a secret.
+        const isRest = pair.value === null && !key.includes(':');
+        const name = isRest ? 'a key that is not shown here' : `the key ${keyText(key)}`;
+        this.#refused(pair.key, `${name} is given twice`);
       } else {
         const converted = this.#convert(pair.value, depth + 1);
         size += converted.size;

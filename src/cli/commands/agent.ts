@@ -9,6 +9,7 @@ import {
   silentReports,
 } from '../../agent/observability/fault-reports.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
+import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { createFileSource } from '../../agent/source/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -51,7 +52,11 @@ export async function agentCommand(
   const { operatorVariables: operator } = config;
   secrets = await openVault({ operator, always: () => keysOf(config), clock, log });
   const openLink = linkFor(config, printResults, terminal);
-  return runDaemon({ config, log, openLink, secrets, reports, onListening }, terminal);
+  try {
+    return await runDaemon({ config, log, openLink, secrets, reports, onListening }, terminal);
+  } catch (thrown) {
+    throw scrubError(thrown, secrets.scrubber);
+  }
 }
 
 function reportsFor(

@@ -1,6 +1,7 @@
 import { loadRunConfig } from '../../agent/config.ts';
 import { runOnce } from '../../agent/run-once.ts';
-import { openVault } from '../../agent/secrets/vault.ts';
+import { scrubError } from '../../agent/secrets/scrub-error.ts';
+import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { LOCAL } from '../../agent/source/file-source.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
 import type { TestSessionFacts } from '../../model/test-session.ts';
@@ -39,10 +40,15 @@ export async function runCommand(
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
   const config = loadRunConfig(terminal.env);
-  const log = createTerminalLog(terminal, logLevelOr(terminal, config, 'warn'));
+  let secrets: SecretsVault | null = null;
+  const log = createTerminalLog(
+    terminal,
+    logLevelOr(terminal, config, 'warn'),
+    (json) => secrets?.scrubber.json(json) ?? json,
+  );
   const { checks, clientCertificates, variables } = await loadCheckFile(file);
   const own = options.envFile === null ? [] : await readEnvFile(options.envFile);
-  const secrets = await openVault({
+  secrets = await openVault({
     operator: config.operatorVariables,
     always: [],
     clock: terminal.clock,
@@ -78,6 +84,8 @@ export async function runCommand(
     if (interruption.exitCode !== null) return interruption.exitCode;
     if (!printer.allPassed) return EXIT.failed;
     return isReported ? EXIT.ok : EXIT.unusable;
+  } catch (thrown) {
+    throw scrubError(thrown, secrets.scrubber);
   } finally {
     interruption.dispose();
   }

@@ -1,7 +1,14 @@
 import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from './bytes-of-text.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
-import { isEscapePair, kindsOfBytes, MARKERS_BEFORE_LAST } from './digit-tables.ts';
+import {
+  BASE64_OF_FIRST,
+  HAS_PLUS,
+  isEscapePair,
+  isSix,
+  kindsOfBytes,
+  MARKERS_BEFORE_LAST,
+} from './digit-tables.ts';
 import type { Escapes } from './escapes.ts';
 import { OtherReading } from './other-reading.ts';
 import { hashOf } from './prefilter.ts';
@@ -10,6 +17,7 @@ import type { Report, Task, Window } from './window.ts';
 
 /** Base64 in lines (RFC 2045 6.8, RFC 7468 2) has longer ones; texts have shorter words. */
 const MIN_LINE_DIGITS = 40;
+const ESCAPE_WORK = 20;
 const NO_DIGIT = 64;
 const LINE_BREAK = 65;
 const LINE_FEED = 0x0a;
@@ -54,7 +62,7 @@ export class Base64Search {
     this.#escapes = escapes;
     const found: Report = (from, to) => report(from, this.#withPadding(to));
     this.#run = new DigitRun(6, makeScanner, found);
-    this.#probe = new DigitProbe(6, window, task, this, this.#run);
+    this.#probe = new DigitProbe(6, task, this, this.#run);
     this.#otherReading = new OtherReading(window, task, this, new DigitRun(6, makeScanner, found));
   }
 
@@ -71,10 +79,12 @@ export class Base64Search {
   /** Looks at what is before a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
+    const startedAt = this.#at;
     while (this.#at < limit) {
       if (this.#readDigits(bytes, limit)) this.#look();
       else if (this.#at < limit) this.#readOther(bytes[this.#at] ?? 0);
     }
+    this.#task.work += this.#at - startedAt;
   }
 
   /**
@@ -114,12 +124,13 @@ export class Base64Search {
       const to6 = hashOf(last) >>> shift;
       const kinds = table[last & 4095] ?? 0;
       base64 = (base64 << 3) | (kinds & 7);
-      markers = (markers << 3) | (kinds >> 3);
+      markers = (markers << 3) | ((kinds >> 3) & 7);
       const mayBegin =
         ((fours[to2 >>> 5] ?? 0) >>> to2) |
         ((fours[to4 >>> 5] ?? 0) >>> to4) |
         ((fours[to6 >>> 5] ?? 0) >>> to6);
-      if ((mayBegin & 1) === 0 && (markers & MARKERS_BEFORE_LAST) === 0 && !isSix(base64)) continue;
+      const mayEscapeNow = (markers & MARKERS_BEFORE_LAST) | (kinds & HAS_PLUS);
+      if ((mayBegin & 1) === 0 && mayEscapeNow === 0 && !isSix(base64)) continue;
       maySee = true;
       break;
     }
@@ -180,7 +191,7 @@ export class Base64Search {
     this.#last = (this.#before << 6) | digit;
     const kinds = kindsOfBytes(this.#task.automaton.prefilter.hasSpace)[this.#last & 4095] ?? 0;
     this.#base64 = (this.#base64 << 3) | (kinds & 7);
-    this.#markers = (this.#markers << 3) | (kinds >> 3);
+    this.#markers = (this.#markers << 3) | ((kinds >> 3) & 7);
     this.#look();
   }
 
@@ -211,6 +222,7 @@ export class Base64Search {
   }
 
   #reset(): void {
+    this.#probe.startRun();
     this.#digits = 0;
     this.#last = 0;
     this.#before = 0;
@@ -230,9 +242,9 @@ export class Base64Search {
         byte === 2
           ? this.#last
           : (this.#before << (2 + byte * 2)) | ((this.#last & 63) >> (4 - byte * 2));
-      if (isSix(this.#base64 & (BASE64_OF_FIRST >> byte)))
-        this.#probe.search(phase, digits, this.#at);
-      else if (prefilter.mayBeginFour(bytes)) this.#probe.sawBytes(bytes, phase, digits, this.#at);
+      const isBase64 = isSix(this.#base64 & (BASE64_OF_FIRST >> byte));
+      if (prefilter.mayBeginFour(bytes)) this.#probe.sawBytes(bytes, phase, digits, this.#at);
+      if (isBase64) this.#probe.sawDigits(phase, digits, this.#at);
       if (isEscapePair(bytes, prefilter.hasSpace)) this.#probe.sawEscape(phase, digits, this.#at);
     }
   }
@@ -247,6 +259,7 @@ export class Base64Search {
     if (byte === LINE_FEED || byte === CARRIAGE_RETURN) return mayBreak ? LINE_BREAK : NO_DIGIT;
     if (IS_MARKER[byte] !== 1) return NO_DIGIT;
     if (!mayEscape(byte, this.#window.bytes[at + 1] ?? 0)) return NO_DIGIT;
+    this.#task.work += ESCAPE_WORK;
     const { codes, ends } = this.#escapes;
     const count = this.#escapes.readAt(at);
     let digit = NO_DIGIT;
@@ -282,13 +295,4 @@ export class Base64Search {
     }
     return -1;
   }
-}
-
-/** Of bits for each digit, those of bytes that end after two bits of it. */
-const BASE64_OF_FIRST = 0x444444;
-
-/** Whether six bytes on end are digits: none ends in each fourth digit. */
-function isSix(base64: number): boolean {
-  const three = base64 & (base64 >>> 4) & (base64 >>> 8);
-  return (three & (three >>> 12) & 7) !== 0;
 }

@@ -4,7 +4,7 @@ import type { Task, Window } from './window.ts';
 
 /** The prefilter knows so many bytes that patterns begin with. */
 export const KNOWN_BYTES = 4;
-const READING_WORK = 8;
+const READING_WORK = 15;
 
 /** Tells whether a secret may begin where a part of its first bytes is escaped. */
 export class Beginnings {
@@ -79,6 +79,7 @@ export class Beginnings {
     const escapes = this.#escapes[level];
     if (escapes === undefined) return false;
     const count = escapes.readAt(end);
+    this.#task.work += READING_WORK;
     for (let reading = 0; reading < count; reading += 1) {
       const inner = escapes.bytesOf(reading);
       const innerEnd = escapes.ends[reading] ?? 0;

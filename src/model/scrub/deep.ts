@@ -82,10 +82,7 @@ function fieldsOf(value: object): (readonly [string, unknown])[] {
   if (!(value instanceof Error)) return own;
   const { name, message, stack, cause } = value;
   const hidden = Object.entries({ name, message, stack, cause });
-  return [
-    ...hidden.filter(([key]) => !Object.hasOwn(value, key) || !own.some(([k]) => k === key)),
-    ...own,
-  ];
+  return [...hidden.filter(([key]) => !Object.keys(value).includes(key)), ...own];
 }
 
 /** Two names that became the same stay two. */

@@ -55,8 +55,12 @@ export class DigitRun {
     if (this.#unsearched >= BLOCK_DIGITS) this.#flush();
   }
 
-  /** Something may be found near the last digit, in bytes that begin with digits of that phase. */
-  search(phase: number): void {
+  /**
+   * Something may be found near the last digit, in bytes that begin with digits of that phase.
+   *
+   * @param neededTo the number of a digit to which they are searched in any case
+   */
+  search(phase: number, neededTo: number): void {
     const stream = this.#streams[phase];
     const end = this.#first + this.#count;
     if (stream === undefined) return;
@@ -65,7 +69,7 @@ export class DigitRun {
       const from = Math.max(this.#first, end - KEPT_DIGITS);
       stream.start(from + ((phase + phases - (from % phases)) % phases));
     }
-    stream.neededTo = end;
+    stream.neededTo = Math.max(stream.neededTo, neededTo);
   }
 
   /** The run is at its end. */

@@ -16,7 +16,7 @@ type Written = 'plain' | 'json' | 'url' | 'html';
 
 const MAX_READINGS = 32;
 /** Backslashes double with each JSON in JSON; what is deeper is read as this deep. */
-const MAX_BACKSLASHES = 16;
+export const MAX_BACKSLASHES = 16;
 /** `%25252541` and `&amp;amp;lt;` go so deep. */
 const MAX_REPEATS = 4;
 const REPLACEMENT = 0xfffd;
@@ -120,7 +120,7 @@ export class Escapes {
     while (last - at < MAX_BACKSLASHES && this.#byteAt(last + 1) === BACKSLASH) last += 1;
     // However many there are, by however many levels: the last one escapes.
     if (last > at) {
-      this.#addIf(at, this.#json('plain', last), false);
+      if (this.#byteAt(last + 1) !== BACKSLASH) this.#addIf(at, this.#json('plain', last), false);
       for (let size = 2; size <= last - at + 1; size *= 2) {
         this.#add(at, at + size, BACKSLASH, false);
       }
@@ -198,18 +198,20 @@ export class Escapes {
     const high = this.#digits(written, 4);
     if (high < 0xd800 || high > 0xdfff) return high;
     const end = this.#end;
-    if (
-      high < 0xdc00 &&
-      this.#read(written, end) === BACKSLASH &&
-      this.#read(written, this.#end) === 0x75
-    ) {
-      const low = this.#digits(written, 4);
-      if (low >= 0xdc00 && low <= 0xdfff) {
-        return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-      }
-    }
+    const low = high < 0xdc00 ? this.#secondHalf(written) : -1;
+    if (low >= 0xdc00 && low <= 0xdfff) return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
     this.#end = end;
     return REPLACEMENT;
+  }
+
+  /** Of a pair of surrogates, behind however many backslashes the first half may have had, too. */
+  #secondHalf(written: Written): number {
+    let byte = this.#read(written, this.#end);
+    if (byte !== BACKSLASH) return -1;
+    for (let count = 0; count < MAX_BACKSLASHES && byte === BACKSLASH; count += 1) {
+      byte = this.#read(written, this.#end);
+    }
+    return byte === 0x75 ? this.#digits(written, 4) : -1;
   }
 
   #inBraces(written: Written): number {

@@ -1,4 +1,4 @@
-import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS } from './bytes-of-text.ts';
+import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS, PLUS } from './bytes-of-text.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
 import { isEscapePair } from './digit-tables.ts';
@@ -36,7 +36,7 @@ export class HexSearch {
     this.#window = window;
     this.#task = task;
     this.#run = new DigitRun(4, makeScanner, report);
-    this.#probe = new DigitProbe(4, window, task, this, this.#run);
+    this.#probe = new DigitProbe(4, task, this, this.#run);
   }
 
   get isQuiet(): boolean {
@@ -46,7 +46,10 @@ export class HexSearch {
   start(): void {
     this.#at = 0;
     this.#digits = 0;
+    this.#last = 0;
+    this.#base64 = 0;
     this.#run.isOn = false;
+    this.#probe.startRun();
   }
 
   digitAt(at: number): number {
@@ -95,7 +98,7 @@ export class HexSearch {
       maySee =
         (((fours[bit >>> 5] ?? 0) >>> bit) & 1) === 1 ||
         kind === 1 ||
-        (kind === 2 && hasSpace) ||
+        (hasSpace && (last & 255) === PLUS) ||
         (base64 & SIX_DIGITS) === SIX_DIGITS;
       if (maySee) break;
     }
@@ -120,6 +123,7 @@ export class HexSearch {
     this.#digits = 0;
     this.#last = 0;
     this.#base64 = 0;
+    this.#probe.startRun();
     this.#at += 1;
   }
 
@@ -130,13 +134,9 @@ export class HexSearch {
     const phase = digits & 1;
     const { prefilter } = this.#task.automaton;
     const isBase64 = (this.#base64 & SIX_DIGITS) === SIX_DIGITS;
-    if (isBase64 && digits >= 12) this.#probe.search(phase, digits, this.#at);
-    else if (digits >= MIN_DIGITS && prefilter.mayBeginFour(last)) {
-      this.#probe.sawBytes(last, phase, digits, this.#at);
-    }
-    if (digits >= 4 && isEscapePair(last, prefilter.hasSpace)) {
-      this.#probe.sawEscape(phase, digits, this.#at);
-    }
+    if (prefilter.mayBeginFour(last)) this.#probe.sawBytes(last, phase, digits, this.#at);
+    if (isBase64) this.#probe.sawDigits(phase, digits, this.#at);
+    if (isEscapePair(last, prefilter.hasSpace)) this.#probe.sawEscape(phase, digits, this.#at);
   }
 
   /** The text is at its end. */

@@ -44,6 +44,11 @@ export class Histories {
     return (this.#decodedTos[history] ?? 0) + at - (this.#tos[history] ?? 0);
   }
 
+  /** Whether no escape is behind that decoded position. */
+  isPlainFrom(history: number, decoded: number): boolean {
+    return history === PLAIN || decoded >= (this.#decodedTos[history] ?? 0);
+  }
+
   /** Where in the text stands what was decoded to that position; of an escape, where it begins. */
   source(history: number, decoded: number): number {
     let one = history;

@@ -1,12 +1,15 @@
 import { BASE64_VALUES } from './bytes-of-text.ts';
 import type { DigitReader } from './digit-probe.ts';
 import type { DigitRun } from './digit-run.ts';
-import { isEscapePair } from './digit-tables.ts';
+import { isEscapePair, isSix, kindsOfBytes } from './digit-tables.ts';
 import { LOOK_AHEAD_BYTES, MAX_ESCAPE_BYTES, type Task, type Window } from './window.ts';
 
 /** Four bytes take so many digits at least, and no secret is shorter. */
 const MIN_DIGITS = 6;
+/** Six bytes, that may be digits themselves. */
+const SIX_BYTES_DIGITS = 8;
 const NO_DIGIT = 64;
+const WORK = 100;
 const PHASES = [0, 1, 2, 3];
 
 /**
@@ -32,8 +35,17 @@ export class OtherReading {
    * @param escapeEnd where the escape ends
    */
   search(from: number, escapeEnd: number): void {
-    const { bytes, length, isCut } = this.#window;
-    if ((BASE64_VALUES[bytes[from] ?? 0] ?? NO_DIGIT) >= NO_DIGIT) return;
+    let wasDigit = false;
+    for (let at = from; at < escapeEnd; at += 1) {
+      const isDigit = (BASE64_VALUES[this.#window.bytes[at] ?? 0] ?? NO_DIGIT) < NO_DIGIT;
+      if (isDigit && !wasDigit) this.#searchFrom(at, escapeEnd);
+      wasDigit = isDigit;
+    }
+  }
+
+  #searchFrom(from: number, escapeEnd: number): void {
+    this.#task.work += WORK;
+    const { length, isCut } = this.#window;
     const limit = Math.min(length, from + LOOK_AHEAD_BYTES - MAX_ESCAPE_BYTES * 2);
     if (!this.#mayBegin(from, escapeEnd, limit)) return;
     const run = this.#run;
@@ -45,7 +57,7 @@ export class OtherReading {
       if (digit > NO_DIGIT) continue;
       run.push(digit, at, this.#reader.end);
       // From the first digits on.
-      if (at === from) for (const phase of PHASES) run.search(phase);
+      if (at === from) for (const phase of PHASES) run.search(phase, limit);
     }
     run.finish(at >= limit && (limit < length || isCut));
   }
@@ -55,21 +67,25 @@ export class OtherReading {
     const { prefilter } = this.#task.automaton;
     let last = 0;
     let digits = 0;
-    let hasEscape = false;
-    // The digits of the escape, and those of the first four bytes that begin in them.
-    let count = MIN_DIGITS - 1;
+    let base64 = 0;
+    let isEncoded = false;
+    const table = kindsOfBytes(prefilter.hasSpace);
+    // The digits of the escape, and those of the first six bytes that begin in them.
+    let count = SIX_BYTES_DIGITS - 1;
     for (let at = from; at < limit && digits <= count; at = this.#reader.end) {
       const digit = this.#reader.digitAt(at);
       if (digit >= NO_DIGIT) break;
       if (at < escapeEnd) count += 1;
       digits += 1;
       const ends = [(last << 2) | (digit >> 4), (last << 4) | (digit >> 2), (last << 6) | digit];
-      last = ((last << 6) | digit) & 0x3fffffff;
+      last = (last << 6) | digit;
+      base64 = (base64 << 3) | ((table[last & 4095] ?? 0) & 7);
+      if (isSix(base64)) isEncoded = true;
       for (const bytes of ends) {
         if (digits >= MIN_DIGITS && prefilter.mayBeginFour(bytes)) return true;
-        if (isEscapePair(bytes, prefilter.hasSpace)) hasEscape = true;
+        if (isEscapePair(bytes, prefilter.hasSpace)) isEncoded = true;
       }
     }
-    return hasEscape && digits >= MIN_DIGITS;
+    return isEncoded && digits >= MIN_DIGITS;
   }
 }

@@ -4,7 +4,7 @@ import type { Report } from './window.ts';
 /** Decodes digits, from one of them on, and searches what they stand for. */
 export class PhaseStream {
   isOn: boolean = false;
-  /** It was said that something may be found before this digit. */
+  /** Something may be found before this digit. */
   neededTo = 0;
   readonly #bits: number;
   readonly #makeScanner: () => Scanner;
@@ -31,6 +31,7 @@ export class PhaseStream {
     this.#scanner.start();
     this.#firstDigit = digit;
     this.#next = digit;
+    this.neededTo = digit;
     this.#rest = 0;
     this.#restBits = 0;
   }

@@ -8,8 +8,8 @@ import { LOOK_AHEAD_BYTES, type Report, type Task, type Window } from './window.
 
 /** Digits of digits are looked into, and no deeper. */
 const MAX_LEVEL = 2;
-/** Bytes at a time: never more than a millisecond. */
-const SLICE_BYTES = 4096;
+/** Bytes at a time: at most a millisecond, where nearly all is escapes. */
+const SLICE_BYTES = 1024;
 /** What is kept of what is decided: to see whether an escape begins before what is masked. */
 const LOOK_BACK_BYTES = 256;
 const START_BYTES = 512;

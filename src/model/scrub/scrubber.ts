@@ -23,7 +23,7 @@ export interface ScrubOptions {
 export interface Scrubber {
   /** Without secrets, everything comes back as it is. */
   readonly isIdle: boolean;
-  /** At once, so for short texts: ten nanoseconds a byte, and some hundred in any case. */
+  /** At once, so for short texts: some ten nanoseconds a byte, a hundred where nearly all is escapes. */
   text(text: string, options?: ScrubOptions): string;
   /**
    * Every text inside of a value, names of fields too: two that become the same stay two. The same
@@ -63,7 +63,7 @@ export const NO_SECRETS: Scrubber = {
 };
 
 /**
- * At once, so for few secrets: about a millisecond for a thousand of them.
+ * At once, so for few secrets: a thousand take some ten milliseconds.
  *
  * @param secrets those that are none by themselves (`isSecretWorthy`) are left out
  * @param turn how `bytes` and `stream` let others have a turn; left out, they do not

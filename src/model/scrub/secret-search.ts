@@ -7,8 +7,8 @@ import type { Task } from './window.ts';
 
 /** Of a text that comes in pieces, so much is looked at in one window. */
 const MAX_PIECE_BYTES = 128 * 1024;
-/** Between two turns: about two milliseconds. */
-const MAX_WORK = 500_000;
+/** Between two turns: at most a few milliseconds. */
+const MAX_WORK = 80_000;
 /** To make one anew takes longer than to search a line. */
 const MAX_IDLE = 4;
 
@@ -24,7 +24,9 @@ export class SecretSearch {
   private constructor() {
     this.#scanner = new TextScanner(this.#task, (from, to) => {
       const { window } = this.#scanner;
-      this.spans.add(wholeFrom(window, escapes, from), wholeTo(window, escapes, from, to));
+      const end = wholeTo(window, escapes, from, to);
+      // What goes on from something that is masked is no beginning.
+      this.spans.add(this.spans.isInLast(from) ? from : wholeFrom(window, escapes, from), end);
     });
     const escapes = new Escapes(this.#scanner.window);
   }

@@ -18,6 +18,12 @@ export class Spans {
     this.count = 0;
   }
 
+  /** Whether a position is in the last piece, or right behind it. */
+  isInLast(position: number): boolean {
+    const last = this.count - 1;
+    return last >= 0 && this.from(last) <= position && position <= this.to(last);
+  }
+
   /** Adds a piece, which most often is the last. */
   add(from: number, to: number): void {
     let first = this.count;

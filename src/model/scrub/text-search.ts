@@ -1,7 +1,7 @@
 import { ROOT } from './automaton.ts';
 import { Beginnings, KNOWN_BYTES } from './beginnings.ts';
-import { IS_MARKER, MARKER_KINDS, mayEscape, PLUS } from './bytes-of-text.ts';
-import { Escapes } from './escapes.ts';
+import { BACKSLASH, IS_MARKER, MARKER_KINDS, mayEscape, PLUS } from './bytes-of-text.ts';
+import { Escapes, MAX_BACKSLASHES } from './escapes.ts';
 import { Histories, PLAIN } from './histories.ts';
 import { hashOf } from './prefilter.ts';
 import { NOT_MASKED, Readings } from './readings.ts';
@@ -14,8 +14,9 @@ const MIN_CUT_BYTES = 8;
 /** At the end of a cut text, an escape may be in two: so near to the end. */
 const CUT_ESCAPE_BYTES = 12;
 
+const FOUR_BACKSLASHES = 0x5c5c5c5c;
 const BYTE_WORK = 1;
-const READING_WORK = 6;
+const READING_WORK = 8;
 
 /**
  * Finds secrets in a text, plain or escaped. Where neither the first bytes of one nor an escape
@@ -91,7 +92,9 @@ export class TextSearch {
   /** Goes to where a secret may begin. */
   #skip(limit: number): void {
     const { bytes } = this.#window;
-    const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
+    const { prefilter } = this.#task.automaton;
+    const { fours, shift, hasSpace } = prefilter;
+    const hasTwoBackslashes = prefilter.mayBeginTwo(FOUR_BACKSLASHES & 65_535);
     let at = this.#at;
     let last = ((bytes[at - 3] ?? 0) << 16) | ((bytes[at - 2] ?? 0) << 8) | (bytes[at - 1] ?? 0);
     for (; at < limit; at += 1) {
@@ -101,11 +104,27 @@ export class TextSearch {
       if ((((fours[bit >>> 5] ?? 0) >>> bit) & 1) === 1) break;
       const kind = MARKER_KINDS[byte] ?? 0;
       if (kind === 0) continue;
+      if (last === FOUR_BACKSLASHES && !hasTwoBackslashes) {
+        const resumeAt = this.#endOfBackslashes(at, limit);
+        if (resumeAt > at) {
+          at = resumeAt - 1;
+          continue;
+        }
+      }
       const mayMatter = kind === 1 ? mayEscape(byte, bytes[at + 1] ?? 0) : hasSpace;
       if (mayMatter && this.#beginnings.mayHaveEscapeAt(at)) break;
     }
     this.#at = at;
     if (at < limit) this.#startReading(at);
+  }
+
+  /** In a long run of backslashes, however they are read, there is nothing else. Where that ends. */
+  #endOfBackslashes(at: number, limit: number): number {
+    const { bytes, length } = this.#window;
+    const last = Math.min(length, limit + MAX_BACKSLASHES * 2);
+    let end = at;
+    while (end < last && bytes[end] === BACKSLASH) end += 1;
+    return end - MAX_BACKSLASHES * 2;
   }
 
   #startReading(at: number): void {
@@ -123,19 +142,14 @@ export class TextSearch {
   #read(limit: number): void {
     const readings = this.#readings;
     if (readings === null) return;
-    const { bytes, length, isCut } = this.#window;
     let at = this.#at;
     while (at < limit) {
-      const byte = bytes[at] ?? 0;
-      const isMarker = IS_MARKER[byte] === 1;
-      const escapes =
-        (isMarker && mayEscape(byte, bytes[at + 1] ?? 0)) || byte === PLUS
-          ? this.escapes.readAt(at)
-          : 0;
-      if (isMarker && isCut && length - at < CUT_ESCAPE_BYTES) this.#maskBeginnings(at);
-      this.#step(readings, at, byte, escapes);
-      readings.remove(at);
-      at += 1;
+      const plainTo = readings.count === 1 ? this.#readPlain(readings, at, limit) : at;
+      if (plainTo > at) at = plainTo;
+      else {
+        this.#readByte(readings, at);
+        at += 1;
+      }
       const resumeAt = this.#endOfReading(readings, at);
       if (resumeAt < 0) continue;
       this.#isReading = false;
@@ -145,12 +159,50 @@ export class TextSearch {
     this.#at = at;
   }
 
+  /** Follows the only reading as far as nothing is found and nothing is to be read otherwise. */
+  #readPlain(readings: Readings, at: number, limit: number): number {
+    const { automaton } = this.#task;
+    const { outputs, depths } = automaton;
+    const { bytes } = this.#window;
+    const place = readings.firstAt(at);
+    const history = readings.histories[place] ?? PLAIN;
+    const maskedFrom = readings.maskedFroms[place] ?? NOT_MASKED;
+    const maskedTo = readings.maskedTos[place] ?? NOT_MASKED;
+    let state = readings.states[place] ?? ROOT;
+    let to = at;
+    while (to < limit) {
+      const byte = bytes[to] ?? 0;
+      if (MARKER_KINDS[byte] !== 0) break;
+      state = automaton.step(state, byte);
+      to += 1;
+      if (outputs[state] !== 0 || (depths[state] ?? 0) < KNOWN_BYTES) break;
+    }
+    if (to === at) return at;
+    this.#task.work += to - at;
+    readings.remove(at);
+    const decoded = this.#histories.decoded(history, to);
+    this.#arrive(readings, to, state, history, decoded, maskedFrom, maskedTo);
+    return to;
+  }
+
+  #readByte(readings: Readings, at: number): void {
+    const { bytes, length, isCut } = this.#window;
+    const byte = bytes[at] ?? 0;
+    const isMarker = IS_MARKER[byte] === 1;
+    const mayMatter = isMarker ? mayEscape(byte, bytes[at + 1] ?? 0) : byte === PLUS;
+    const escapes = mayMatter ? this.escapes.readAt(at) : 0;
+    if (isMarker && isCut && length - at < CUT_ESCAPE_BYTES) this.#maskBeginnings(at);
+    this.#step(readings, at, byte, escapes);
+    readings.remove(at);
+  }
+
   #step(readings: Readings, at: number, byte: number, escapes: number): void {
     const count = readings.countAt(at);
     if (!this.#histories.hasRoomFor(count * escapes)) this.#makeRoom(readings, at, count * escapes);
     this.#task.work += READING_WORK * count * (1 + escapes);
     const automaton = this.#task.automaton;
     const histories = this.#histories;
+    let mayBegin: boolean | null = null;
     const first = readings.firstAt(at);
     for (let place = first; place < first + count; place += 1) {
       const state = readings.states[place] ?? ROOT;
@@ -168,7 +220,13 @@ export class TextSearch {
           escaped = automaton.step(escaped, rest & 255);
           rest >>>= 8;
         }
-        if (escaped === ROOT) continue;
+        const depth = automaton.depths[escaped] ?? 0;
+        if (depth === 0) continue;
+        // Most are the beginning of nothing.
+        if (depth < KNOWN_BYTES && histories.isPlainFrom(history, decoded + size - depth)) {
+          mayBegin ??= this.#beginnings.mayHaveEscapeAt(at);
+          if (!mayBegin) continue;
+        }
         const end = this.escapes.ends[reading] ?? 0;
         const longer = histories.add(history, at, end, size);
         this.#arrive(readings, end, escaped, longer, decoded + size, maskedFrom, maskedTo);

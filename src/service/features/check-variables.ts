@@ -5,7 +5,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import type { CheckKey } from '../store/checks.ts';
 import { bodyProblem } from './input-problems.ts';
-import { boxOf, opened, unreadableSecrets } from './secret-store.ts';
+import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
@@ -64,8 +64,14 @@ export interface CheckVariables {
 export function createCheckVariables({ log, secrets }: CheckVariablesParts): CheckVariables {
   const unreadable = unreadableSecrets(log);
 
-  const sealValues = (key: CheckKey, values: ReadonlyMap<string, string>): Buffer | null =>
-    values.size === 0 ? null : boxOf(secrets).seal(JSON.stringify([...values]), placeOf(key));
+  const sealValues = (
+    key: CheckKey,
+    values: ReadonlyMap<string, string>,
+    before: Buffer | null = null,
+  ): Buffer | null =>
+    values.size === 0
+      ? null
+      : sealedAgain(secrets, JSON.stringify([...values]), { place: placeOf(key), before });
   const unseal = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> =>
     new Map(JSON.parse(opened(secrets, sealed, placeOf(key))));
   const readable = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> => {
@@ -94,16 +100,17 @@ export function createCheckVariables({ log, secrets }: CheckVariablesParts): Che
       const check = withoutSecrets(after);
       if (kept === null) return { check, sealedVariables: undefined };
       const given = secretsIn(after);
-      const sealed = kept.size === 0 ? null : await stored();
-      const isSame = kept.size === given.length && given.length === secretsIn(before).length;
+      const secretsBefore = secretsIn(before).length;
+      const sealed = secretsBefore === 0 ? null : await stored();
+      const isSame = kept.size === given.length && given.length === secretsBefore;
       try {
-        const former = sealed === null ? null : unseal(key, sealed);
+        const former = sealed === null || kept.size === 0 ? null : unseal(key, sealed);
         const values = given.map((one) => {
           const value = kept.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
           return [one.key, value] as const;
         });
         // Those that stay, too: so a new ENCRYPTION_KEY takes over from the one before.
-        return { check, sealedVariables: sealValues(key, new Map(values)) };
+        return { check, sealedVariables: sealValues(key, new Map(values), sealed) };
       } catch (error) {
         // All stay, and nobody needs to read them for that.
         if (isSame && error instanceof ServiceError) return { check, sealedVariables: undefined };

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { scrubResult } from '../../model/scrub/result-fields.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import { sealedVariablesOf } from '../store/checks.ts';
+import { type CheckKey, sealedVariablesOf } from '../store/checks.ts';
 import type { Sql } from '../store/port.ts';
 import { secretsRevisionOf } from '../store/variables.ts';
 import type { CheckVariables } from './check-variables.ts';
 import { RecentValues } from './recent-values.ts';
+import { scrubInTurns } from './scrub-in-turns.ts';
 import type { Variables } from './variables.ts';
 
 export interface SecretScrubbingParts {
@@ -46,6 +46,12 @@ interface OfAccount {
   readonly secrets: readonly string[];
   readonly scrubber: Scrubber;
 }
+type Turn = () => Promise<void>;
+interface OwnSecretsAsked {
+  readonly account: OfAccount;
+  readonly ownSecrets: string;
+  readonly turn: Turn;
+}
 interface OfCheck {
   readonly revision: number;
   readonly ownSecrets: string;
@@ -55,7 +61,7 @@ interface OfCheck {
 /** Of the secrets' bytes, each of which takes 14 of memory, and of what each entry takes beside. */
 const MAX_WEIGHT = 4 * 1024 * 1024;
 const ENTRY_WEIGHT = 1024;
-/** Of scrubbing in one turn of the event loop. */
+/** Of work in one turn of the event loop. */
 const TURN_MS = 5;
 
 const EMPTY: OfAccount = { revision: 0, secrets: [], scrubber: NO_SECRETS };
@@ -80,12 +86,21 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
     return made;
   }
 
+  /** Lets others go on where it is time for that. */
+  function turnsFromNow(): Turn {
+    let begunMs = clock.monotonicMs();
+    return async () => {
+      if (clock.monotonicMs() - begunMs < TURN_MS) return;
+      await nextTurn();
+      begunMs = clock.monotonicMs();
+    };
+  }
+
   /** What masks the check's own secrets, before those of its account are. */
   async function ofCheck(
     sql: Sql,
-    key: { readonly accountId: string; readonly id: string },
-    account: OfAccount,
-    ownSecrets: string,
+    key: CheckKey,
+    { account, ownSecrets, turn }: OwnSecretsAsked,
   ): Promise<Scrubber> {
     const name = JSON.stringify([key.accountId, key.id]);
     const { revision } = account;
@@ -94,9 +109,11 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
     const sealed = await sealedVariablesOf(sql, key);
     const own = sealed === null ? [] : checkVariables.readableSecrets(key, sealed);
     // One that is a part of another would leave the rest of it, if it were masked first.
-    const related = account.secrets.filter((secret) =>
-      own.some((one) => one.includes(secret) || secret.includes(one)),
-    );
+    const related: string[] = [];
+    for (const secret of account.secrets) {
+      if (own.some((one) => one.includes(secret) || secret.includes(one))) related.push(secret);
+      await turn();
+    }
     const secrets = [...own, ...related];
     const scrubber = await buildScrubber(secrets, () => nextTurn());
     checks.set(name, { revision, ownSecrets, scrubber }, weightOf(secrets));
@@ -117,16 +134,15 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       };
       const account = await ofAccount(sql, accountId, revision);
       const scrubbed: ReceivedResult[] = [];
-      let turnMs = clock.monotonicMs();
+      const turn = turnsFromNow();
       for (const result of results) {
         const own = ownSecrets.get(result.checkId);
         const key = { accountId, id: result.checkId };
-        const first = own === undefined ? null : await ofCheck(sql, key, account, own);
-        const masked = first === null ? result : scrubResult(result, first);
-        scrubbed.push(scrubResult(masked, account.scrubber));
-        if (clock.monotonicMs() - turnMs < TURN_MS) continue;
-        await nextTurn();
-        turnMs = clock.monotonicMs();
+        const first =
+          own === undefined ? null : await ofCheck(sql, key, { account, ownSecrets: own, turn });
+        const masked = first === null ? result : await scrubInTurns(result, first, turn);
+        scrubbed.push(await scrubInTurns(masked, account.scrubber, turn));
+        await turn();
       }
       return scrubbed;
     },

@@ -34,6 +34,28 @@ export function opened(
   }
 }
 
+/**
+ * A secret that is written once more. What says the same by the newest key stays, byte by byte:
+ * `vedette apply` writes all of them each time, and agents need not hear of what is no change.
+ *
+ * @param before null where there was none
+ * @throws ServiceError 409 where there is no key
+ */
+export function sealedAgain(
+  secrets: SecretBox | null,
+  text: string,
+  { place, before }: { readonly place: readonly string[]; readonly before: Buffer | null },
+): Buffer {
+  const box = boxOf(secrets);
+  if (before === null || !box.isOfNewestKey(before)) return box.seal(text, place);
+  try {
+    if (box.open(before, place) === text) return before;
+  } catch {
+    // It was damaged: the new one takes its place.
+  }
+  return box.seal(text, place);
+}
+
 /** Tells of secrets that cannot be decrypted. */
 export interface UnreadableSecrets {
   /** Once of each name, and never the secret. */

@@ -26,7 +26,7 @@ import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
-import { boxOf, opened, unreadableSecrets } from './secret-store.ts';
+import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export type { StoredVariable } from '../store/variables.ts';
 
@@ -70,11 +70,16 @@ export function createVariables(parts: VariablesParts): Variables {
   const { store, clock, log, allowance, secrets } = parts;
   const unreadable = unreadableSecrets(log);
 
-  const columnsOf = (accountId: string, { key, value, locked, secret }: AccountVariable) => {
+  const columnsOf = (
+    accountId: string,
+    { key, value, locked, secret }: AccountVariable,
+    before: Buffer | null = null,
+  ) => {
     const bytes = Buffer.byteLength(JSON.stringify(value));
     const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
     if (!secret) return { ...common, value, sealedValue: null };
-    const sealedValue = boxOf(secrets).seal(value, placeOf(accountId, key));
+    const place = placeOf(accountId, key);
+    const sealedValue = sealedAgain(secrets, value, { place, before });
     return { ...common, value: null, sealedValue };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
@@ -143,7 +148,10 @@ export function createVariables(parts: VariablesParts): Variables {
         // null is how a secret value comes back in an answer: it stays as it is.
         const kept = value ?? openedValue(accountId, stored);
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept });
-        const updated = await updateVariable(tx, columnsOf(accountId, variable));
+        const updated = await updateVariable(
+          tx,
+          columnsOf(accountId, variable, stored.sealedValue),
+        );
         await keepBytes(tx, accountId);
         return updated;
       });

@@ -87,8 +87,8 @@ describe('what is wrong on the command line', () => {
     ],
     [
       'agent',
-      { CHECKS_FILE: 'x', DATA_DIR: '/data' },
-      /^vedette: DATA_DIR is set, which is for an agent of a service: .*\n$/,
+      { CHECKS_FILE: 'x', API_KEY: 'pl_0' },
+      /^vedette: API_KEY is set, which is for an agent of a service: .*\n$/,
     ],
   ])('%s with %j ends with one line', async (command, env, line) => {
     const { code, stdout, stderr } = await run([command], env);

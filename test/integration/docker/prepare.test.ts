@@ -114,7 +114,7 @@ describe('with-secrets.sh', () => {
       folder,
       process.execPath,
       '-e',
-      'process.stdout.write(`${process.pid} `); process.exitCode = 7',
+      'process.stdout.write(process.pid + " "); process.exitCode = 7',
     ]);
     const [own, shells, code] = child.stdout.trim().split(' ');
     expect([own, code]).toEqual([shells, '7']);

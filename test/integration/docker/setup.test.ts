@@ -21,9 +21,11 @@ import {
   until,
 } from '../../support/deployment.ts';
 
+/** Each test starts a service and half a dozen other processes. */
+const LIMIT_MS = 120_000;
 const CHECKS = join(DOCKER, 'compose/checks.yaml');
 
-describe('setup.mjs', () => {
+describe('setup.mjs', { timeout: LIMIT_MS }, () => {
   it('makes bucket, location, key and checks, by which an agent begins to work, and all that once', async () => {
     // More often than the client of the store tries again by itself.
     const stack = await startStack({ busyFor: 5 });
@@ -47,7 +49,7 @@ describe('setup.mjs', () => {
     const key = readFileSync(stack.keyFile, 'utf8');
     await stack.service.ask('/v1/checks/service-ping', { method: 'DELETE' });
     const again = await stack.setup();
-    expect(again.stdout.match(/: [^:]+$/gm)).toEqual([
+    expect(again.stdout.match(/: [^:\n]+$/gm)).toEqual([
       ': is there',
       ': is there',
       ': is there',
@@ -58,7 +60,7 @@ describe('setup.mjs', () => {
   });
 
   it('makes another key where the file is of another database or lost, and says what it cannot do', async () => {
-    const stack = await startStack();
+    const stack = await startStack({ hasBucket: false });
     await stack.setup();
     writeFileSync(stack.keyFile, `pl_${'0'.repeat(32)}\n`);
     expect((await stack.setup()).stdout).toContain('key: made');
@@ -89,7 +91,13 @@ interface Stack {
 }
 
 /** The service as compose.yaml starts it, by files of prepare.mjs, on the embedded database. */
-async function startStack(options: { readonly busyFor?: number } = {}): Promise<Stack> {
+async function startStack({
+  hasBucket = true,
+  busyFor = 0,
+}: {
+  readonly hasBucket?: boolean;
+  readonly busyFor?: number;
+}): Promise<Stack> {
   const folder = testFolder();
   await runNode([PREPARE, folder, DATABASE]);
   const secrets = join(folder, 'service');
@@ -99,9 +107,12 @@ async function startStack(options: { readonly busyFor?: number } = {}): Promise<
     accessKeyId: secret('S3_ACCESS_KEY_ID'),
     secretAccessKey: secret('S3_SECRET_ACCESS_KEY'),
   };
-  const store = await startBucketServer(credentials, options);
+  const store = await startBucketServer(credentials, { busyFor });
   const { PORT: _, ...environment } = composeService('service').environment ?? {};
-  const env = { ...environment, S3_ENDPOINT: store.endpoint };
+  const env = hasBucket ? { ...environment, S3_ENDPOINT: store.endpoint } : {};
+  if (!hasBucket) {
+    for (const name of ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY']) rmSync(join(secrets, name));
+  }
   const service = await startService({
     prefix: ['sh', WITH_SECRETS, secrets],
     apiKey: secret('FIRST_API_KEY'),
@@ -119,8 +130,12 @@ async function startStack(options: { readonly busyFor?: number } = {}): Promise<
           ...env,
           SERVICE_URL: service.url,
           FIRST_API_KEY: secret('FIRST_API_KEY'),
-          S3_ACCESS_KEY_ID: credentials.accessKeyId,
-          S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+          ...(hasBucket
+            ? {
+                S3_ACCESS_KEY_ID: credentials.accessKeyId,
+                S3_SECRET_ACCESS_KEY: credentials.secretAccessKey,
+              }
+            : {}),
           // It warns of Node 20, which is not what the image has.
           AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
           ...more,

@@ -1,9 +1,15 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { JobLog } from '../../../src/agent/probes/job-log.ts';
+import { concludeLog } from '../../../src/agent/run/conclusion.ts';
+import type { RunnerParts } from '../../../src/agent/run/runner.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { type CheckFields, checkOf } from '../../support/checks.ts';
+import { startDnsResponder } from '../../support/dns-responder.ts';
+import { servingZone } from '../../support/dns-zone.ts';
 import { listen } from '../../support/http-servers.ts';
+import { resultFor } from '../../support/results.ts';
 import { runHarness } from '../../support/run-harness.ts';
 import { refusingPort } from '../../support/tcp-servers.ts';
 
@@ -11,8 +17,9 @@ import { refusingPort } from '../../support/tcp-servers.ts';
 async function conclusionOf(
   type: 'API' | 'TCP' | 'DNS',
   fields: CheckFields,
+  parts: Partial<RunnerParts> = {},
 ): Promise<readonly string[]> {
-  const harness = runHarness({ clock: systemClock });
+  const harness = runHarness({ clock: systemClock, parts });
   await harness.run(checkOf(type, { retryStrategy: null, ...fields }));
   const [result] = harness.results;
   return (jobLogOf(result) ?? []).map(({ level, msg }) => `${level}: ${msg}`);
@@ -83,4 +90,46 @@ it('tells of many assertions that failed only the first', async () => {
   const log = await conclusionOf('API', { request: { url: await answering(404), assertions } });
   expect(log.filter((line) => line.startsWith('error: Failed: '))).toHaveLength(12);
   expect(log.at(-1)).toMatch(/^info: What to try/);
+});
+
+it('calls degraded what is degraded, and does not say that it failed', async () => {
+  const url = await answering(200);
+  const thresholds = { degradedResponseTime: 0, maxResponseTime: null };
+  const log = await conclusionOf('API', { request: { url }, ...thresholds });
+  expect(log.at(-3)).toMatch(/^warn: Degraded: .* ms, over 0 ms: degraded$/);
+  expect(log.at(-2)).toMatch(/^info: Degraded in the phase ".+", towards 127\.0\.0\.1:/);
+  expect(log.join('\n')).not.toMatch(/Failed/);
+});
+
+it('says of echoes that were lost what to look for, and nothing of time', () => {
+  const check = checkOf('ICMP');
+  const log = new JobLog(systemClock);
+  const response = { packetLoss: 10, packetsSent: 10, packetsReceived: 9 };
+  const icmpCheckResult = {
+    ...{ requestError: null, requestErrorCode: null, assertions: [], response },
+    timingPhases: { dns: 900, total: 5000 },
+  } as never;
+  const result = resultFor({ checkType: 'ICMP', isDegraded: true, icmpCheckResult });
+  const endpoint = { hostname: 'a.test', address: '192.0.2.7', port: null } as const;
+  concludeLog(result, check, { ...endpoint, transport: 'icmp' }, log);
+  expect(log.entries().map(({ msg }) => msg)).toEqual([
+    'Degraded: 10 % of the echoes were lost, 10 % or more: degraded',
+    'Degraded in the phase "icmp", towards a.test at 192.0.2.7 (ICMP)',
+    'What to try: Look for loss and delay on the way to the target: mtr TARGET from the host of the agent.',
+  ]);
+});
+
+it('says of a name without an address who was asked, and of an answer whose it is', async () => {
+  const zone = await startDnsResponder({ udp: servingZone({}) });
+  onTestFinished(() => zone.close());
+  const request = { query: 'shop.test', nameServer: '127.0.0.1', port: zone.port };
+  const answered = await conclusionOf('DNS', { request });
+  expect(answered.at(-2)).toBe(
+    `info: Failed in the phase "response", towards 127.0.0.1:${zone.port} (DNS)`,
+  );
+  const failure = { code: 'DNS_TIMEOUT', message: 'nobody answered' } as const;
+  const resolver: RunnerParts['resolver'] = { resolve: async () => ({ ok: false, failure }) };
+  const asked = { request: { hostname: 'shop.test', port: 80 } };
+  const log = await conclusionOf('TCP', asked, { resolver });
+  expect(log.at(-2)).toBe('info: Failed in the phase "dns", asking the name servers for shop.test');
 });

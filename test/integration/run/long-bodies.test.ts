@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
 import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
 import { checkOf } from '../../support/checks.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { runHarness } from '../../support/run-harness.ts';
+import { vaultOf } from '../../support/secrets.ts';
 
 type Artifact = Parameters<ArtifactTaker['add']>[0];
 
@@ -135,4 +136,56 @@ it('puts up the start of a body for which there is no room, and says so', async 
   expect(told).toContain(`the first ${bytes.length} of ${LONG_TEXT.length} bytes`);
   expect(response?.bodyBytes).toBe(LONG_TEXT.length);
   expect(bodyRoom.freeBytes).toBe(16 * 1024);
+});
+
+describe('a long body that holds a secret', () => {
+  const SECRET = 'pässwörd-of-the-shop';
+  const secrets = () => vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
+  const shown = ({ bytes, contentType }: Artifact): readonly string[] => [
+    contentType,
+    String(bytes).replace(LONG_TEXT, '… '),
+  ];
+
+  it('is kept without it, also in another encoding, and so is its type', async () => {
+    const { added, artifacts } = outbox();
+    const parts = { artifacts, secrets: await secrets() };
+    const harness = runHarness({ clock: new FakeClock(), parts });
+    const text = `${LONG_TEXT}${SECRET} and more`;
+    const answers: readonly Answer[] = [
+      { type: 'text/plain', body: text },
+      { type: 'text/xml; charset=utf-16le', body: Buffer.from(text, 'utf16le') },
+      { type: 'text/html; charset=iso-8859-1', body: Buffer.from(text, 'latin1') },
+    ];
+    for (const answer of answers) {
+      await harness.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
+    }
+    const masked = '… ******** and more';
+    expect(added.map(shown)).toEqual([
+      ['text/plain', masked],
+      ['text/xml; charset=utf-8', masked],
+      ['text/html; charset=iso-8859-1', masked],
+    ]);
+  });
+
+  it('is kept as it came where it holds none, whatever its encoding', async () => {
+    const { added, artifacts } = outbox();
+    const parts = { artifacts, secrets: await secrets() };
+    const harness = runHarness({ clock: new FakeClock(), parts });
+    const body = Buffer.from(LONG_TEXT, 'utf16le');
+    const type = 'text/xml; charset=utf-16le';
+    await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+    expect(added.map(({ contentType }) => contentType)).toEqual(['text/xml; charset=utf-16le']);
+    expect(added[0] && body.equals(added[0].bytes)).toBe(true);
+  });
+
+  it('shows no type that is a secret, nor the half at its end', async () => {
+    const { added, artifacts } = outbox();
+    const secret = 'word-of-the-shop';
+    const parts = { artifacts, secrets: await vaultOf({ key: 'T', value: secret, secret: true }) };
+    const harness = runHarness({ clock: new FakeClock(), parts });
+    const body = `${LONG_TEXT}${secret.slice(0, -2)}`;
+    const type = `text/${secret}`;
+    await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+    expect(added.map(shown)).toEqual([['application/octet-stream', '… ********']]);
+  });
 });

@@ -5,6 +5,7 @@ import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
 import { createAllowance } from '../../../src/service/features/entitlements/allowance.ts';
 import { createVariables } from '../../../src/service/features/variables.ts';
+import { secretsRevisionOf } from '../../../src/service/store/variables.ts';
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { eventually } from '../eventually.ts';
 import { captureLog } from '../log-capture.ts';
@@ -93,6 +94,38 @@ export function accountVariablesSuite(kind: DatabaseKind): void {
         await clock.advance(5_000);
       });
       expect(told).toMatchObject({ variables: null, settings: null });
+    });
+
+    it('a secret that is written again as it was is no change, to agents and to what masks it', async () => {
+      const { mine, clock, store } = service();
+      await mine.post(PATH, variable('A', { secret: true }));
+      const { agent } = await settled();
+      const before = await secretsRevisionOf(store, mine.accountId);
+      const told = await toldAtOnce(agent, async () => {
+        await mine.put(`${PATH}/A`, { value: 'value of A', secret: true });
+        await mine.patch(`${PATH}/A`, { locked: true });
+        await clock.advance(5_000);
+      });
+      expect(told).toMatchObject({ variables: null, settings: null });
+      expect(await secretsRevisionOf(store, mine.accountId)).toBe(before);
+      const { updated_at } = (await mine.get(`${PATH}/A`)).json;
+      expect(updated_at).not.toBeNull();
+    });
+
+    it('a value that is written again is encrypted by the newest key', async () => {
+      const { mine, store, clock } = service();
+      const [old, next] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
+      const allowance = createAllowance(UNLIMITED);
+      const withKeys = (...keys: readonly [Buffer, ...Buffer[]]) =>
+        createVariables({
+          ...{ store, clock, log: silentLog(), allowance },
+          secrets: createSecretBox(keys),
+        });
+      const secret = variable('A', { secret: true });
+      await withKeys(old).create(mine.accountId, secret);
+      await withKeys(next, old).update(mine.accountId, 'A', secret);
+      const values = await withKeys(next).secretValues(store, mine.accountId);
+      expect(values).toEqual([secret.value]);
     });
 
     it('a change of the proxy of the location ends a held poll, too', async () => {

@@ -251,6 +251,17 @@ export function checkVariablesSuite(kind: DatabaseKind): void {
       expect(agent.checks.get('shop')?.check.variables).toEqual(changed);
     });
 
+    it('are not told again where they are written again as they were', async () => {
+      const { lab, agent, variables } = await settled();
+      await lab.checks.update(lab.accountId, 'shop', { variables });
+      await lab.checks.update(lab.accountId, 'shop', {
+        variables: variables.map((one) => (one.secret ? { ...one, value: null } : one)),
+      });
+      await lab.assigner.pass();
+      expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
+      expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
+    });
+
     it('that cannot be decrypted are left out, and a line says so once', async () => {
       const { lab, variables } = await settled();
       const logs = captureLog();

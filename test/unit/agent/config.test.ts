@@ -148,7 +148,7 @@ describe('loadConfig', () => {
     expect(message.length).toBeLessThan(300);
   });
 
-  it.each(['API_KEY', 'API_KEY_FILE', 'DATA_DIR'])(
+  it.each(['API_KEY', 'API_KEY_FILE'])(
     'refuses %s beside CHECKS_FILE, where nobody would read it, without showing its value',
     (name) => {
       const { code, message } = refusalOf({ ...NEEDED, [name]: KEY });
@@ -157,6 +157,10 @@ describe('loadConfig', () => {
       expect(message).not.toContain(KEY);
     },
   );
+});
+
+it('takes DATA_DIR beside CHECKS_FILE for what the image sets, and keeps nothing there', () => {
+  expect(loadConfig({ ...NEEDED, DATA_DIR: '/data' })).toEqual(loadConfig(NEEDED));
 });
 
 describe('loadConfig for a service', () => {

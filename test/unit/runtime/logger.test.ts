@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
+import { createScrubber } from '../../../src/model/scrub/scrubber.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { prettyLine } from '../../../src/runtime/pretty-log.ts';
@@ -38,6 +39,41 @@ describe('the JSON log', () => {
     log.error({ err: new VedetteError('environment', 'PORT_TAKEN', 'taken') }, 'failed');
     const { err } = JSON.parse(textOf(destination));
     expect(err).toMatchObject({ kind: 'environment', code: 'PORT_TAKEN', message: 'taken' });
+  });
+});
+
+describe('the log without secrets', () => {
+  const secrets = ['hunter2-\n"x"', 'info', '2026'];
+
+  it('is one line a record still, with level and time whatever the secrets are', () => {
+    const destination = new PassThrough();
+    const clock = new FakeClock(START);
+    const scrub = (line: string): string => createScrubber(secrets).json(line);
+    const log = createLogger({ level: 'info', destination, format: 'json', clock, scrub });
+    log.info({ url: `http://x/?${secrets[0]}` }, 'it is info');
+    log.error({ err: new Error(`no ${secrets[0]}`), [String(secrets[0])]: 1 }, 'of 2026');
+    const lines = textOf(destination).split('\n');
+    expect(lines.map((line) => (line === '' ? line : JSON.parse(line)))).toMatchObject([
+      {
+        level: 'info',
+        time: '2026-01-01T12:30:05.000Z',
+        url: 'http://x/?********',
+        msg: 'it is ********',
+      },
+      { level: 'error', err: { message: 'no ********' }, '********': 1, msg: 'of ********' },
+      '',
+    ]);
+    expect(lines.join()).not.toContain('hunter2');
+  });
+
+  it('is readable where people read it', () => {
+    const destination = new PassThrough();
+    const clock = new FakeClock(START);
+    const scrub = (line: string): string => createScrubber(secrets).json(line);
+    const log = createLogger({ level: 'info', destination, format: 'pretty', clock, scrub });
+    log.warn({ err: new Error(`no ${secrets[0]}`) }, `with ${secrets[0]}`);
+    const line = textOf(destination);
+    expect(line).toMatch(/^\d\d:30:05 WARN {2}with \*{8} err="no \*{8}" at "[^\n]*"\n$/);
   });
 });
 

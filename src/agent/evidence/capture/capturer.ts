@@ -98,5 +98,8 @@ function remedyFor(path: string, rights: OwnRights): string {
   if (rights.isRoot && !(rights.has('SETUID') && rights.has('SETGID'))) {
     return '`--cap-add=NET_RAW --cap-add=SETUID --cap-add=SETGID` allows a container that runs as root to, or run it as another user';
   }
+  if (rights.noNewPrivileges) {
+    return 'no-new-privileges keeps tcpdump from its rights: start the container without it (in Kubernetes allowPrivilegeEscalation: true) and with `--cap-add=NET_RAW`';
+  }
   return `\`setcap cap_net_raw+ep ${path}\` allows it, in a container \`--cap-add=NET_RAW\` as well`;
 }

@@ -8,23 +8,26 @@ export type CapabilityName = keyof typeof CAPABILITIES;
 export interface OwnRights {
   readonly isRoot: boolean;
   readonly has: (name: CapabilityName) => boolean;
+  /** Programs that it starts get no rights beside its own (prctl(2), PR_SET_NO_NEW_PRIVS). */
+  readonly noNewPrivileges: boolean;
 }
 
 /** What this process may; where that cannot be read, what its user usually may. */
 export async function readOwnRights(): Promise<OwnRights> {
   const isRoot = process.geteuid?.() === 0;
-  const effective = await effectiveCapabilities();
+  const status = await ownStatus();
+  const digits = /^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? null;
+  const effective = digits === null ? null : BigInt(`0x${digits}`);
   const has = (name: CapabilityName): boolean =>
     effective === null ? isRoot : ((effective >> BigInt(CAPABILITIES[name])) & 1n) === 1n;
-  return { isRoot, has };
+  return { isRoot, has, noNewPrivileges: /^NoNewPrivs:\s*1$/m.test(status) };
 }
 
-/** proc(5), CapEff of /proc/self/status. */
-async function effectiveCapabilities(): Promise<bigint | null> {
+/** proc(5); empty where it cannot be read. */
+async function ownStatus(): Promise<string> {
   try {
-    const digits = /^CapEff:\s*([0-9a-f]+)/m.exec(await readFile('/proc/self/status', 'latin1'));
-    return digits?.[1] === undefined ? null : BigInt(`0x${digits[1]}`);
+    return await readFile('/proc/self/status', 'latin1');
   } catch {
-    return null;
+    return '';
   }
 }

@@ -103,7 +103,9 @@ export class TcpdumpRun {
       return { ok: false, note: this.#whyItEnded(end) };
     }
     if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
-    const captured = { bytes, packets, truncated, dropped: this.#words.dropped };
+    const { dropped } = this.#words;
+    // As long as it is, and not as the room that was made for it: it may wait for hours.
+    const captured = { bytes: Buffer.from(bytes), packets, truncated, dropped };
     return { ok: true, captured };
   }
 

@@ -58,7 +58,8 @@ export function forwardedHop<Hop extends Answered>(
     log.warn("the 401 may be the proxy's own: some answer so to a wrong user or password");
   }
   if (head.status !== AUTHENTICATION_REQUIRED) return hop;
-  const reason = head.statusText.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_REASON_CHARS);
+  const said = head.statusText.replaceAll(/[^\x20-\x7e]+/g, ' ');
+  const reason = said.length > MAX_REASON_CHARS ? `${said.slice(0, MAX_REASON_CHARS)}…` : said;
   const answer = { status: head.status, reason };
   const failure = credentialsFailure(proxy, requestText(request), answer);
   return { ...hop, exchange: { ...exchange, head: null, body: null }, failure };

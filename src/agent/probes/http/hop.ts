@@ -42,8 +42,8 @@ export interface Hop {
   readonly reached: 'nothing' | 'lookup' | 'connect' | 'secureConnect';
   /** Of the target; of the proxy where the proxy resolves the target's name. */
   readonly address: string | null;
-  /** Where its connection went, or should have gone: the proxy, where one is between. */
-  readonly endpoint: Endpoint;
+  /** Where its connection went, or should have gone: the proxy, where one is between. null: nowhere. */
+  readonly endpoint: Endpoint | null;
   readonly ipFamily: IpFamily;
   readonly tls: TlsFacts | null;
   /** null where no connection came about. */
@@ -117,11 +117,6 @@ export async function runHop(
   const exchange = await runExchange(secured.socket, request, context, options.planOf);
   const rest = exchanged(request, exchange, startMs);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
-}
-
-/** What a URL leads to, directly, with the address where it is known. */
-export function endpointOf(url: URL, address: string | null): Endpoint {
-  return { ...placeOf(url), address, transport: 'tcp' };
 }
 
 function placeOf(url: URL): { readonly hostname: string; readonly port: number } {

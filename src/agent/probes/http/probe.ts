@@ -12,7 +12,7 @@ import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { BodyPlan } from './exchange.ts';
-import { endpointOf, type Hop, runHop } from './hop.ts';
+import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
 import { type Redirect, redirectOf, STAYS } from './redirects.ts';
@@ -24,6 +24,8 @@ export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
   /** Of the last hop; also where no response came. */
   readonly tls: TlsFacts | null;
+  /** A connection took the request, so the target may have acted on it, whatever came of it. */
+  readonly sent: boolean;
   /** The decoded bytes for assertions, as far as they were kept; null without a response. */
   readonly body: Buffer | null;
 }
@@ -111,7 +113,7 @@ const UNUSABLE_PROXY =
   "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
 
 /** It did not come to a connection. */
-function unstartedHop({ url, ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
+function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
   return {
     startMs: nowMs,
     endMs: nowMs,
@@ -120,7 +122,7 @@ function unstartedHop({ url, ipFamily }: PreparedRequest, failure: Failure, nowM
     tlsMs: 0,
     reached: 'nothing',
     address: null,
-    endpoint: endpointOf(url, null),
+    endpoint: null,
     ipFamily,
     tls: null,
     exchange: null,
@@ -179,7 +181,8 @@ function outcomeOf({ prepared, url, hops, hop, redirects, failure, startMs }: En
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
   const { tls, address, endpoint, ipFamily, exchange } = hop;
-  const facts = { request: prepared.echo, endpoint, failure, timings, timingPhases, tls };
+  const sent = hops.some((each) => each.exchange !== null);
+  const facts = { request: prepared.echo, sent, endpoint, failure, timings, timingPhases, tls };
   const responseTimeMs = timingPhases.total;
   const head = exchange?.head ?? null;
   const body = exchange?.body ?? null;

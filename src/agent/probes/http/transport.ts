@@ -47,7 +47,8 @@ const MAX_STATUS_TEXT_CHARS = 500;
 
 /** Reason phrases are free text of the target's, and nothing else bounds them. */
 export function boundedStatusText(text: string): string {
-  return text.length > MAX_STATUS_TEXT_CHARS ? text.slice(0, MAX_STATUS_TEXT_CHARS) : text;
+  // The mark tells also whoever masks secrets that half of one may stand before it.
+  return text.length > MAX_STATUS_TEXT_CHARS ? `${text.slice(0, MAX_STATUS_TEXT_CHARS)}…` : text;
 }
 
 /**

@@ -39,6 +39,8 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly networkError: boolean;
   /** null where it did not come to that. */
   readonly endpoint: Endpoint | null;
+  /** An HTTP request went out, on which the target may have acted. */
+  readonly requestSent: boolean;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
   readonly longBody: LongBody | null;
@@ -61,7 +63,7 @@ export type CheckTypeRunners = { readonly [Type in RunnableCheckType]: CheckType
 
 /** A probe's outcome, of any check type. */
 interface Outcome<Response> {
-  readonly endpoint: Endpoint;
+  readonly endpoint: Endpoint | null;
   readonly response: Response | null;
   readonly failure: Failure | null;
   readonly responseTimeMs: number;
@@ -78,6 +80,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
   const { response, failure, responseTimeMs, endpoint } = outcome;
   return {
     endpoint,
+    requestSent: false,
     failure,
     responseTimeMs,
     criterion: response === null ? 'unmet' : read.criterion(response),
@@ -98,6 +101,7 @@ export const NOTHING_SEEN = {
   packetLossPercent: null,
   networkError: false,
   endpoint: null,
+  requestSent: false,
   sources: {},
   longBody: null,
 } as const;

@@ -40,7 +40,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         sources: (response) => sourcesOf(response, outcome),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
-      return { ...probed, longBody: longBodyOf(outcome) };
+      return { ...probed, requestSent: outcome.sent, longBody: longBodyOf(outcome) };
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,

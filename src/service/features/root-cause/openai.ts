@@ -5,7 +5,7 @@ import { createChatClient } from './model/chat-client.ts';
 import { chatRequestOf } from './model/prompt.ts';
 import type { RootCauseProvider } from './provider.ts';
 import type { ModelConfig } from './root-cause-config.ts';
-import { createScrubber } from './scrub/scrubber.ts';
+import { buildScrubber } from './scrub/scrubber.ts';
 import { secretsOfCheck } from './scrub/secrets-of-check.ts';
 
 export interface OpenAiParts {
@@ -33,7 +33,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
         const problem = 'the model was not asked: the secrets of the account could not be read';
         return { ok: false, problem };
       }
-      const scrubber = createScrubber([...secrets, ...secretsOfCheck(file.check)]);
+      const scrubber = await buildScrubber([...secrets, ...secretsOfCheck(file.check)]);
       const { brief, artifacts } = briefOf(file, scrubber);
       // Two texts that are harmless by themselves may make a secret where they meet.
       if (scrubber.holdsKnown(JSON.stringify(brief))) {

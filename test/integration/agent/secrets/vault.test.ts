@@ -151,6 +151,30 @@ describe('the values in force', () => {
     expect(vault.scrubber.text(filled(vault, '{{A}}'))).toBe(MASK);
   });
 
+  it('are those before where files changed and no scrubber could be made, until there is one', async () => {
+    const { path, file } = folder({ A: 'planted-before' });
+    const { vault, failNextBuild, look, logged } = await open({ operator: { folder: path } });
+    failNextBuild();
+    writeFileSync(file('A'), 'planted-after-it');
+    await look();
+    expect(filled(vault, '{{A}}')).toBe('planted-before');
+    expect(logged()).toContain('values that changed cannot be taken');
+    await look(1);
+    expect(filled(vault, '{{A}}')).toBe('planted-after-it');
+    expect(vault.scrubber.text('planted-before planted-after-it')).toBe(`${MASK} ${MASK}`);
+    expect(logged()).not.toContain('planted-');
+  });
+
+  it('are masked also as they are sent: in a url, in a header', async () => {
+    const { vault } = await open({ operator: { fromEnv: new Map([['T', ' planted-t\t']]) } });
+    const hook = 'https://Hooks.Example/planted-a?b=c d#e';
+    await vault.take({ ...NOTHING, variables: [variable('HOOK', hook)] });
+    const sent = `${new URL(hook).href} planted-t`;
+    expect(vault.scrubber.text(sent)).toBe(`${MASK}#e ${MASK}`);
+    await vault.admit(checkOf('TCP', { variables: [variable('HOST', 'Planted-1.Example')] }));
+    expect(vault.scrubber.text('planted-1.example')).toBe(MASK);
+  });
+
   it('are those that were given last, however fast they came', async () => {
     const { vault } = await open();
     const values = Array.from({ length: 20 }, (_, n) => `planted-${n}`);

@@ -113,6 +113,14 @@ describe('counters', () => {
     expect(metrics.totals).toEqual({ missedSlots: 4, droppedLines: 6 });
   });
 
+  it('count diagnostic passes, from 0 on', async () => {
+    const metrics = createMetrics({ version: '1' });
+    metrics.evidence('made');
+    const lines = await linesOf(metrics);
+    expect(lines).toContain('vedette_evidence_total{outcome="made"} 1');
+    expect(lines).toContain('vedette_evidence_total{outcome="busy"} 0');
+  });
+
   it('put a late start, given in milliseconds, into buckets of seconds', async () => {
     const metrics = createMetrics({ version: '1' });
     metrics.startLate(3);

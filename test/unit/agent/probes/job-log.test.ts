@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { JobLog } from '../../../../src/agent/probes/job-log.ts';
+import { commonDetail } from '../../../../src/wire/v1/result-parts.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 it('ends with what it all comes to, however long the story was', () => {
@@ -14,6 +15,13 @@ it('ends with what it all comes to, however long the story was', () => {
 it('is bounded in what it concludes with, too', () => {
   const log = new JobLog(new FakeClock());
   for (let line = 0; line < 100; line += 1) log.conclude('info', 'x'.repeat(5000));
-  expect(log.entries().length).toBe(20);
+  expect(log.entries().length).toBe(50);
   expect(log.entries()[0]?.msg.length).toBe(2001);
+});
+
+it('fits into a result, however much there was of both', () => {
+  const log = new JobLog(new FakeClock());
+  for (let line = 0; line < 300; line += 1) log.info(`line ${line}`);
+  for (let line = 0; line < 300; line += 1) log.conclude('info', `last ${line}`);
+  expect(commonDetail.jobLog.parse(log.entries())).toEqual(log.entries());
 });

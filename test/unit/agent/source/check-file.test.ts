@@ -340,6 +340,7 @@ describe('the checks', () => {
     ['{ username: u, password:s3cret-value }', /password:….* put a space after the colon/],
     ['{ username: u, password: *s3cret-value }', /put text that starts with \* in quotes/],
     ['{ username: u, a:s3cret-value, a:s3cret-value }', /the key "a:…" is given twice/],
+    ['{ username: u, password: x,s3cret-value,s3cret-value }', /not shown here is given twice/],
     ['\n  username: u\n  password: |s3cret-value\n', /extra characters$/m],
   ])('never have a mistyped secret repeated: basicAuth: %j', async (basicAuth, problem) => {
     const text = `basicAuth: ${basicAuth}`.replaceAll('\n', '\n      ');

@@ -123,6 +123,33 @@ describe('a result that is scrubbed', () => {
     expect(assertion?.actual).toBe('é'.repeat(5_000) + MASK);
   });
 
+  it('shows no half of a secret before the mark that says that a text was cut', () => {
+    const half = SECRET.slice(0, 12);
+    const jobLog = [{ time: 0, level: 'info' as const, msg: `GET http://x/${half}…: 404` }];
+    const request = {
+      ...HTTP_DETAIL.request,
+      data: `${half}… (cut at 10240 bytes)`,
+      headers: { 'x-long': `${half}… (cut at 10240 bytes)`, 'x-other': 'some… thing' },
+      params: { q: `a… ${half}…` },
+    };
+    const assertions = [{ ...ASSERTION, error: `it was "${half}…", and "${half}…"` }];
+    const apiCheckResult = { ...HTTP_DETAIL, jobLog, request, assertions };
+    expect(scrubResult(resultOf({ apiCheckResult }), scrubber).apiCheckResult).toEqual({
+      ...apiCheckResult,
+      jobLog: [{ ...jobLog[0], msg: `GET http://x/${MASK}…: 404` }],
+      request: {
+        ...request,
+        data: `${MASK}… (cut at 10240 bytes)`,
+        headers: { 'x-long': `${MASK}… (cut at 10240 bytes)`, 'x-other': 'some… thing' },
+        params: { q: `a… ${MASK}…` },
+      },
+      assertions: [{ ...ASSERTION, error: `it was "${MASK}…", and "${MASK}…"` }],
+    });
+    const clean = { ...HTTP_DETAIL, request: { ...request, data: '…', params: {}, headers: {} } };
+    const result = resultOf({ apiCheckResult: clean });
+    expect(scrubResult(result, scrubber)).toBe(result);
+  });
+
   it('keeps the name of its check, which the API shows anyway', () => {
     expect(scrubResult(resultOf({ name: SECRET }), scrubber).name).toBe(SECRET);
   });

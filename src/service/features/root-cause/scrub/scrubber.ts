@@ -1,5 +1,9 @@
-import { MASK } from '../../../../model/sensitive-headers.ts';
-import { formsOfSecret, isSecretWorthy, type SecretForm } from './secret-forms.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  createScrubber as createKnown,
+  type Scrubber as KnownScrubber,
+  buildScrubber as prepareKnown,
+} from '../../../../model/scrub/scrubber.ts';
 import { maskPatterns } from './secret-patterns.ts';
 
 /** Takes secrets out of texts. */
@@ -12,34 +16,22 @@ export interface Scrubber {
 }
 
 /**
+ * At once, so for few secrets.
+ *
  * @param secrets values that are to be masked in every form; those that are no secrets by
  *   themselves (too short, `http://`) are left out
  */
 export function createScrubber(secrets: readonly string[]): Scrubber {
-  // The longest first: another may be a part of it.
-  const forms = [...new Set(secrets)]
-    .filter(isSecretWorthy)
-    .sort((one, other) => other.length - one.length)
-    .flatMap(formsOfSecret);
-  // Hardly any of them is ever met, and to compile all would take long.
-  const compiled = new Map<SecretForm, RegExp>();
-  const expressionOf = (form: SecretForm): RegExp => {
-    const known = compiled.get(form);
-    if (known !== undefined) return known;
-    const expression = new RegExp(form.pattern(), 'gu');
-    compiled.set(form, expression);
-    return expression;
-  };
-  const mayHold = (text: string, { probes }: SecretForm): boolean =>
-    probes.some((probe) => text.includes(probe));
+  return withPatterns(createKnown(secrets));
+}
 
-  const text = (given: string): string => {
-    let masked = given;
-    for (const form of forms) {
-      if (mayHold(masked, form)) masked = masked.replaceAll(expressionOf(form), MASK);
-    }
-    return maskPatterns(masked);
-  };
+/** The same for any number of them, with turns of the event loop in between. */
+export async function buildScrubber(secrets: readonly string[]): Promise<Scrubber> {
+  return withPatterns(await prepareKnown(secrets, () => nextTurn()));
+}
+
+function withPatterns(known: KnownScrubber): Scrubber {
+  const text = (given: string): string => maskPatterns(known.text(given));
   const deep = (value: unknown): unknown => {
     if (typeof value === 'string') return text(value);
     if (Array.isArray(value)) return value.map(deep);
@@ -49,7 +41,6 @@ export function createScrubber(secrets: readonly string[]): Scrubber {
   return {
     text,
     deep: <T>(value: T) => deep(value) as T,
-    holdsKnown: (given) =>
-      forms.some((form) => mayHold(given, form) && given.search(expressionOf(form)) >= 0),
+    holdsKnown: (given) => known.holdsKnown(given),
   };
 }

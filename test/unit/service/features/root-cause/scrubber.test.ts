@@ -59,6 +59,17 @@ describe('secrets that are known', () => {
     );
   });
 
+  it('are masked in one form inside of another, and where they have no letter and no digit', () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
+    for (const secret of ['correct horse', '!@#$%^&*()']) {
+      const scrubber = createScrubber([secret]);
+      const nested = base64(JSON.stringify({ inner: base64(`user:${secret}`) }));
+      for (const encoded of [secret, nested]) {
+        expect(scrubber.text(`(${encoded})`)).toMatch(/^\(.*\*{8}.*\)$/);
+      }
+    }
+  });
+
   it('are masked whole where one is a part of another', () => {
     const scrubber = createScrubber(['swordfish', 'swordfish-and-more']);
     expect(scrubber.text('(swordfish-and-more)(swordfish)')).toBe('(********)(********)');

@@ -1,0 +1,168 @@
+// What an image holds of Vedette: the modules that its commands reach, and the packages that those
+// import, with the packages these depend on. Run in the build stage, where dist and node_modules are:
+//
+//   node docker/assemble.mjs agent|service FOLDER
+//
+// It ends with an error rather than leave out something that a module needs, or ship what only
+// development needs.
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const MAIN = 'dist/cli/main.js';
+const REFUSE = `import { VedetteError } from '../../runtime/errors.js';
+throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'this image has agent, run, validate and apply; up and service are in the image vedette');
+`;
+
+/**
+ * Modules that stand in an image in place of our own, so that nothing behind those is reached. The
+ * tables of variables are read for the help of commands, also where a mere argument is named like one.
+ */
+const IN_PLACE = {
+  agent: {
+    'dist/cli/commands/up.js': REFUSE,
+    'dist/cli/commands/service.js': REFUSE,
+    'dist/cli/up/environment.js': 'export const UP_ENVIRONMENT = [];\n',
+    'dist/service/config.js': 'export const SERVICE_ENVIRONMENT = [];\n',
+  },
+  service: {},
+};
+
+/** Folders that are read, and not imported, by the module beside which they stand. */
+const READ_FOLDERS = /new URL\('(\.\/[\w-]+\/)', import\.meta\.url\)/g;
+const STATIC = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'([^']+)'/gm;
+const DYNAMIC = /\bimport\('([^']+)'\)/g;
+/** Worker threads. */
+const BESIDE = /new URL\('(\.[^']+\.js)', import\.meta\.url\)/g;
+const COMMENT = /^\s*(?:\*|\/\/|\/\*).*$/gm;
+
+/**
+ * @param {string} root the folder of package.json, dist and node_modules
+ * @param {'agent' | 'service'} image
+ * @returns {{ modules: string[], folders: string[], packages: string[], inPlace: Record<string, string> }}
+ *   paths below root; packages with the dependencies of packages
+ */
+export function closureOf(root, image) {
+  const inPlace = IN_PLACE[image];
+  const modules = new Set();
+  const folders = new Set();
+  const names = new Set();
+  const waiting = [MAIN];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (modules.has(path)) continue;
+    modules.add(path);
+    const source = inPlace[path] ?? readFileSync(join(root, path), 'utf8');
+    const code = source.replace(COMMENT, '');
+    const here = dirname(path);
+    for (const pattern of [STATIC, DYNAMIC, BESIDE]) {
+      for (const [, specifier] of code.matchAll(pattern)) {
+        if (specifier.startsWith('.')) waiting.push(join(here, specifier));
+        else if (!specifier.startsWith('node:')) names.add(packageName(specifier));
+      }
+    }
+    for (const [, folder] of code.matchAll(READ_FOLDERS)) folders.add(join(here, folder));
+  }
+  for (const path of Object.keys(inPlace)) {
+    if (!modules.has(path)) throw new Error(`${path} is no longer reached: mend IN_PLACE`);
+  }
+  return {
+    modules: [...modules],
+    folders: [...folders],
+    packages: packagesOf(root, names),
+    inPlace,
+  };
+}
+
+function packageName(specifier) {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+/** The folders of the packages and of all that they depend on. */
+function packagesOf(root, names) {
+  const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
+  const found = new Set();
+  const waiting = [...names].map((name) => ({ name, from: '', needed: true }));
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const folder = folderOf(root, next);
+    if (folder === null || found.has(folder)) continue;
+    if (lock[folder]?.dev === true) throw new Error(`${folder} is there for development alone`);
+    found.add(folder);
+    const text = readFileSync(join(root, folder, 'package.json'), 'utf8');
+    const { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta } =
+      JSON.parse(text);
+    const add = (table, isNeeded) => {
+      for (const name of Object.keys(table ?? {})) {
+        waiting.push({ name, from: folder, needed: isNeeded(name) });
+      }
+    };
+    add(optionalDependencies, () => false);
+    // npm repeats the optional ones among the others.
+    add(dependencies, (name) => optionalDependencies?.[name] === undefined);
+    // Optional peers come only where somebody else wants them.
+    const peers = Object.keys(peerDependencies ?? {});
+    const wanted = peers.filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
+    add(Object.fromEntries(wanted.map((name) => [name, ''])), () => true);
+  }
+  return [...found];
+}
+
+/** Where Node finds the package from there; null where it is optional and not installed. */
+function folderOf(root, { name, from, needed }) {
+  for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/')))) {
+    const folder = join(place, 'node_modules', name);
+    if (existsSync(join(root, folder, 'package.json'))) return folder;
+    if (place === '') break;
+  }
+  if (needed) throw new Error(`${name} is not installed, and ${from || 'Vedette'} needs it`);
+  return null;
+}
+
+function copy(root, { modules, folders, packages, inPlace }, target) {
+  for (const path of modules) {
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    const stub = inPlace[path];
+    if (stub === undefined) cpSync(join(root, path), join(target, path));
+    else writeFileSync(join(target, path), stub);
+  }
+  for (const folder of folders)
+    cpSync(join(root, folder), join(target, folder), { recursive: true });
+  for (const folder of packages) {
+    const inner = join(root, folder, 'node_modules');
+    cpSync(join(root, folder), join(target, folder), {
+      recursive: true,
+      filter: (path) => path !== inner,
+    });
+  }
+  // It tells the version, and that the modules are ESM.
+  for (const file of ['package.json', 'LICENSE']) cpSync(join(root, file), join(target, file));
+}
+
+/** Loads each module where it stands now, but for those that begin to work when they are loaded. */
+async function load(target, { modules, inPlace }) {
+  const starts = (path) =>
+    path === MAIN || path.endsWith('-worker.js') || inPlace[path]?.includes('throw');
+  for (const path of modules.filter((each) => !starts(each))) {
+    await import(pathToFileURL(join(target, path)).href);
+  }
+}
+
+async function main([image, folder]) {
+  if (IN_PLACE[image] === undefined || folder === undefined) {
+    throw new Error('use: node docker/assemble.mjs agent|service FOLDER');
+  }
+  const target = resolve(folder);
+  if (existsSync(target) && readdirSync(target).length > 0)
+    throw new Error(`${target} is not empty`);
+  const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+  if (!relative(root, target).startsWith('..')) throw new Error(`${target} is inside of ${root}`);
+  const closure = closureOf(root, image);
+  copy(root, closure, target);
+  await load(target, closure);
+  const { modules, packages } = closure;
+  process.stdout.write(`${image}: ${modules.length} modules, ${packages.length} packages\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

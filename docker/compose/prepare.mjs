@@ -1,0 +1,66 @@
+/**
+ * Makes the secrets of the services in compose.yaml, each in the folder of the one that needs it,
+ * under the folder that is given. What is there already stays, so that every start of the stack
+ * may run it; what follows from another secret is written anew, so that replacing one is enough.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+const USAGE = 'usage: prepare.mjs FOLDER DATABASE_HOST:PORT/NAME';
+const [folder, database] = process.argv.slice(2);
+
+/** Readable for the users of all images: only the container that needs a folder has it. */
+const MODE = { folder: 0o755, file: 0o644 };
+
+async function main() {
+  if (folder === undefined || database === undefined) throw new Error(USAGE);
+  const password = await keep('postgres/password', () => hex(24));
+  const accessKeyId = await keep('store/ROOT_ACCESS_KEY', () => hex(10));
+  const secretAccessKey = await keep('store/ROOT_SECRET_KEY', () => hex(24));
+  await keep('grafana/admin-password', () => hex(12));
+  await keep('service/FIRST_API_KEY', () => `vk_${hex(16)}`);
+  await keep('service/ENCRYPTION_KEY', () => hex(32));
+  const user = database.slice(database.lastIndexOf('/') + 1);
+  await write(
+    'service/DATABASE_URL',
+    `postgres://${user}:${encodeURIComponent(password)}@${database}`,
+  );
+  await write('service/S3_ACCESS_KEY_ID', accessKeyId);
+  await write('service/S3_SECRET_ACCESS_KEY', secretAccessKey);
+}
+
+/** @param {number} bytes @returns {string} */
+function hex(bytes) {
+  return randomBytes(bytes).toString('hex');
+}
+
+/**
+ * What the file holds; where there is none, or an empty one, what `make` makes, which is kept.
+ * @param {string} name @param {() => string} make @returns {Promise<string>}
+ */
+async function keep(name, make) {
+  const known = await readFile(join(folder, name), 'utf8').catch((error) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  if (known.trim() !== '') return known.trim();
+  const made = make();
+  await write(name, made);
+  return made;
+}
+
+/** Whole or not at all: half a key would lock out whoever reads it. @param {string} name @param {string} text */
+async function write(name, text) {
+  const path = join(folder, name);
+  await mkdir(dirname(path), { recursive: true, mode: MODE.folder });
+  // Hidden, as every file that shows is taken for a secret.
+  const beside = join(dirname(path), `.${basename(path)}.new`);
+  await writeFile(beside, `${text}\n`, { mode: MODE.file });
+  await rename(beside, path);
+}
+
+await main().catch((error) => {
+  console.error(`prepare: ${error.message}`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,80 @@
+{{/* The name of what belongs to the service; agents add "-agent". */}}
+{{- define "vedette.name" -}}
+{{- if contains "vedette" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-vedette" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "vedette.agentName" -}}
+{{ include "vedette.name" . }}-agent
+{{- end }}
+
+{{/* What selects pods: never to change. Takes a list: the root, and the name of the part. */}}
+{{- define "vedette.selector" -}}
+app.kubernetes.io/name: {{ index . 1 }}
+app.kubernetes.io/instance: {{ (index . 0).Release.Name }}
+{{- end }}
+
+{{/* Takes a list: the root, the name of the part, the component. */}}
+{{- define "vedette.labels" -}}
+{{ include "vedette.selector" . }}
+app.kubernetes.io/component: {{ index . 2 }}
+app.kubernetes.io/part-of: vedette
+app.kubernetes.io/version: {{ (index . 0).Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
+{{- end }}
+
+{{/* Takes a list: the root, the image. */}}
+{{- define "vedette.image" -}}
+{{ (index . 1).repository }}:{{ (index . 1).tag | default (index . 0).Chart.AppVersion }}
+{{- end }}
+
+{{- define "vedette.podSecurity" -}}
+runAsNonRoot: true
+runAsUser: 10001
+runAsGroup: 10001
+fsGroup: 10001
+fsGroupChangePolicy: OnRootMismatch
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{- define "vedette.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop:
+    - ALL
+{{- end }}
+
+{{/* Takes what selects the pods. */}}
+{{- define "vedette.spread" -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- topologyKey: {{ . }}
+  maxSkew: 1
+  whenUnsatisfiable: ScheduleAnyway
+  labelSelector:
+    matchLabels:
+      {{- $ | nindent 6 }}
+{{- end }}
+{{- end }}
+
+{{- define "vedette.dnsEgress" -}}
+- to:
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: kube-system
+    - ipBlock:
+        cidr: 169.254.20.10/32
+  ports:
+    - protocol: UDP
+      port: 53
+    - protocol: TCP
+      port: 53
+{{- end }}
+
+{{- define "vedette.serviceUrl" -}}
+{{- if .Values.agent.serviceUrl }}{{ .Values.agent.serviceUrl }}
+{{- else if .Values.service.enabled }}http://{{ include "vedette.name" . }}:8080
+{{- else }}{{ fail "set agent.serviceUrl to the address of your service, or service.enabled=true" }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,55 @@
+import { deepText } from '../../model/scrub/deep.ts';
+import { type ResultDetails, scrubResult } from '../../model/scrub/result-fields.ts';
+import type { Scrubber } from '../../model/scrub/scrubber.ts';
+import { MASK } from '../../model/sensitive-headers.ts';
+
+/** Of a result, scrubbed without a turn: some milliseconds, whatever the text. Most have less. */
+const AT_ONCE_CHARS = 16_384;
+
+interface LeftText {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
+/**
+ * Like `scrubResult`, with turns of the event loop in between. One result can bring as much as a
+ * whole batch may (256 lines of log of 8 KiB, say), which at once would hold up everybody else for
+ * seconds where it is made for that.
+ *
+ * @param turn called after each text: lets others go on, where it is time for that
+ */
+export async function scrubInTurns<Result extends ResultDetails>(
+  result: Result,
+  scrubber: Scrubber,
+  turn: () => Promise<void>,
+): Promise<Result> {
+  const known = { cut: new Map<string, string>(), whole: new Map<string, string>() };
+  for (;;) {
+    const left: LeftText[] = [];
+    let chars = 0;
+    const text: Scrubber['text'] = (given, { isCut = false } = {}) => {
+      const ready = known[isCut ? 'cut' : 'whole'];
+      const scrubbed = ready.size === 0 ? undefined : ready.get(given);
+      if (scrubbed !== undefined) return scrubbed;
+      chars += given.length;
+      if (chars <= AT_ONCE_CHARS) return scrubber.text(given, { isCut });
+      left.push({ text: given, isCut });
+      return given;
+    };
+    const deep: Scrubber['deep'] = (value, keep = new Set()) => deepText(value, text, keep, MASK);
+    const scrubbed = scrubResult(result, { ...scrubber, text, deep });
+    if (left.length === 0) return scrubbed;
+    // The next round looks them up, and so has nothing left.
+    for (const one of left) {
+      known[one.isCut ? 'cut' : 'whole'].set(one.text, await scrubbedText(one, scrubber));
+      await turn();
+    }
+  }
+}
+
+async function scrubbedText({ text, isCut }: LeftText, scrubber: Scrubber): Promise<string> {
+  if (text.length <= AT_ONCE_CHARS) return scrubber.text(text, { isCut });
+  const bytes = Buffer.from(text);
+  const scrubbed = await scrubber.bytes(bytes, { isCut });
+  return scrubbed === bytes ? text : Buffer.from(scrubbed).toString();
+}

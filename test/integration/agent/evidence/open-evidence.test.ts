@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+import { openEvidence } from '../../../../src/agent/evidence/open-evidence.ts';
+import { createSystemResolver } from '../../../../src/agent/net/dns/system-resolver.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { stubCapturer, stubTracer } from '../../../support/evidence-parts.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+
+type Look = NonNullable<Parameters<typeof openEvidence>[1]>;
+
+function opening(look: Look, signal = new AbortController().signal) {
+  const clock = new FakeClock();
+  const { log, records } = captureLog();
+  const resolver = createSystemResolver({ clock });
+  const opened = openEvidence({ clock, log, resolver, onPass() {}, signal }, look);
+  const told = () => records().map(({ level, msg }) => `${level}: ${msg}`);
+  return { opened, clock, told };
+}
+
+it('says what is there, and of captures only where they are kept', async () => {
+  const look: Look = async () => [stubTracer('at once'), stubCapturer(), 2];
+  const { opened, told, clock } = opening(look);
+  const { room, tell } = await opened;
+  expect(room?.captures).toBe(true);
+  tell(false);
+  expect(told()).toEqual([
+    'warn: ended what a killed agent had left running',
+    'info: failures of the network are traced',
+  ]);
+  tell(true);
+  expect(told().at(-1)).toBe('info: failures of the network are captured');
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('goes without where the look does not come back, and closes what comes late', async () => {
+  let closed = 0;
+  const close = (): void => {
+    closed += 1;
+  };
+  const tracer = { ...stubTracer('at once'), close };
+  const late = new AbortController();
+  const { opened, told, clock } = opening(async () => {
+    await once(late.signal, 'abort');
+    return [tracer, stubCapturer(), 0];
+  });
+  await clock.advance(5000);
+  expect((await opened).room).toBeNull();
+  expect(told()).toEqual([
+    'warn: failures come without evidence: looking for tcpdump and traceroute took longer than 5 s',
+  ]);
+  late.abort();
+  await eventually(() => closed === 1);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('holds up no stop', async () => {
+  const { opened, told, clock } = opening(() => new Promise(() => {}), AbortSignal.abort());
+  expect((await opened).room).toBeNull();
+  expect(told()).toEqual([]);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('goes without where the look itself is faulty', async () => {
+  const { opened, told } = opening(() => Promise.reject(new Error('a fault')));
+  expect((await opened).room).toBeNull();
+  expect(told()).toEqual(['error: failures come without evidence: a fault']);
+});

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { expect, it, onTestFinished } from 'vitest';
+import { runProgram } from '../../../src/cli/program.ts';
+import { EXIT, type Terminal } from '../../../src/cli/terminal.ts';
+import { eventually } from '../../support/eventually.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { HEADER_KINDS, leaksOf, secretOf } from '../../support/secret-leaks.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const SECRETS = { TOKEN: secretOf(HEADER_KINDS), FROM_ENV: secretOf(HEADER_KINDS) };
+const NAMES = Object.keys(SECRETS);
+const ALL = Object.values(SECRETS).join(' ');
+const MASK = '********';
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends back what it is asked, and refuses. */
+const echo: RequestListener = (request, response) => {
+  response.writeHead(500, { 'x-echo': String(request.headers['x-token']) });
+  response.end(`Cannot ${request.method} ${request.url}: ${ALL}`);
+};
+
+function write(name: string, text: string): string {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  writeFileSync(folder.file(name), text);
+  return folder.file(name);
+}
+
+/** Every ten seconds: of many, spread by their ids, one is due very soon. */
+function checkFile(target: string, checks = 1): string {
+  const common = {
+    ...{ checkType: 'API', doubleCheck: false, frequency: 0, frequencyOffset: 10 },
+    request: {
+      url: `${target}/${NAMES.map((name) => `{{${name}}}`).join('/')}`,
+      headers: [{ key: 'x-token', value: '{{TOKEN}}' }],
+      assertions: [{ source: 'TEXT_BODY', comparison: 'EQUALS', target: 'x' }],
+    },
+  };
+  const variables = [{ key: 'TOKEN', value: SECRETS.TOKEN, secret: true }];
+  const all = Array.from({ length: checks }, (_, n) => ({ id: `shop-${n}`, ...common }));
+  return write('checks.json', JSON.stringify({ variables, checks: all }));
+}
+
+const ENV = {
+  NO_COLOR: '1',
+  LOG_LEVEL: 'debug',
+  VARIABLES_FROM_ENV: 'FROM_ENV',
+  FROM_ENV: SECRETS.FROM_ENV,
+};
+
+/** A terminal that a person looks at, with what it showed. */
+function watched(change: (terminal: Terminal) => Terminal = (same) => same) {
+  const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true, columns: 200 });
+  const exits: number[] = [];
+  return {
+    terminal,
+    stderr,
+    exits,
+    shown: () => ({ stdout: Buffer.from(stdout()), stderr: Buffer.from(stderr()) }),
+    run: (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+      runProgram(args, change({ ...terminal, env: { ...ENV, ...env } }), (code) => {
+        exits.push(code);
+      }),
+  };
+}
+
+it.each(['pretty', 'json'])('vedette run shows no secret, nor sends one (%s)', async (output) => {
+  const bodies: Buffer[] = [];
+  const service = await serve(async (request, response) => {
+    bodies.push(await buffer(request));
+    response.writeHead(201, { 'content-type': 'application/json' }).end('{}');
+  });
+  const { run, shown } = watched();
+  const file = checkFile(await serve(echo));
+  const env = { SERVICE_URL: service, API_KEY: `vk_${'1'.repeat(32)}` };
+  const args = ['run', file, '--output', output, '--report', '--project', 'shop'];
+  expect(await run(args, env)).toBe(EXIT.failed);
+  const sent = { report: Buffer.concat(bodies) };
+  expect(leaksOf(SECRETS, { ...shown(), ...sent })).toEqual([]);
+  expect(String(sent.report)).toContain(`Cannot GET /${MASK}/${MASK}: ${MASK} ${MASK}`);
+  expect(String(shown().stdout)).toContain(MASK);
+});
+
+it('vedette run shows none when it crashes, and says that it did', async () => {
+  const fault = Object.assign(new TypeError(`Invalid URL ${ALL}`), { input: ALL });
+  const target = await serve(() => void terminal.signals.emit('uncaughtException', fault));
+  const { terminal, run, shown, stderr } = watched();
+  expect(await run(['run', checkFile(target)])).toBe(EXIT.internal);
+  expect(stderr()).toContain(
+    `a fault of Vedette itself; please report it err="Invalid URL ${MASK}`,
+  );
+  expect(leaksOf(SECRETS, shown())).toEqual([]);
+});
+
+it('vedette run shows none where its own code breaks', async () => {
+  const { run, shown, stderr } = watched((terminal) => {
+    const stdout = Object.assign(Object.create(terminal.stdout), {
+      write() {
+        throw new TypeError(`not to be written: ${ALL}`);
+      },
+    });
+    return { ...terminal, stdout };
+  });
+  const file = checkFile(await serve(echo));
+  expect(await run(['run', file, '--output', 'json'])).toBe(EXIT.internal);
+  expect(stderr()).toMatch(/a fault of Vedette; please report it .*err="not to be written: \*{8}/);
+  expect(await run(['run', file])).toBe(EXIT.internal);
+  expect(stderr()).toMatch(/vedette: internal error: not to be written: \*{8}.*; please report/);
+  expect(stderr()).toMatch(/^TypeError: not to be written: \*{8}/m);
+  expect(leaksOf(SECRETS, shown())).toEqual([]);
+});
+
+it('vedette agent shows none to whoever looks at its log, and none when it crashes', async () => {
+  const { terminal, run, shown, stderr, exits } = watched();
+  const file = checkFile(await serve(echo), 40);
+  const ended = run(['agent'], { CHECKS_FILE: file, AGENT_HEALTH_PORT: '0' });
+  await eventually(() => stderr().includes('the checks are in'));
+  const { length } = shown().stdout;
+  await eventually(() => shown().stdout.length > length);
+  terminal.signals.emit('uncaughtException', new TypeError(`no ${ALL}`));
+  expect(await ended).toBe(EXIT.internal);
+  expect(exits).toEqual([EXIT.internal]);
+  expect(stderr()).toMatch(/ FATAL a fault of Vedette itself; please report it err="no \*{8}/);
+  expect(String(shown().stdout)).toContain(`Cannot GET /${MASK}`);
+  expect(leaksOf(SECRETS, shown())).toEqual([]);
+});

@@ -1,0 +1,82 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type CommandEnd, runToEnd } from '../../support/containers/process-end.ts';
+import { importsOf, sourceFiles } from '../../support/imports.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../docker/assemble.mjs');
+/** Those of types are gone in what is shipped. */
+const OF_TYPES = /^(?:import|export) type [^;]*;/gm;
+const imports = importsOf(
+  sourceFiles().map(({ path, text }) => ({ path, text: text.replace(OF_TYPES, '') })),
+);
+const folder = makeTempFolder();
+let assembled: CommandEnd;
+
+/** All that is imported on the way from a module of src, as the architecture's test sees it. */
+function reachedFrom(start: string): ReadonlySet<string> {
+  const reached = new Set([start]);
+  for (const module of reached) {
+    for (const { from, to } of imports) {
+      if (from === module) reached.add(to.replace(/\.js$/, '.ts'));
+    }
+  }
+  return reached;
+}
+
+function assembleTo(folder: string, image = 'agent') {
+  return runToEnd(process.execPath, [SCRIPT, image, folder]);
+}
+
+beforeAll(async () => {
+  assembled = await assembleTo(folder.path);
+}, 60_000);
+afterAll(() => folder.remove());
+
+it("puts into the agent's image what its commands import, and nothing of the service", () => {
+  expect(assembled).toMatchObject({ code: 0, stderr: '' });
+
+  const commands = ['agent', 'run', 'validate', 'apply'].map((name) => `cli/commands/${name}.ts`);
+  const needed = [...commands, 'cli/main.ts'].flatMap((start) =>
+    // The program itself imports every command.
+    start === 'cli/main.ts' ? ['cli/main.ts', 'cli/program.ts'] : [...reachedFrom(start)],
+  );
+  const modules = needed.filter((path) => path.endsWith('.ts'));
+  const notThere = modules.filter(
+    (path) => !existsSync(folder.file(join('dist', path.replace(/\.ts$/, '.js')))),
+  );
+  expect(notThere).toEqual([]);
+  const installed = readdirSync(folder.file('node_modules'));
+  const named = new Set(needed.filter((name) => !/\.ts$|^node:/.test(name)));
+  expect([...named].filter((name) => !installed.includes(name))).toEqual([]);
+  expect(installed).toContain('undici');
+
+  const ofTheService = ['@aws-sdk', '@electric-sql', 'fastify', 'handlebars', 'nodemailer', 'pg'];
+  const ofDevelopment = ['typescript', 'vitest', '@biomejs'];
+  const toBeCompiled = ['net-ping', 'raw-socket', 'nan'];
+  const unwanted = new Set([...ofTheService, ...ofDevelopment, ...toBeCompiled]);
+  expect(installed.filter((name) => unwanted.has(name))).toEqual([]);
+  expect(readdirSync(folder.file('dist/service'))).toEqual(['config.js']);
+});
+
+it('works where it stands, and says where the commands are that it has not', async () => {
+  const vedette = (...args: readonly string[]) =>
+    runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {} });
+  expect(await vedette('--version')).toMatchObject({ code: 0, stderr: '' });
+  expect(await vedette('apply', '--help')).toMatchObject({ code: 0, stderr: '' });
+  for (const command of ['service', 'up']) {
+    const told = 'vedette: this image has agent, run, validate and apply; up and service are in';
+    const { code, stderr } = await vedette(command);
+    expect({ code, told: stderr.slice(0, told.length) }).toEqual({ code: 2, told });
+  }
+  // An argument that is only called like a command that is left out.
+  expect((await vedette('validate', 'service')).stderr).toContain('service');
+});
+
+it('leaves a folder alone that has something in it, and knows two images', async () => {
+  const full = await assembleTo(join(import.meta.dirname));
+  expect(full.code).not.toBe(0);
+  expect(full.stderr).toContain('is not empty');
+  expect((await assembleTo('/nowhere', 'all')).stderr).toContain('agent|service FOLDER');
+});

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { runToEnd } from '../../support/containers/process-end.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../../docker/healthcheck.mjs');
+
+/** Answers readiness with the status, all else with 404. @returns its port */
+async function serve(status: number, host: string): Promise<number> {
+  const server = createServer((request, response) => {
+    response.statusCode = request.url === '/-/readiness' ? status : 404;
+    response.end(`answer ${status}\n`);
+  }).listen(0, host);
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+const check = (env: Readonly<Record<string, string>>, standard: number) =>
+  runToEnd(process.execPath, [SCRIPT, 'THE_PORT', String(standard)], { env });
+
+it('is healthy where readiness answers 200, at the port that the variable tells', async () => {
+  const [ready, standard] = [await serve(200, '127.0.0.1'), await serve(503, '127.0.0.1')];
+  const told = await check({ THE_PORT: String(ready) }, standard);
+  expect(told).toEqual({ code: 0, stdout: 'answer 200\n', stderr: '' });
+  expect(await check({ THE_PORT: '' }, ready)).toMatchObject({ code: 0 });
+});
+
+it('is not healthy where readiness says so, or nobody answers, and tells why', async () => {
+  const port = await serve(503, '127.0.0.1');
+  expect(await check({}, port)).toEqual({ code: 1, stdout: 'answer 503\n', stderr: '' });
+  const nobody = await check({}, 1);
+  expect(nobody).toMatchObject({ code: 1, stderr: '' });
+  expect(nobody.stdout).toContain('ECONNREFUSED');
+});
+
+it('asks where HOST says that the service listens', async () => {
+  const port = await serve(200, '127.0.0.2');
+  expect(await check({ HOST: '127.0.0.2' }, port)).toMatchObject({ code: 0 });
+  expect(await check({ HOST: '0.0.0.0' }, await serve(200, '0.0.0.0'))).toMatchObject({ code: 0 });
+});

@@ -1,0 +1,196 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { expect, it, onTestFinished } from 'vitest';
+import { EvidenceRoom } from '../../../src/agent/evidence/evidence.ts';
+import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
+import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
+import type { RunnerParts } from '../../../src/agent/run/runner.ts';
+import { createScrubber } from '../../../src/model/scrub/scrubber.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { checkOf } from '../../support/checks.ts';
+import { eventually } from '../../support/eventually.ts';
+import {
+  type StubCapturer,
+  type StubTracer,
+  stubCapturer,
+  stubTracer,
+} from '../../support/evidence-parts.ts';
+import { listen } from '../../support/http-servers.ts';
+import { type RunHarness, runHarness } from '../../support/run-harness.ts';
+import { EMPTY_VAULT } from '../../support/secrets.ts';
+import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
+
+interface Rig extends RunHarness {
+  readonly tracer: StubTracer;
+  readonly capturer: StubCapturer;
+  readonly kept: { readonly name: string; readonly text: string }[];
+}
+
+function rigOf(tracer: StubTracer, parts: Partial<RunnerParts> = {}, concurrency = 100): Rig {
+  const clock = systemClock;
+  const capturer = stubCapturer();
+  const kept: { name: string; text: string }[] = [];
+  const artifacts: ArtifactTaker = {
+    async add({ name, bytes }) {
+      kept.push({ name, text: Buffer.from(bytes).toString() });
+      return { ok: true, asset: `/v1/artifacts/${name}` };
+    },
+  };
+  const server = { address: '192.0.2.53', port: 53 };
+  const nameServers = () => ({ servers: [server] as const, timeoutMs: 5000, attempts: 2 });
+  const evidence = new EvidenceRoom({ clock, tracer, capturer, nameServers, onPass() {} });
+  const harness = runHarness({ clock, concurrency, parts: { evidence, artifacts, ...parts } });
+  return Object.assign(harness, { tracer, capturer, kept });
+}
+
+/** The messages of the job log of the only result, or the last. */
+function storyOf({ results }: RunHarness): readonly string[] {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = results.at(-1) ?? {};
+  const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult;
+  return (detail?.jobLog ?? []).map(({ msg }) => msg);
+}
+
+async function refused(): Promise<number> {
+  const { port, close } = await refusingPort();
+  onTestFinished(close);
+  return port;
+}
+
+/** Resets each connection once it has a request, and counts those. */
+async function resetting(): Promise<{ readonly url: string; readonly asked: () => number }> {
+  let asked = 0;
+  const server = createServer((request) => {
+    asked += 1;
+    request.socket.resetAndDestroy();
+  });
+  const port = await listen(server);
+  onTestFinished(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+  });
+  return { url: `http://127.0.0.1:${port}/`, asked: () => asked };
+}
+
+it('tells of a hundred failures at once, and holds up only the two that it looks into', async () => {
+  const rig = rigOf(stubTracer('held'), {}, 4);
+  const port = await refused();
+  const request = { hostname: '127.0.0.1', port };
+  const runs = Array.from({ length: 100 }, (_, index) =>
+    rig.run(checkOf('TCP', { id: `check-${index}`, retryStrategy: null, request })),
+  );
+  await rig.resultCount(98);
+  expect(rig.tracer.underWay).toBe(2);
+  // Their places are free: as many others as ever work at once.
+  const healthy = await listenTcp((socket) => socket.end());
+  onTestFinished(() => healthy.close());
+  const fine = { hostname: '127.0.0.1', port: healthy.port };
+  await Promise.all(
+    Array.from({ length: 4 }, (_, index) =>
+      rig.run(checkOf('TCP', { id: `fine-${index}`, request: fine })),
+    ),
+  );
+  expect(rig.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(4);
+  rig.tracer.release();
+  await Promise.all(runs);
+  expect(rig.results).toHaveLength(104);
+  expect(rig.results.filter(({ tcpCheckResult }) => tcpCheckResult?.traceroute)).toHaveLength(2);
+});
+
+it('tells the failure also where the run is cut short in the middle of it', async () => {
+  const rig = rigOf(stubTracer('held'));
+  const stop = new AbortController();
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  const running = rig.run(checkOf('TCP', { retryStrategy: null, request }), stop.signal);
+  await eventually(() => rig.tracer.underWay === 1);
+  stop.abort();
+  await running;
+  expect(rig.missed).toEqual([]);
+  expect(rig.results).toMatchObject([
+    { resultType: 'FINAL', hasFailures: true, tcpCheckResult: { pcapDataUrl: expect.any(String) } },
+  ]);
+  expect(rig.capturer.open).toBe(0);
+});
+
+it('tells the failure also where the evidence cannot be kept', async () => {
+  const add: ArtifactTaker['add'] = () => Promise.reject(new Error('the disk is gone'));
+  const rig = rigOf(stubTracer('at once'), { artifacts: { add } });
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(rig.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  expect(storyOf(rig).join('\n')).toContain('could not be kept: a fault of the agent itself');
+});
+
+it('repeats the attempt at the address that was tried, whatever the name leads to by then', async () => {
+  const port = await refused();
+  const elsewhere = await listenTcp((socket) => socket.end(), '127.0.0.3', port);
+  onTestFinished(() => elsewhere.close());
+  const turns = ['127.0.0.1', '127.0.0.3'];
+  const resolver: RunnerParts['resolver'] = {
+    resolve: async () => ({ ok: true, addresses: [turns.shift() ?? '127.0.0.3'] }),
+  };
+  const rig = rigOf(stubTracer('at once'), { resolver });
+  await rig.run(checkOf('TCP', { retryStrategy: null, request: { hostname: 'shop.test', port } }));
+  expect(rig.capturer.filters).toEqual([{ addresses: ['127.0.0.1'], port, transport: 'tcp' }]);
+  expect(storyOf(rig).join('\n')).toContain(
+    'of a repeated attempt, which ended with CONNECT_REFUSED',
+  );
+});
+
+it.each([
+  { method: 'GET', retries: null, times: 2 },
+  { method: 'POST', retries: { type: 'SINGLE_RETRY', baseBackoffSeconds: 0 }, times: 3 },
+  { method: 'POST', retries: null, times: 1 },
+])('sends a $method that failed $times times in all, with the retries $retries', async (row) => {
+  const { url, asked } = await resetting();
+  const rig = rigOf(stubTracer('at once'));
+  const { method, retries, times } = row;
+  const request = { url, method, body: method === 'POST' ? '{}' : '' };
+  await rig.run(
+    checkOf('API', { retryStrategy: retries, doubleCheck: false, request: { ...request } }),
+  );
+  expect(asked()).toBe(times);
+  const isTold = storyOf(rig).some((line) => line.startsWith('No capture: this POST request was'));
+  expect(isTold).toBe(times === 1);
+  expect(rig.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
+});
+
+it('makes the attempt again, with whatever method, where nothing was sent', async () => {
+  const rig = rigOf(stubTracer('at once'));
+  const request = { url: `http://127.0.0.1:${await refused()}/`, method: 'DELETE' };
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  expect(rig.kept.map(({ name }) => name)).toEqual(['traceroute.json', 'capture.pcap']);
+});
+
+it('captures both transports of the port at which a name server of a check was asked', async () => {
+  const silent = await refused();
+  const rig = rigOf(stubTracer('at once'));
+  const request = { query: 'shop.test', nameServer: '127.0.0.1', port: silent };
+  await rig.run(checkOf('DNS', { retryStrategy: null, doubleCheck: false, request }));
+  expect(rig.capturer.filters).toEqual([
+    { addresses: ['127.0.0.1'], port: silent, transport: 'dns' },
+  ]);
+  expect(rig.results[0]?.dnsCheckResult?.requestErrorCode).toBe('DNS_UNREACHABLE');
+});
+
+it('makes no pass where it came to nothing that could be looked into', async () => {
+  const { checkTypes } = runHarness({ clock: systemClock }).parts;
+  const unusable = { clientCertificates: () => [], proxyUrl: () => 'gopher://proxy.test' };
+  const rig = rigOf(stubTracer('at once'), {
+    checkTypes: { ...checkTypes, API: httpRunner(unusable) },
+  });
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false }));
+  expect(rig.results[0]?.apiCheckResult?.requestErrorCode).toBe('PROXY_UNREACHABLE');
+  expect(rig.tracer.targets).toEqual([]);
+});
+
+it('masks secrets in the trace, its file and the job log', async () => {
+  const scrubber = createScrubber(['hush-hush']);
+  const rig = rigOf(stubTracer('at once', 'hush-hush.example'), {
+    secrets: { ...EMPTY_VAULT, scrubber },
+  });
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(rig.results[0]?.tcpCheckResult?.traceroute?.hops[0]?.host).toBe('********.example');
+  expect(JSON.stringify([rig.results, rig.kept])).not.toContain('hush');
+});

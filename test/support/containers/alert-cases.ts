@@ -1,0 +1,155 @@
+/** Series in promtool's notation, one sample a minute, and the one alert that they raise. */
+export interface AlertCase {
+  readonly alert: string;
+  readonly series: Readonly<Record<string, string>>;
+}
+
+const AGENT = 'job="vedette-agent", instance="agent-1:8081"';
+const SERVICE = 'job="vedette-service", instance="service:8080"';
+const POLL = 'method="POST", route="/agent/v1/poll"';
+const LATENCY = 'vedette_service_http_request_duration_seconds_bucket';
+/** Nothing for ten minutes, then one: as a counter that was there from the start has it. */
+const ONCE = '0x10 1x5';
+
+/** What each rule is there for. The tests hold that no other one goes off as well. */
+export const ALERT_CASES: readonly AlertCase[] = [
+  { alert: 'VedetteAgentDown', series: { [`up{${AGENT}}`]: '0x15' } },
+  {
+    alert: 'VedetteServiceOutOfReach',
+    series: { [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '60x15' },
+  },
+  {
+    alert: 'VedetteResultsWait',
+    series: { [`vedette_spool_oldest_age_seconds{${AGENT}}`]: '0+60x15' },
+  },
+  {
+    alert: 'VedetteResultsLost',
+    series: { [`vedette_spool_dropped_total{${AGENT}, kind="result", reason="space"}`]: ONCE },
+  },
+  {
+    alert: 'VedetteResultsRefused',
+    series: { [`vedette_rejected_total{${AGENT}, kind="result"}`]: ONCE },
+  },
+  {
+    alert: 'VedetteLinesLost',
+    series: { [`vedette_results_dropped_total{${AGENT}, kind="result"}`]: ONCE },
+  },
+  {
+    alert: 'VedetteSlotsMissed',
+    series: { [`vedette_missed_slots_total{${AGENT}, reason="agent_busy"}`]: ONCE },
+  },
+  { alert: 'VedetteAgentStarved', series: { [`vedette_starved_attempts_total{${AGENT}}`]: ONCE } },
+  { alert: 'VedetteRunsQueue', series: { [`vedette_queued{${AGENT}}`]: '3x15' } },
+  {
+    alert: 'VedetteRunsLate',
+    series: {
+      [`vedette_start_lateness_seconds_bucket{${AGENT}, le="1"}`]: '0+90x15',
+      [`vedette_start_lateness_seconds_bucket{${AGENT}, le="5"}`]: '0+100x15',
+      [`vedette_start_lateness_seconds_bucket{${AGENT}, le="+Inf"}`]: '0+100x15',
+    },
+  },
+  {
+    // For longer than its quarter of an hour.
+    alert: 'VedetteRunErrors',
+    series: { [`vedette_runs_total{${AGENT}, type="ICMP", result="error"}`]: '0+1x40' },
+  },
+  {
+    alert: 'VedetteCheckFileUnusable',
+    series: { [`vedette_check_file_usable{${AGENT}}`]: '0x15' },
+  },
+  { alert: 'VedetteServiceDown', series: { [`up{${SERVICE}}`]: '0x15' } },
+  {
+    alert: 'VedetteServiceErrors',
+    series: {
+      [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="200"}`]: '0+600x15',
+      [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="503"}`]: '0+60x15',
+    },
+  },
+  {
+    alert: 'VedetteServiceSlow',
+    series: {
+      [`${LATENCY}{${SERVICE}, method="GET", route="/v1/checks", le="1"}`]: '0+90x15',
+      [`${LATENCY}{${SERVICE}, method="GET", route="/v1/checks", le="5"}`]: '0+100x15',
+      [`${LATENCY}{${SERVICE}, method="GET", route="/v1/checks", le="+Inf"}`]: '0+100x15',
+    },
+  },
+  {
+    alert: 'VedetteKeysRefused',
+    series: {
+      [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="401"}`]: '0+1x15',
+    },
+  },
+  {
+    alert: 'VedetteVersionsApart',
+    series: {
+      [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="426"}`]: '0+1x40',
+    },
+  },
+  {
+    alert: 'VedetteEventLoopBlocked',
+    series: { [`nodejs_eventloop_lag_p99_seconds{${AGENT}}`]: '0.3x15' },
+  },
+  {
+    alert: 'VedetteFilesRunOut',
+    series: {
+      [`process_open_fds{${SERVICE}}`]: '900x15',
+      [`process_max_fds{${SERVICE}}`]: '1000x15',
+    },
+  },
+];
+
+/** A stack with which nothing is the matter, though it is not idle. */
+export const ALL_IS_WELL: AlertCase['series'] = {
+  [`up{${AGENT}}`]: '1x40',
+  [`up{${SERVICE}}`]: '1x40',
+  [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '0+60x40',
+  [`vedette_spool_oldest_age_seconds{${AGENT}}`]: '0 90x3 0x36',
+  [`vedette_queued{${AGENT}}`]: '0 5x4 0 5x4 0x30',
+  [`vedette_start_lateness_seconds_bucket{${AGENT}, le="0.01"}`]: '0+100x40',
+  [`vedette_start_lateness_seconds_bucket{${AGENT}, le="+Inf"}`]: '0+100x40',
+  [`vedette_runs_total{${AGENT}, type="URL", result="failed"}`]: '0+10x40',
+  [`vedette_runs_total{${AGENT}, type="URL", result="error"}`]: '0x40',
+  [`vedette_missed_slots_total{${AGENT}, reason="agent_busy"}`]: '4x40',
+  [`vedette_check_file_usable{${AGENT}}`]: '1x40',
+  [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="200"}`]: '0+6000x40',
+  [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="500"}`]: '0+4x40',
+  // A held poll is not slow.
+  [`${LATENCY}{${SERVICE}, ${POLL}, le="5"}`]: '0x40',
+  [`${LATENCY}{${SERVICE}, ${POLL}, le="+Inf"}`]: '0+6000x40',
+  [`nodejs_eventloop_lag_p99_seconds{${AGENT}}`]: '0.022x40',
+  [`process_open_fds{${SERVICE}}`]: '50x40',
+  [`process_max_fds{${SERVICE}}`]: '1000x40',
+};
+
+/** For `promtool test rules`: each case by itself, and the alerts that fire at its end. */
+export function alertTests(rules: string): unknown {
+  const test = (name: string, series: AlertCase['series'], firing: readonly string[]) => {
+    const minutes = Math.max(...Object.values(series).map(minutesOf));
+    return {
+      name,
+      interval: '1m',
+      input_series: Object.entries(series).map(([one, values]) => ({ series: one, values })),
+      promql_expr_test: [
+        {
+          expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+          eval_time: `${minutes}m`,
+          exp_samples: firing.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+        },
+      ],
+    };
+  };
+  return {
+    rule_files: [rules],
+    evaluation_interval: '1m',
+    tests: [
+      ...ALERT_CASES.map(({ alert, series }) => test(alert, series, [alert])),
+      test('all is well', ALL_IS_WELL, []),
+    ],
+  };
+}
+
+/** When the last sample of values in promtool's notation is, counted from 0. */
+function minutesOf(values: string): number {
+  const samples = values.split(' ').map((part) => Number(/x(\d+)$/.exec(part)?.[1] ?? 0) + 1);
+  return samples.reduce((sum, count) => sum + count, 0) - 1;
+}

@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Container } from './container.ts';
+import { openDoors } from './door.ts';
+import { type CommandEnd, mustRun, runToEnd } from './process-end.ts';
+import { type Storage, storageFor } from './storage.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const STOPPED_SECONDS = 5;
+
+/**
+ * What `docker` is here: podman, as a Docker engine would have done it. No Docker engine runs where
+ * the tests do, and base images come from the machine itself (images.ts).
+ */
+const DOCKER = `#!/bin/sh
+command=$1; shift
+case $command in
+  build)
+    for each in "$@"; do
+      case $each in *.Dockerfile) set -- --ignorefile "$each.dockerignore" "$@"; break;; esac
+    done
+    exec podman build --isolation=chroot --network=host --format=docker \\
+      --build-arg NODE_IMAGE=localhost/node:test --build-arg BASE_IMAGE=localhost/base:test "$@";;
+  run) case "$*" in *--read-only*) set -- --read-only-tmpfs=false "$@";; esac
+    exec podman run "$@";;
+  *) exec podman "$command" "$@";;
+esac
+`;
+
+/**
+ * A machine for containers of the tests' own: its network, its mounts and its podman's storage are
+ * not those of the machine. Root only; close() ends all that runs there.
+ *
+ * | mode | entered by |
+ * |---|---|
+ * | open | `open` |
+ * | closed | `close` |
+ */
+export class ContainerHost {
+  readonly folder: string;
+  readonly #storage: Storage;
+  readonly #holder: ChildProcess;
+  readonly #doors = new Map<number, Promise<{ readonly path: string; close(): Promise<void> }>>();
+
+  private constructor(folder: string, storage: Storage, holder: ChildProcess) {
+    this.folder = folder;
+    this.#storage = storage;
+    this.#holder = holder;
+  }
+
+  /** @param folder may be that of another host that is closed: then its images are there */
+  static async open(folder: string): Promise<ContainerHost> {
+    const storage = await storageFor(folder);
+    const bin = join(folder, 'bin');
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, 'docker'), DOCKER);
+    chmodSync(join(bin, 'docker'), 0o755);
+    // The folders by which the podmans of one machine know each other's networks and locks.
+    const shared = ['/run/containers', '/run/libpod', '/run/netns', '/dev/shm', '/var/lib/cni'];
+    const mounts = shared.map((path) => `mkdir -p ${path} && mount -t tmpfs tmpfs ${path}`);
+    const script = ['ip link set lo up', ...mounts, 'echo open', 'exec cat'].join(' && ');
+    const holder = spawn('unshare', ['--mount', '--net', 'sh', '-c', script], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    await Promise.race([
+      once(holder.stdout, 'data'),
+      once(holder, 'exit').then(() => {
+        throw new Error('no namespaces of its own');
+      }),
+    ]);
+    return new ContainerHost(folder, storage, holder);
+  }
+
+  /** Runs podman to its end. @throws Error where it fails */
+  podman(...args: readonly string[]): Promise<string> {
+    return mustRun('nsenter', this.inside('podman', ...args), { env: this.#environment({}) });
+  }
+
+  /** The same, whatever its exit code. */
+  tryPodman(...args: readonly string[]): Promise<CommandEnd> {
+    return runToEnd('nsenter', this.inside('podman', ...args), { env: this.#environment({}) });
+  }
+
+  /**
+   * Runs a script of a user's at the root of the repository (unless told otherwise), to its end.
+   * Its `docker` works here.
+   */
+  script(
+    lines: string,
+    env: Readonly<Record<string, string>> = {},
+    cwd: string = ROOT,
+  ): Promise<CommandEnd> {
+    const args = this.inside(...shell(lines, cwd));
+    return runToEnd('nsenter', args, { env: this.#environment(env) });
+  }
+
+  /** The same, in the machine's own network: for builds, which fetch packages. */
+  buildScript(lines: string): Promise<CommandEnd> {
+    const args = [...this.#mounts, '--', ...shell(lines, ROOT)];
+    return runToEnd('nsenter', args, { env: this.#environment({}) });
+  }
+
+  /** The arguments of nsenter(1) for a command that is to run here. */
+  inside(...command: readonly string[]): readonly string[] {
+    return [...this.#mounts, '--net', '--', ...command];
+  }
+
+  /** For processes that are started here by other means than the above. */
+  get environment(): NodeJS.ProcessEnv {
+    return this.#environment({});
+  }
+
+  /** A container that there is, by its name. */
+  container(name: string): Container {
+    return new Container(this, name);
+  }
+
+  /** A Unix socket of the machine's that leads to a port of this host's loopback. */
+  async door(port: number): Promise<string> {
+    const opening = this.#doors.get(port) ?? openDoors(this, port);
+    this.#doors.set(port, opening);
+    return (await opening).path;
+  }
+
+  /** Ends and removes the containers, with their volumes and networks; images stay. */
+  async close(): Promise<void> {
+    for (const door of this.#doors.values()) await (await door).close();
+    await this.podman('rm', '--all', '--force', '--volumes', '--time', String(STOPPED_SECONDS));
+    await this.podman('volume', 'prune', '--force');
+    await this.podman('network', 'prune', '--force');
+    const ended = once(this.#holder, 'exit');
+    this.#holder.stdin?.end();
+    await ended;
+  }
+
+  get #mounts(): readonly string[] {
+    return ['--target', String(this.#holder.pid), '--mount'];
+  }
+
+  #environment(env: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+    const { PATH = '' } = process.env;
+    return {
+      PATH: `${join(this.folder, 'bin')}:${PATH}`,
+      HOME: this.folder,
+      ...this.#storage.environment,
+      ...env,
+    };
+  }
+}
+
+/** Whoever enters another namespace of mounts stands at its root. */
+function shell(lines: string, cwd: string): readonly string[] {
+  return ['sh', '-euc', `cd "$0"\n${lines}`, cwd];
+}
+
+/** Whether anything was ever done with the folder. */
+export function isUsed(folder: string): boolean {
+  return existsSync(join(folder, 'bin'));
+}

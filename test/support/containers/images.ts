@@ -1,0 +1,86 @@
+import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ContainerHost } from './host.ts';
+import { mustRun } from './process-end.ts';
+import { readmeCommand } from './readme-commands.ts';
+
+/** Of Debian: what BASE_IMAGE of the Dockerfiles names, made here. */
+const RELEASE = 'trixie';
+const MIRROR = 'http://deb.debian.org/debian';
+const BASE = 'localhost/base:test';
+const NODE = 'localhost/node:test';
+
+/** What containerised tests need on the machine; see test/support/system-needs.ts. */
+export const CONTAINER_COMMANDS = [
+  ...['podman', 'runc', 'debootstrap', 'unshare', 'nsenter', 'ip', 'iptables', 'npx'],
+] as const;
+export const CONTAINER_FILES = [
+  ...['/usr/lib/podman/netavark', '/usr/lib/podman/aardvark-dns', '/usr/bin/conmon'],
+] as const;
+/** How long that may take where nothing is there yet: a base is downloaded, and all is built. */
+export const IMAGES_LIMIT_MS = 900_000;
+
+/**
+ * Builds `vedette-agent` and `vedette` by the command of the README, on a base of this machine's
+ * making, unless they are there: once in a run of the system tests.
+ */
+export async function ensureImages(host: ContainerHost): Promise<void> {
+  const isThere = async (image: string): Promise<boolean> =>
+    (await host.tryPodman('image', 'exists', image)).code === 0;
+  if (!(await isThere(BASE))) await makeBase(host);
+  if (!(await isThere(NODE))) await makeNode(host);
+  if ((await isThere('vedette-agent')) && (await isThere('vedette'))) return;
+  const built = await host.buildScript(readmeCommand('docker-build'));
+  if (built.code === 0) return;
+  const told = `${built.stdout}\n${built.stderr}`.split('\n').slice(-40).join('\n');
+  throw new Error(`the images cannot be built:\n${told}`);
+}
+
+/** What an image takes of its own, beside Debian and Node, in bytes. */
+export async function ownBytes(host: ContainerHost, image: string): Promise<number> {
+  const sizeOf = async (name: string): Promise<number> =>
+    Number(await host.podman('image', 'inspect', '--format', '{{.Size}}', name));
+  const node = ['--entrypoint', 'stat', image, '--format=%s', '/usr/local/bin/node'];
+  const nodeBytes = Number(await host.podman('run', '--rm', ...node));
+  return (await sizeOf(image)) - (await sizeOf(BASE)) - nodeBytes;
+}
+
+/** Debian and no more, as its slim image is. */
+async function makeBase(host: ContainerHost): Promise<void> {
+  const tree = join(host.folder, 'base');
+  const archive = `${tree}.tar`;
+  rmSync(tree, { recursive: true, force: true });
+  await mustRun('debootstrap', ['--variant=minbase', RELEASE, tree, MIRROR]);
+  await mustRun('tar', ['-C', tree, '--exclude=./var/cache/apt', '-cf', archive, '.']);
+  await host.podman('import', '--quiet', archive, BASE);
+  rmSync(tree, { recursive: true, force: true });
+  rmSync(archive);
+}
+
+/** As Node's own image has them, node and npm in /usr/local: the binary of the current LTS. */
+async function makeNode(host: ContainerHost): Promise<void> {
+  const folder = join(host.folder, 'node');
+  mkdirSync(folder, { recursive: true });
+  const print = ['--yes', '-p', 'node@24', 'node', '-p', 'process.execPath'];
+  const binary = (await mustRun('npx', print, { env: process.env })).trim();
+  const modules = (await mustRun('npm', ['root', '--global'], { env: process.env })).trim();
+  copyFileSync(binary, join(folder, 'node'));
+  cpSync(join(modules, 'npm'), join(folder, 'npm'), { recursive: true });
+  const lines = [
+    `FROM ${BASE}`,
+    'COPY node /usr/local/bin/node',
+    'COPY npm /usr/local/lib/node_modules/npm',
+    'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
+  ];
+  // The machine may reach the registry through something whose certificate it alone trusts.
+  const certificates = process.env.NODE_EXTRA_CA_CERTS ?? '';
+  if (existsSync(certificates)) {
+    copyFileSync(certificates, join(folder, 'roots.pem'));
+    const at = '/usr/local/share/roots.pem';
+    lines.push(`COPY roots.pem ${at}`, `ENV NODE_EXTRA_CA_CERTS=${at}`);
+  }
+  writeFileSync(join(folder, 'Dockerfile'), `${lines.join('\n')}\n`);
+  const how = ['--isolation=chroot', '--network=host', '--layers=false'];
+  await host.podman('build', ...how, '--tag', NODE, folder);
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { selectorsOf } from './promql.ts';
+
+export const DOCKER = join(import.meta.dirname, '../../../docker');
+export const PROMETHEUS_CONFIG = join(DOCKER, 'prometheus/prometheus.yml');
+export const ALERT_RULES = join(DOCKER, 'prometheus/alerts.yml');
+
+export interface AlertRule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly for?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+export interface ScrapeJob {
+  readonly job_name: string;
+  readonly static_configs: readonly { readonly targets: readonly string[] }[];
+}
+
+export function alertRules(): readonly AlertRule[] {
+  const file: { groups: { rules: AlertRule[] }[] } = parse(readFileSync(ALERT_RULES, 'utf8'));
+  return file.groups.flatMap(({ rules }) => rules);
+}
+
+export function scrapeJobs(): readonly ScrapeJob[] {
+  return parse(readFileSync(PROMETHEUS_CONFIG, 'utf8')).scrape_configs;
+}
+
+/** The README's table of alerts. */
+export function alertsTable(): string {
+  const rows = alertRules().map(({ alert, expr, annotations }) => {
+    const metrics = [...new Set(selectorsOf(expr).map(({ metric }) => `\`${metric}\``))];
+    return `| ${alert} | ${metrics.join(', ')} | ${annotations.description} | ${annotations.action} |`;
+  });
+  return [
+    '| Alert | Goes by | What it means | What to do |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}

@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const README = join(import.meta.dirname, '../../../README.md');
+
+/**
+ * A command of the README as it stands there: the block of shell after the comment
+ * `<!-- command: NAME -->`.
+ *
+ * @throws Error where there is none
+ */
+export function readmeCommand(name: string): string {
+  const block = commandsIn(readFileSync(README, 'utf8')).get(name);
+  if (block === undefined) throw new Error(`no <!-- command: ${name} --> in README.md`);
+  return block;
+}
+
+/** The marked blocks of a text, by their names. @throws Error where a marker has no block */
+export function commandsIn(text: string): ReadonlyMap<string, string> {
+  const marker = /^<!-- command: ([\w-]+) -->\n(?:```sh\n([\s\S]*?)^```$)?/gm;
+  return new Map(
+    [...text.matchAll(marker)].map(([, name = '', block]) => {
+      if (block === undefined) throw new Error(`no block of shell follows the marker ${name}`);
+      return [name, block] as const;
+    }),
+  );
+}

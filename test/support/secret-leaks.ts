@@ -1,0 +1,55 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { encodingsOf } from './secret-encodings.ts';
+
+/** Every kind of character that somebody may put into a password. */
+export const KINDS = [
+  'abcxyzABCXYZ',
+  '0123456789',
+  `"'\\/`,
+  '%+&=?#',
+  '<>(){}[]',
+  '!$*,-.:;@^_`|~',
+  ' \t',
+  'éßœ€',
+  '😀漢',
+];
+/** What a header can hold. */
+export const HEADER_KINDS = KINDS.slice(0, 6);
+
+/** One of each kind at least, in a place of its own. */
+export function secretOf(kinds: readonly string[]): string {
+  const chosen = [...kinds, ...kinds, ...kinds].map((kind) => {
+    const letters = [...kind];
+    return letters[randomInt(letters.length)] ?? 'x';
+  });
+  const shuffled = chosen.map((letter) => ({ letter, at: randomInt(1e9) }));
+  shuffled.sort((one, other) => one.at - other.at);
+  const word = shuffled.map(({ letter }) => letter).join('');
+  return `${randomBytes(3).toString('hex')}${word}${randomBytes(3).toString('hex')}`;
+}
+
+/** What packs bytes hides nothing from whoever unpacks them. */
+export function unpacked(bytes: Buffer): Buffer {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
+}
+
+/** Of a form, so much is a secret still, should it be cut. */
+const PART_CHARS = 30;
+
+/** Where a secret or its beginning shows, by the name of the secret, of its form and of the place. */
+export function leaksOf(
+  secrets: Readonly<Record<string, string>>,
+  places: Readonly<Record<string, Buffer>>,
+): readonly string[] {
+  return Object.entries(places).flatMap(([place, bytes]) => {
+    const text = unpacked(bytes).toString('utf8');
+    return Object.entries(secrets).flatMap(([name, secret]) =>
+      Object.entries(encodingsOf(secret)).flatMap(([form, encoded]) => {
+        // The ends of base64 depend on what stands beside it.
+        const core = form.startsWith('base64') ? encoded.slice(4, -6) : encoded;
+        return text.includes(core.slice(0, PART_CHARS)) ? [`${name} as ${form} in ${place}`] : [];
+      }),
+    );
+  });
+}

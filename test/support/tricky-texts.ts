@@ -1,0 +1,28 @@
+import fc from 'fast-check';
+
+/** What encodings treat in a way of its own, or may be taken for a part of one. */
+const UNITS = [
+  ...'"\'\\%+&<>=/-_.,:;#@$*?()[]{}|~ \n\t\r\u0001\u007f',
+  ...'abnuxztlqABQZ0123459',
+  ...'éß漢\u00a0\u2028😀',
+  '\\n',
+  '\\u0041',
+  '\\\\',
+  '%41',
+  '%2',
+  '2B',
+  'c3',
+  '&lt;',
+  '&#65',
+  '==',
+];
+
+/** Texts of characters that are hard to encode, most of which touch others of that kind. */
+export function trickyText(size: {
+  readonly min: number;
+  readonly max: number;
+}): fc.Arbitrary<string> {
+  return fc
+    .array(fc.constantFrom(...UNITS), { minLength: size.min, maxLength: size.max })
+    .map((units) => units.join(''));
+}

@@ -1,0 +1,206 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { childrenOf, statusOf } from '../../support/containers/container.ts';
+import { ContainerDeployment } from '../../support/containers/deployment.ts';
+import {
+  CONTAINER_COMMANDS,
+  CONTAINER_FILES,
+  IMAGES_LIMIT_MS,
+  ownBytes,
+} from '../../support/containers/images.ts';
+import { until } from '../../support/deployment.ts';
+import { lacking } from '../../support/system-needs.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const lack = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
+const MEGABYTE = 1_000_000;
+/** Well over what it takes, and well under what it would take with what only the service needs. */
+const MAX_IMAGE_BYTES = 60 * MEGABYTE;
+const MAX_RESIDENT_BYTES = 160 * MEGABYTE;
+const NO_RESTART = (command: string): string => command.replace('--restart unless-stopped ', '');
+
+let deployment: ContainerDeployment;
+
+/** What tini started, by the machine's own number. */
+async function nodePid(): Promise<number> {
+  const first = await deployment.host.container('vedette-agent').pid();
+  return childrenOf(first)[0] ?? 0;
+}
+
+describe.skipIf(lack !== null)(
+  `the agent's image${lack === null ? '' : ` (lacks ${lack})`}`,
+  () => {
+    beforeAll(async () => {
+      deployment = await ContainerDeployment.start();
+    }, IMAGES_LIMIT_MS);
+    afterAll(() => deployment?.close());
+    afterEach(() => deployment.removeAgent());
+
+    it("runs all five check types by the README's command, as UID 10001 without capabilities", async () => {
+      const place = await deployment.addLocation();
+      const api = { method: 'POST', url: 'http://targets:8000/', body: '{}', bodyType: 'JSON' };
+      const checks = [
+        await deployment.addCheck(place, 'url', { url: 'http://targets:8000/' }),
+        await deployment.addCheck(place, 'api', api),
+        await deployment.addCheck(place, 'tcp', { hostname: 'targets', port: 9000, data: 'hello' }),
+        await deployment.addCheck(place, 'dns', { query: 'targets', recordType: 'A' }),
+        await deployment.addCheck(place, 'icmp', { hostname: 'targets', pingCount: 2 }),
+      ];
+      const agent = await deployment.startAgent(place);
+      for (const id of checks) await deployment.runNow(id);
+      await deployment.delivered(checks.length);
+
+      for (const id of checks) {
+        const { json } = await deployment.ask(`/v1/check-results/${id}`);
+        expect(json, id).toMatchObject([{ hasFailures: false, hasErrors: false }]);
+      }
+      const pid = await nodePid();
+      expect(statusOf(pid, 'Uid')).toBe('10001\t10001\t10001\t10001');
+      expect(statusOf(pid, 'Gid')).toBe('10001\t10001\t10001\t10001');
+      expect(statusOf(pid, 'CapBnd')).toBe('0000000000000000');
+      expect(statusOf(pid, 'NoNewPrivs')).toBe('1');
+      expect((await agent.exec('touch', '/new')).stderr).toContain('Read-only file system');
+      // What cannot be had so is said, and nothing else is missing.
+      const warnings = (await agent.logs()).split('\n').filter((line) => line.includes('"warn"'));
+      expect(warnings).toHaveLength(1);
+      expect(warnings[0]).toMatch(/failures come without a packet capture: .*--cap-add=NET_RAW/);
+      expect(await agent.healthcheck()).toBe(0);
+      expect(await agent.stop()).toBe(0);
+    });
+
+    it('captures packets with CAP_NET_RAW, still as UID 10001', async () => {
+      const place = await deployment.addLocation();
+      const agent = await deployment.startAgent(place, 'docker-run-agent-capture');
+      await agent.logged(/failures of the network are captured/);
+      expect(statusOf(await nodePid(), 'Uid')).toBe('10001\t10001\t10001\t10001');
+      const check = await deployment.addCheck(place, 'tcp', { hostname: 'targets', port: 9 });
+      await deployment.runNow(check);
+      await deployment.agentIs('/metrics', ({ text }) => /result="failed"\} 1$/m.test(text));
+      const log = await agent.logs();
+      expect(log.split('\n').filter((line) => /"(?:warn|error)"/.test(line))).toEqual([]);
+    });
+
+    it('is live and not ready while it drains, and a run in progress ends well', async () => {
+      const place = await deployment.addLocation();
+      const check = await deployment.addCheck(place, 'url', { url: 'http://targets:8000/hold' });
+      const agent = await deployment.startAgent(place, 'docker-run-agent', NO_RESTART);
+      await deployment.runNow(check);
+      await until(
+        () => deployment.targets('/held'),
+        (held) => held === '1',
+      );
+      expect(await agent.healthcheck()).toBe(0);
+
+      await agent.signal('SIGTERM');
+      await deployment.agentIs('/-/readiness', ({ status }) => status === 503);
+      expect((await deployment.agentIs('/-/liveness', () => true)).status).toBe(200);
+      expect(await agent.healthcheck()).toBe(1);
+      await deployment.targets('/release');
+      expect(await agent.ended()).toBe(0);
+      const { json } = await deployment.ask(`/v1/check-results/${check}`);
+      expect(json).toMatchObject([{ hasFailures: false, runLocation: place.location }]);
+    });
+
+    it('keeps the result of a run in progress for its next start while the service is away', async () => {
+      const place = await deployment.addLocation();
+      const check = await deployment.addCheck(place, 'url', { url: 'http://targets:8000/hold' });
+      const agent = await deployment.startAgent(place, 'docker-run-agent', NO_RESTART);
+      await deployment.runNow(check);
+      await until(
+        () => deployment.targets('/held'),
+        (held) => held === '1',
+      );
+      await deployment.service.stop();
+      await agent.signal('SIGTERM');
+      await deployment.targets('/release');
+      expect(await agent.ended()).toBe(0);
+
+      await deployment.service.start();
+      await agent.start();
+      await deployment.delivered(1);
+      const { json } = await deployment.ask(`/v1/check-results/${check}`);
+      expect(json).toMatchObject([{ hasFailures: false, runLocation: place.location }]);
+    });
+
+    it('reaps what others leave', async () => {
+      const agent = await deployment.startAgent(await deployment.addLocation());
+      const first = await agent.pid();
+      const node = await nodePid();
+      // Its parent ends, and leaves it to the first process.
+      await agent.exec('sh', '-c', 'sleep 600 > /dev/null 2>&1 &');
+      const orphans = (): readonly number[] => childrenOf(first).filter((pid) => pid !== node);
+      await until(
+        async () => orphans(),
+        ({ length }) => length === 1,
+      );
+      process.kill(orphans()[0] ?? 0, 'SIGKILL');
+      // As a zombie it would stay a child.
+      await until(
+        async () => orphans(),
+        ({ length }) => length === 0,
+      );
+      expect(await agent.stop()).toBe(0);
+    });
+
+    it('is small, and takes little memory at rest with 100 checks', async () => {
+      const imageBytes = await ownBytes(deployment.host, 'vedette-agent');
+      const place = await deployment.addLocation();
+      for (let count = 0; count < 100; count += 1) {
+        await deployment.addCheck(place, 'url', { url: `http://targets:8000/${count}` });
+      }
+      await deployment.startAgent(place);
+      await deployment.agentIs('/metrics', ({ text }) => /^vedette_checks 100$/m.test(text));
+      const pid = await nodePid();
+      const bytesOf = (field: string): number => Number.parseInt(statusOf(pid, field), 10) * 1024;
+      const megabytes = (bytes: number): string => `${Math.round(bytes / MEGABYTE)} MB`;
+      console.log(
+        `vedette-agent over Debian and Node: ${megabytes(imageBytes)}; with 100 checks at rest: ` +
+          `${megabytes(bytesOf('VmRSS'))} of memory, ${megabytes(bytesOf('RssAnon'))} its own`,
+      );
+      expect(imageBytes).toBeLessThan(MAX_IMAGE_BYTES);
+      expect(bytesOf('VmRSS')).toBeLessThan(MAX_RESIDENT_BYTES);
+    });
+
+    it('has nothing to build or to fetch with, and writes where it keeps its data alone', async () => {
+      const run = (script: string) =>
+        deployment.host.script(
+          `docker run --rm --read-only --entrypoint sh vedette-agent -c '${script}'`,
+        );
+      const tools = await run('command -v npm npx gcc cc make python3 curl wget git setcap; id -u');
+      expect(tools.stdout).toBe('10001\n');
+      const written = await run('touch /data/kept && ls /data; touch /tmp/other');
+      expect(written.stdout).toBe('kept\n');
+      expect(written.stderr).toContain('/tmp/other');
+    });
+
+    it('runs a file once, and a file for good', async () => {
+      const folder = makeTempFolder();
+      onTestFinished(() => folder.remove());
+      const checks = `checks:
+  - { id: ping, name: Ping, checkType: ICMP, frequency: 1440, request: { hostname: 127.0.0.1, pingCount: 1 } }
+`;
+      writeFileSync(join(folder.path, 'checks.yaml'), checks);
+      const options = { cwd: folder.path };
+      expect(await deployment.command('docker-run-file', {}, options)).toMatch(
+        /^PASS +Ping \(ping\) /,
+      );
+      await deployment.command('docker-run-agent-file', {}, options);
+      await deployment.agentIs('/metrics', ({ text }) => /^vedette_checks 1$/m.test(text));
+      await deployment.agentIs('/-/readiness', ({ status }) => status === 200);
+    });
+
+    it('says where the commands are that it has not', async () => {
+      for (const command of ['service', 'up']) {
+        const { code, stderr } = await deployment.host.tryPodman(
+          'run',
+          '--rm',
+          'vedette-agent',
+          command,
+        );
+        expect(code).toBe(2);
+        expect(stderr).toContain('vedette: this image has agent, run, validate and apply;');
+      }
+    });
+  },
+);

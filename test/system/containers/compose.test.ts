@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ComposeStack } from '../../support/containers/compose-stack.ts';
+import { statusOf } from '../../support/containers/container.ts';
+import {
+  CONTAINER_COMMANDS,
+  CONTAINER_FILES,
+  IMAGES_LIMIT_MS,
+} from '../../support/containers/images.ts';
+import { until } from '../../support/deployment.ts';
+import { lacking } from '../../support/system-needs.ts';
+
+const lacks = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
+const CHECKS = ['service-health', 'service-name', 'service-ping', 'service-port', 'service-ready'];
+
+let stack: ComposeStack;
+
+describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${lacks})`}`, () => {
+  beforeAll(async () => {
+    stack = await ComposeStack.open();
+  }, IMAGES_LIMIT_MS);
+  afterAll(() => stack.host.close());
+
+  it('comes up by itself, and both agents run the checks of all types', async () => {
+    expect(await stack.once('prepare')).toMatchObject({ code: 0, stderr: '' });
+    // In place of PostgreSQL, whose image is not to be had, the service's own database.
+    await removeSecret('DATABASE_URL');
+    await stack.start('service');
+    const setup = await stack.once('setup');
+    expect(setup.stdout.match(/: made|: applied/g)).toEqual([
+      ': made',
+      ': made',
+      ': made',
+      ': applied',
+    ]);
+    expect(setup.code).toBe(0);
+    await stack.start('agent-1');
+    await stack.start('agent-2');
+
+    const { json: locations } = await stack.ask('/v1/private-locations');
+    const { json: agents } = await until(
+      () => stack.ask(`/v1/private-locations/${locations[0].id}/agents`),
+      ({ json }) => json.length === 2,
+    );
+    expect(agents).toHaveLength(2);
+    for (const id of CHECKS) {
+      await stack.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
+      const { json } = await until(
+        () => stack.ask(`/v1/check-results/${id}`),
+        (reply) => reply.json.length > 0,
+      );
+      expect(json[0], id).toMatchObject({ hasFailures: false, hasErrors: false });
+    }
+  });
+
+  it('lets none of them do more than it needs', async () => {
+    for (const name of ['service', 'agent-1']) {
+      const container = stack.host.container(name);
+      const pid = await container.pid();
+      expect(statusOf(pid, 'Uid'), name).toBe('10001\t10001\t10001\t10001');
+      expect(statusOf(pid, 'CapBnd'), name).toBe('0000000000000000');
+      expect(statusOf(pid, 'NoNewPrivs'), name).toBe('1');
+      expect((await container.exec('touch', '/new')).stderr, name).toContain(
+        'Read-only file system',
+      );
+    }
+    const agent = stack.host.container('agent-1');
+    expect((await agent.exec('touch', '/run/vedette/key')).code).not.toBe(0);
+  });
+
+  it('changes nothing when it is started again, and each program stops in its time', async () => {
+    const agent = stack.host.container('agent-2');
+    const key = (await agent.exec('cat', '/run/vedette/key')).stdout;
+    expect((await stack.once('setup')).stdout.match(/is there|left alone/g)).toHaveLength(4);
+    expect((await agent.exec('cat', '/run/vedette/key')).stdout).toBe(key);
+    for (const name of ['agent-1', 'agent-2', 'service']) {
+      expect(await stack.host.container(name).stop(), name).toBe(0);
+    }
+  });
+});
+
+async function removeSecret(name: string): Promise<void> {
+  await stack.host.podman(
+    ...['run', '--rm', '--user', '0:0', '--volume', 'secrets-service:/secrets'],
+    ...['--entrypoint', 'rm', 'vedette', `/secrets/${name}`],
+  );
+}

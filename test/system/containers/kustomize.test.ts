@@ -1,0 +1,217 @@
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadServiceConfig } from '../../../src/service/config.ts';
+import { runReadme } from '../../support/kubernetes/commands.ts';
+import { unhardened } from '../../support/kubernetes/hardening.ts';
+import {
+  configMapOf,
+  KUBERNETES,
+  type KubernetesObject,
+  workloadsOf,
+} from '../../support/kubernetes/objects.ts';
+import { brokenReferences, secretsOf } from '../../support/kubernetes/references.ts';
+import { schemaProblems } from '../../support/kubernetes/schemas.ts';
+import { built } from '../../support/kubernetes/tools.ts';
+import { lacking } from '../../support/system-needs.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+const missing = lacking({ commands: ['kubectl'], files: [] });
+const LACKS = missing === null ? '' : ` (lacks ${missing})`;
+
+describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
+  it.each(['base', 'service', 'migrate', 'overlays/persistent', 'overlays/complete'])(
+    '%s makes valid objects that fit together, with no more rights than they need',
+    (folder) => {
+      const objects = built(folder);
+      expect(objects.flatMap(schemaProblems)).toEqual([]);
+      expect(brokenReferences(objects)).toEqual([]);
+      expect(workloadsOf(objects).flatMap(unhardened)).toEqual([]);
+      expect(objects.length).toBeGreaterThan(0);
+    },
+  );
+
+  it('overlays/persistent differs from the base in its volumes alone', () => {
+    const [base] = workloadsOf(built('base'));
+    const [persistent] = workloadsOf(built('overlays/persistent'));
+    expect(persistent?.object).toMatchObject({
+      kind: 'StatefulSet',
+      spec: { serviceName: 'vedette-agent', replicas: 2, podManagementPolicy: 'Parallel' },
+    });
+    expect(persistent?.object.spec).not.toHaveProperty('strategy');
+    const volumes = base?.template.spec.volumes.filter(({ name }) => name !== 'data');
+    expect(persistent?.template).toEqual({
+      ...base?.template,
+      spec: { ...base?.template.spec, volumes },
+    });
+  });
+
+  it('overlays/complete leads the agents to the service', () => {
+    const objects = built('overlays/complete');
+    const url = new URL(String(configMapOf(objects, 'vedette-agent').SERVICE_URL));
+    const service = objects.find(
+      ({ kind, metadata }) => kind === 'Service' && metadata.name === url.hostname,
+    );
+    expect(service?.spec?.ports).toEqual([expect.objectContaining({ port: Number(url.port) })]);
+  });
+
+  it.each([
+    ['base', 'Deployment'],
+    ['overlays/persistent', 'StatefulSet'],
+  ])('take all components over %s', (folder, kind) => {
+    const objects = overlaid(
+      `resources: [KUBERNETES/${folder}, KUBERNETES/service]
+components:
+  - KUBERNETES/components/autoscaling
+  - KUBERNETES/components/evidence
+  - KUBERNETES/components/ingress
+  - KUBERNETES/components/pod-monitor
+patches:
+  - target: { kind: HorizontalPodAutoscaler }
+    patch: |-
+      - { op: replace, path: /spec/scaleTargetRef/kind, value: ${kind} }
+`,
+    );
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    expect(brokenReferences(objects)).toEqual([]);
+    const agent = objects.find(
+      (object) => object.kind === kind && object.metadata.name === 'vedette-agent',
+    );
+    expect(agent?.spec).not.toHaveProperty('replicas');
+    // Only what the component for captures gives.
+    expect(workloadsOf(objects).flatMap(unhardened)).toEqual([
+      expect.stringContaining(`${kind} vedette-agent: securityContext of agent`),
+    ]);
+    expect(agent).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            containers: [
+              {
+                securityContext: {
+                  allowPrivilegeEscalation: true,
+                  capabilities: { add: ['NET_RAW'], drop: ['ALL'] },
+                },
+              },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('take image, number and variables from a kustomization over them, and start the pods anew', () => {
+    const before = built('base');
+    const after = overlaid(`resources: [KUBERNETES/base]
+images: [{ name: vedette-agent, newName: registry.example.com/vedette-agent, newTag: 1.2.3 }]
+replicas: [{ name: vedette-agent, count: 4 }]
+configMapGenerator:
+  - name: vedette-agent
+    behavior: merge
+    literals: [SERVICE_URL=https://vedette.example.com]
+`);
+    const [workload] = workloadsOf(after);
+    expect(workload?.object.spec?.replicas).toBe(4);
+    const [container] = workload?.template.spec.containers ?? [];
+    expect(container?.image).toBe('registry.example.com/vedette-agent:1.2.3');
+    const map = after.find(({ kind }) => kind === 'ConfigMap');
+    expect(map?.data).toMatchObject({
+      SERVICE_URL: 'https://vedette.example.com',
+      JOB_CONCURRENCY: '100',
+    });
+    expect(container?.envFrom[0]?.configMapRef?.name).toBe(map?.metadata.name);
+    expect(map?.metadata.name).not.toBe(
+      before.find(({ kind }) => kind === 'ConfigMap')?.metadata.name,
+    );
+  });
+});
+
+describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
+  const env = {
+    LOCATION_KEY: `pl_${'0f'.repeat(16)}`,
+    SERVICE_URL: 'https://vedette.example.com',
+    SHOP_TOKEN: 's3cret-and-long',
+    DATABASE_URL: 'postgres://vedette@postgres:5432/vedette',
+    S3_BUCKET: 'vedette-artifacts',
+  };
+
+  it('make all that the agents need, in one namespace', () => {
+    const folder = temporaryFolder();
+    const { objects, noted } = runReadme(
+      folder,
+      ['kubernetes-agents', 'kubernetes-variables', 'kubernetes-rotate'],
+      env,
+    );
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    const [namespace, ...others] = objects;
+    expect(namespace).toMatchObject({ kind: 'Namespace', metadata: { name: 'vedette' } });
+    expect(new Set(others.map(({ metadata }) => metadata.namespace))).toEqual(new Set(['vedette']));
+    expect(unmade(others)).toEqual([]);
+    const secrets = objects.filter(({ kind }) => kind === 'Secret');
+    expect(secrets.map(({ metadata, data = {} }) => [metadata.name, plainOf(data)])).toEqual([
+      ['vedette-agent-key', { API_KEY: env.LOCATION_KEY }],
+      ['vedette-agent-variables', { SHOP_TOKEN: env.SHOP_TOKEN }],
+      ['vedette-agent-key', { API_KEY: env.LOCATION_KEY }],
+    ]);
+    expect(configMapOf(objects, 'vedette-agent').SERVICE_URL).toBe(env.SERVICE_URL);
+    // What is asked of the cluster is there.
+    expect(noted).toEqual([
+      'label namespace vedette pod-security.kubernetes.io/enforce=restricted',
+      '-n vedette rollout status deployment/vedette-agent',
+    ]);
+  });
+
+  it('make all that the service needs, and its migration', () => {
+    const folder = temporaryFolder();
+    const { objects, noted } = runReadme(folder, ['kubernetes-service', 'kubernetes-migrate'], env);
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    expect(brokenReferences(objects)).toEqual([]);
+    expect(unmade(objects)).toEqual([]);
+    const { DATABASE_URL, ENCRYPTION_KEY, FIRST_API_KEY } = plainOf(
+      objects.find(({ kind }) => kind === 'Secret')?.data ?? {},
+    );
+    const config = loadServiceConfig({
+      ...configMapOf(objects, 'vedette'),
+      ...{ DATABASE_URL, ENCRYPTION_KEY, FIRST_API_KEY },
+    });
+    expect(config).toMatchObject({
+      databaseUrl: env.DATABASE_URL,
+      firstApiKey: expect.stringMatching(/^vk_/),
+      artifacts: { s3: { bucket: env.S3_BUCKET } },
+    });
+    expect(noted).toContain(
+      '-n vedette wait --for=condition=complete --timeout=15m job/vedette-migrate',
+    );
+  });
+});
+
+/** The secrets without which pods do not start, and which are not among the objects. */
+function unmade(objects: readonly KubernetesObject[]): readonly string[] {
+  const made = objects
+    .filter(({ kind }) => kind === 'Secret')
+    .flatMap(({ metadata: { name }, data = {} }) => [
+      name,
+      ...Object.keys(data).map((key) => `${name}/${key}`),
+    ]);
+  return [...secretsOf(objects)].filter((name) => !name.endsWith('?') && !made.includes(name));
+}
+
+function plainOf(data: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
+  );
+}
+
+/** What a kustomization of a user's makes, in which KUBERNETES stands for the way there. */
+function overlaid(text: string): readonly KubernetesObject[] {
+  const folder = temporaryFolder();
+  const path = join(folder, 'kustomization.yaml');
+  writeFileSync(path, text.replaceAll('KUBERNETES', relative(folder, KUBERNETES)));
+  return built(folder);
+}
+
+function temporaryFolder(): string {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  return folder.path;
+}

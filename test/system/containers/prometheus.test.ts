@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { stringify } from 'yaml';
+import { ALERT_CASES, alertTests } from '../../support/containers/alert-cases.ts';
+import { dashboardExpressions } from '../../support/containers/dashboard.ts';
+import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/containers/prometheus.ts';
+import {
+  ALERT_RULES,
+  alertRules,
+  PROMETHEUS_CONFIG,
+} from '../../support/containers/prometheus-files.ts';
+import { runCommand } from '../../support/containers/scripts.ts';
+import { startAgent, startService, testFolder, until } from '../../support/deployment.ts';
+import { lacking } from '../../support/system-needs.ts';
+
+const lacks = lacking(PROMETHEUS_NEEDS);
+
+/** Where nothing went wrong, or nothing of the kind took place, there is nothing to see. */
+const MAY_BE_EMPTY = [
+  'Certificates that end first',
+  'Packet loss',
+  'Check file',
+  'Errors by route',
+];
+
+describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () => {
+  it.each([
+    ['its configuration', ['check', 'config', PROMETHEUS_CONFIG]],
+    ['the alert rules', ['check', 'rules', ALERT_RULES]],
+  ])('takes %s', async (_, args) => {
+    const { code, stdout, stderr } = await runCommand(['promtool', ...args]);
+    expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('raises each alert for what it is there for, and none where all is well', async () => {
+    expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alertRules().map(({ alert }) => alert));
+    const file = join(testFolder(), 'tests.yml');
+    writeFileSync(file, stringify(alertTests(ALERT_RULES)));
+    const { code, stdout, stderr } = await runCommand(['promtool', 'test', 'rules', file]);
+    expect(stdout + stderr).not.toContain('FAILED');
+    expect(code, stdout + stderr).toBe(0);
+  });
+
+  it('has data of a real agent and a real service for all that the dashboard shows', async () => {
+    const target = await startTarget();
+    const service = await startService();
+    const { slug, key } = await service.addLocation('office');
+    const common = { privateLocations: [slug], frequency: 1, name: 'A check' };
+    const url = `http://127.0.0.1:${target}/`;
+    const checks = [
+      await service.addCheck('url', { ...common, request: { url } }),
+      // Nobody listens there.
+      await service.addCheck('tcp', {
+        ...common,
+        retryStrategy: null,
+        request: { hostname: '127.0.0.1', port: 9 },
+      }),
+    ];
+    const agent = await startAgent({ serviceUrl: service.url, key, dataDir: testFolder() });
+    const prometheus = await startPrometheus({
+      'vedette-agent': [agent.healthPort],
+      'vedette-service': [service.port],
+    });
+    // Rates are of what came after the first scrape.
+    await until(
+      () => prometheus.query('count(vedette_runs_total) + count(vedette_service_build_info)'),
+      (samples) => samples.length > 0,
+    );
+    for (const id of checks)
+      await service.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
+    await until(
+      () => prometheus.query('sum(increase(vedette_uploaded_total[1m])) >= 2'),
+      (samples) => samples.length > 0,
+    );
+    await until(
+      () =>
+        prometheus.query(
+          'sum(increase(vedette_service_http_requests_total{route="/agent/v1/results"}[1m])) > 0',
+        ),
+      (samples) => samples.length > 0,
+    );
+
+    const asked = dashboardExpressions({
+      agent: `127.0.0.1:${agent.healthPort}`,
+      service: `127.0.0.1:${service.port}`,
+    });
+    const empty = new Set<string>();
+    for (const { title, expr } of asked) {
+      const samples = await prometheus.query(expr);
+      if (samples.length === 0) empty.add(title);
+    }
+    expect([...empty].filter((title) => !MAY_BE_EMPTY.includes(title))).toEqual([]);
+    const down = await prometheus.query(asked.find(({ title }) => title === 'Down')?.expr ?? '');
+    expect(down.map(({ labels }) => labels.check_id)).toEqual([checks[1]]);
+
+    const evaluated = await until(
+      () => prometheus.rules(),
+      (rules) => rules.every(({ health }) => health !== 'unknown'),
+    );
+    expect(evaluated).toHaveLength(alertRules().length);
+    expect(evaluated.filter(({ health }) => health !== 'ok')).toEqual([]);
+
+    await agent.kill('SIGKILL');
+    const rules = await until(
+      () => prometheus.rules(),
+      (all) => all.some(({ name, state }) => name === 'VedetteAgentDown' && state === 'pending'),
+    );
+    expect(rules.find(({ name }) => name === 'VedetteServiceDown')?.state).toBe('inactive');
+  });
+});
+
+/** Answers every request with 200. */
+async function startTarget(): Promise<number> {
+  const server = createServer((_request, response) => response.end('fine'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}

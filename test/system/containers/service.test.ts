@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { childrenOf, statusOf } from '../../support/containers/container.ts';
+import { ContainerDeployment } from '../../support/containers/deployment.ts';
+import {
+  CONTAINER_COMMANDS,
+  CONTAINER_FILES,
+  IMAGES_LIMIT_MS,
+  ownBytes,
+} from '../../support/containers/images.ts';
+import { findPostgres, startPostgres } from '../../support/postgres.ts';
+import { lacking } from '../../support/system-needs.ts';
+
+const postgres = findPostgres() === null ? ['initdb'] : [];
+const lack = lacking({ commands: [...CONTAINER_COMMANDS, ...postgres], files: CONTAINER_FILES });
+const MEGABYTE = 1_000_000;
+/** Well over what it takes, and well under what it would take with what development needs. */
+const MAX_IMAGE_BYTES = 130 * MEGABYTE;
+const HARDENED = '--read-only --cap-drop ALL --security-opt no-new-privileges';
+
+let deployment: ContainerDeployment;
+
+describe.skipIf(lack !== null)(
+  `the service's image${lack === null ? '' : ` (lacks ${lack})`}`,
+  () => {
+    beforeAll(async () => {
+      deployment = await ContainerDeployment.start();
+    }, IMAGES_LIMIT_MS);
+    afterAll(() => deployment?.close());
+
+    it("serves by the README's command, and keeps its embedded database when it is migrated", async () => {
+      const { service } = deployment;
+      const place = await deployment.addLocation();
+      const pid = childrenOf(await service.pid())[0] ?? 0;
+      expect(statusOf(pid, 'Uid')).toBe('10001\t10001\t10001\t10001');
+      expect(statusOf(pid, 'CapBnd')).toBe('0000000000000000');
+      expect(await service.healthcheck()).toBe(0);
+
+      expect(await deployment.command('docker-migrate')).toContain('nothing to do');
+      await deployment.serviceIsReady();
+      const { json } = await deployment.ask('/v1/private-locations');
+      expect(JSON.stringify(json)).toContain(place.location);
+      expect(await service.stop()).toBe(0);
+      await service.start();
+      await deployment.serviceIsReady();
+    });
+
+    it('makes the tables of a new database, alone', async () => {
+      const once = `docker run --rm ${HARDENED} -v fresh:/data vedette service migrate`;
+      const first = await deployment.host.script(once);
+      expect(first.stdout).toMatch(/^applied 0001_/);
+      expect((await deployment.host.script(once)).stdout).toBe('nothing to do\n');
+    });
+
+    it('serves on PostgreSQL, and is not healthy without it', async () => {
+      const server = await startPostgres();
+      onTestFinished(() => server.remove());
+      const database = new URL(await server.createDatabase());
+      // By the server's socket: the network of the containers leads nowhere else.
+      chmodSync(server.socketFolder, 0o755);
+      database.hostname = 'localhost';
+      database.searchParams.set('host', '/postgres');
+      const env = {
+        DATABASE_URL: database.href,
+        FIRST_API_KEY: `vk_${randomBytes(16).toString('hex')}`,
+      };
+      const how = `${HARDENED} -v ${server.socketFolder}:/postgres -e DATABASE_URL -e FIRST_API_KEY`;
+      const { host } = deployment;
+      const migrated = await host.script(`docker run --rm ${how} vedette service migrate`, env);
+      expect(migrated.stdout).toMatch(/^applied 0001_/);
+      await host.script(`docker run -d --name on-postgres ${how} vedette`, env);
+      const service = host.container('on-postgres');
+      await service.logged(/"database":"postgres".*the API is served/);
+      expect(await service.healthcheck()).toBe(0);
+      await server.stop('immediate');
+      expect(await service.healthcheck()).toBe(1);
+      expect(await service.stop()).toBe(0);
+    });
+
+    it('has all commands, and nothing to build or to fetch with', async () => {
+      const bytes = await ownBytes(deployment.host, 'vedette');
+      console.log(`vedette over Debian and Node: ${Math.round(bytes / MEGABYTE)} MB`);
+      expect(bytes).toBeLessThan(MAX_IMAGE_BYTES);
+      const sh = 'docker run --rm --entrypoint sh vedette -c';
+      const script = 'command -v npm npx gcc cc make python3 curl wget git; id -u';
+      expect((await deployment.host.script(`${sh} '${script}'`)).stdout).toBe('10001\n');
+      for (const command of ['agent', 'up', 'run', 'validate', 'apply']) {
+        const { stdout } = await deployment.host.script(
+          `docker run --rm vedette ${command} --help`,
+        );
+        expect(stdout).toContain(`Usage: vedette ${command}`);
+      }
+    });
+  },
+);

@@ -1,0 +1,96 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startAgent, startService, testFolder, until } from '../support/deployment.ts';
+import { ownProcessesOf } from '../support/own-processes.ts';
+import { askService } from '../support/service-app.ts';
+import { lacking } from '../support/system-needs.ts';
+import { refusingPort } from '../support/tcp-servers.ts';
+
+const lacks = lacking({ commands: ['tcpdump'], files: [] });
+const FAILING = 40;
+const AT_ONCE = 2;
+
+/** An agent of a service, and checks of a port that refuses: they run when they are asked to. */
+async function deploy(count: number, env: Readonly<Record<string, string>>) {
+  const { port, close } = await refusingPort();
+  onTestFinished(close);
+  const service = await startService();
+  const { key, slug } = await service.addLocation('storm');
+  const agent = await startAgent({
+    serviceUrl: service.url,
+    key,
+    dataDir: testFolder(),
+    env: { JOB_CONCURRENCY: '10', ...env },
+  });
+  const body = { privateLocations: [slug], frequency: 60, retryStrategy: null, doubleCheck: false };
+  const ids: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const request = { hostname: '127.0.0.1', port };
+    ids.push(await service.addCheck('tcp', { ...body, name: `refused ${index}`, request }));
+  }
+  const runAll = () =>
+    Promise.all(ids.map((id) => service.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} })));
+  const metrics = async (): Promise<string> =>
+    (await askService(agent.healthPort, '/metrics', { key: null })).text;
+  return { service, agent, ids, runAll, metrics };
+}
+
+function counted(metrics: string, outcome: 'made' | 'busy'): number {
+  const line = new RegExp(`^vedette_evidence_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm');
+  return Number(line.exec(metrics)?.[1]);
+}
+
+describe.skipIf(lacks !== null)(
+  `Evidence of many failures (lacking: ${lacks ?? 'nothing'})`,
+  () => {
+    it('is gathered of two at a time, and every result comes', { timeout: 150_000 }, async () => {
+      const { service, agent, ids, runAll, metrics } = await deploy(FAILING, {});
+      await runAll();
+      let most = 0;
+      const text = await until(metrics, (now) => {
+        most = Math.max(most, ownProcessesOf(agent.pid, 'capture').length);
+        return new RegExp(
+          `^vedette_runs_total\\{type="TCP",result="failed"\\} ${FAILING}$`,
+          'm',
+        ).test(now);
+      });
+      const made = counted(text, 'made');
+      expect(made).toBeGreaterThanOrEqual(AT_ONCE);
+      expect(made + counted(text, 'busy')).toBe(FAILING);
+      expect(most).toBeLessThanOrEqual(AT_ONCE);
+      const without = /^No trace and no capture: those of 2 other runs were under way$/m;
+      let busy = 0;
+      for (const id of ids) {
+        const { json } = await until(
+          () => service.ask(`/v1/check-results/${id}?resultType=FINAL`),
+          (answer) => answer.json.length > 0,
+        );
+        expect(json[0]).toMatchObject({ hasFailures: true, hasErrors: false });
+        const { jobLog, pcapDataUrl } = json[0].tcpCheckResult;
+        const story = jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
+        if (without.test(story)) busy += 1;
+        // On a machine that is very busy tcpdump may not begin in time, which is told as well.
+        else
+          expect(story).toMatch(pcapDataUrl === null ? /^No capture: /m : /^Captured \d+ packets/m);
+      }
+      expect(busy).toBe(FAILING - made);
+      expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+    });
+
+    it('is not gathered where EVIDENCE is off', { timeout: 60_000 }, async () => {
+      const { service, agent, ids, runAll, metrics } = await deploy(1, { EVIDENCE: 'off' });
+      await runAll();
+      const { json } = await until(
+        () => service.ask(`/v1/check-results/${ids[0]}?resultType=FINAL`),
+        (answer) => answer.json.length > 0,
+      );
+      const { tcpCheckResult: detail } = json[0];
+      expect(detail).toMatchObject({ traceroute: null, pcapDataUrl: null, jobAssets: [] });
+      const story = detail.jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
+      expect(story).toContain('What to try: ');
+      expect(story).not.toMatch(/trace|capture/i);
+      expect(agent.log()).not.toMatch(/traced|captured|come without/);
+      const text = await metrics();
+      expect([counted(text, 'made'), counted(text, 'busy')]).toEqual([0, 0]);
+    });
+  },
+);

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import {
+  dashboardExpressions,
+  type GridPosition,
+  readDashboard,
+} from '../../support/containers/dashboard.ts';
+import { exposedMetrics, misuseOf } from '../../support/containers/exposed-metrics.ts';
+import { selectorsOf } from '../../support/containers/promql.ts';
+
+const dashboard = readDashboard();
+const expressions = dashboardExpressions();
+const exposed = exposedMetrics();
+const charts = dashboard.panels.filter(({ type }) => type !== 'row');
+
+describe('the Grafana dashboard', () => {
+  it.each(expressions)('asks in «$title» for what is exposed: $expr', ({ expr }) => {
+    expect(selectorsOf(expr).flatMap((selector) => misuseOf(selector, exposed))).toEqual([]);
+  });
+
+  it.each(expressions.filter(({ legend }) => legend.includes('{{')))(
+    'names the lines of «$title» by labels that they have: $legend',
+    ({ expr, legend }) => {
+      const labels = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label ?? '');
+      // A series has the labels of one side of a division at least.
+      const known = selectorsOf(expr).flatMap(({ metric, within, grouping }) => {
+        const isSummed = within.some((name) => ['sum', 'count', 'min', 'max'].includes(name));
+        return isSummed ? grouping : (exposed.get(metric)?.labels ?? []);
+      });
+      const missing = labels.filter((label) => !known.includes(label));
+      expect(missing).toEqual([]);
+    },
+  );
+
+  it('shows every metric of the agent', () => {
+    const shown = expressions.flatMap(({ expr }) => selectorsOf(expr).map(({ metric }) => metric));
+    const bare = new Set(shown.map((metric) => metric.replace(/_(?:bucket|sum|count)$/, '')));
+    expect(METRICS.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
+  });
+
+  it('can be imported: it has a uid, a title, a version of the schema and a time', () => {
+    expect(dashboard).toMatchObject({ uid: 'vedette', title: 'Vedette', time: { to: 'now' } });
+    expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);
+    expect(dashboard).not.toHaveProperty('id');
+    expect(dashboard).not.toHaveProperty('__inputs');
+  });
+
+  it('asks the data source that is chosen, everywhere', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as Grafana writes a variable
+    const chosen = { type: 'prometheus', uid: '${datasource}' };
+    const asked = charts.flatMap(({ datasource, targets = [] }) => [
+      datasource,
+      ...targets.map((target) => target.datasource),
+    ]);
+    expect(asked.filter((source) => JSON.stringify(source) !== JSON.stringify(chosen))).toEqual([]);
+    expect(dashboard.templating.list.map(({ name, type }) => [name, type])).toEqual([
+      ['datasource', 'datasource'],
+      ['agent', 'query'],
+      ['service', 'query'],
+    ]);
+    for (const { definition } of dashboard.templating.list.slice(1)) {
+      const [, metric = '', label] = /^label_values\((\w+), (\w+)\)$/.exec(definition ?? '') ?? [];
+      expect(exposed.get(metric)?.labels).toContain(label);
+    }
+  });
+
+  it('uses no variable but those, and Grafana’s own', () => {
+    const texts = JSON.stringify(dashboard.panels);
+    const used = [...texts.matchAll(/\$\{?(\w+)\}?/g)].map(([, name]) => name);
+    expect(new Set(used)).toEqual(new Set(['datasource', '__rate_interval', 'agent', 'service']));
+  });
+
+  it('explains every panel, each with queries of its own', () => {
+    for (const { title, description, targets = [] } of charts) {
+      expect(title).not.toBe('');
+      expect(description, title).toMatch(/\.$/);
+      const ids = targets.map(({ refId }) => refId);
+      expect(ids.length, title).toBeGreaterThan(0);
+      expect(new Set(ids).size, title).toBe(ids.length);
+    }
+    const ids = dashboard.panels.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('has each panel in a place of its own, inside of the 24 columns', () => {
+    const places = dashboard.panels.map(({ gridPos }) => gridPos);
+    const outside = places.filter(({ x, y, w, h }) => x < 0 || y < 0 || x + w > 24 || w * h === 0);
+    expect(outside).toEqual([]);
+    const pairs = places.flatMap((one, index) =>
+      places.slice(index + 1).map((other) => [one, other] as const),
+    );
+    expect(pairs.filter(([one, other]) => overlap(one, other))).toEqual([]);
+  });
+});
+
+function overlap(one: GridPosition, other: GridPosition): boolean {
+  return (
+    one.x < other.x + other.w &&
+    other.x < one.x + one.w &&
+    one.y < other.y + other.h &&
+    other.y < one.y + one.h
+  );
+}

@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { commandsIn, readmeCommand } from '../../support/containers/readme-commands.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const DOCKERFILES = ['docker/agent.Dockerfile', 'docker/service.Dockerfile'];
+
+interface LockedPackage {
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const { packages } = JSON.parse(read('package-lock.json')) as {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+};
+
+/** Those of its optional dependencies that are for one platform each. */
+function nativeParts({ optionalDependencies = {} }: LockedPackage): readonly LockedPackage[] {
+  return Object.keys(optionalDependencies)
+    .map((name) => packages[`node_modules/${name}`])
+    .filter((part) => part !== undefined)
+    .filter(({ cpu }) => cpu !== undefined);
+}
+
+/** Debian's: with glibc. */
+function isFor(cpu: string, { os = [], cpu: cpus = [], libc = ['glibc'] }: LockedPackage): boolean {
+  return os.includes('linux') && cpus.includes(cpu) && libc.includes('glibc');
+}
+
+describe('the images', () => {
+  it.each(['x64', 'arm64'])('have every native part ready-made for %s', (cpu) => {
+    const native = Object.entries(packages).filter(([, each]) => nativeParts(each).length > 0);
+    expect(native.map(([path]) => path)).toContain('node_modules/koffi');
+    const lacking = native.filter(
+      ([, each]) => !nativeParts(each).some((part) => isFor(cpu, part)),
+    );
+    expect(lacking.map(([path]) => path)).toEqual([]);
+  });
+
+  it('need nothing that is compiled when it is installed', () => {
+    const built = Object.entries(packages)
+      .filter(([path, { dev, optional }]) => path !== '' && dev !== true && optional !== true)
+      .filter(([, each]) => each.hasInstallScript === true && nativeParts(each).length === 0);
+    expect(built.map(([path]) => path)).toEqual([]);
+  });
+
+  it.each(DOCKERFILES)('%s tells the version of the package', (file) => {
+    const { version } = JSON.parse(read('package.json')) as { readonly version: string };
+    expect(read(file)).toContain(`\nARG VERSION=${version}\n`);
+  });
+
+  it('are built from the same steps, which are done once, and from the same files', () => {
+    const steps = DOCKERFILES.map((file) =>
+      read(file)
+        .replace(/^#.*\n/gm, '')
+        .split('RUN node docker/assemble.mjs', 1),
+    );
+    expect(steps[0]).toEqual(steps[1]);
+    const [agent, service] = DOCKERFILES.map((file) => read(`${file}.dockerignore`));
+    expect(agent).toBe(service);
+    for (const [, path = ''] of (agent ?? '').matchAll(/^!(.+)$/gm)) {
+      expect(readdirSync(join(ROOT, path, '..'))).toContain(path.split('/').at(-1));
+    }
+  });
+});
+
+describe('commands of the README', () => {
+  it('are the blocks of shell after their markers', () => {
+    const text =
+      'Text\n<!-- command: one -->\n```sh\nfirst \\\n  --on\n```\n\n```sh\nno\n```\n' +
+      '<!-- command: two -->\n```sh\nsecond\n```\n';
+    expect([...commandsIn(text)]).toEqual([
+      ['one', 'first \\\n  --on\n'],
+      ['two', 'second\n'],
+    ]);
+  });
+
+  it('cannot lose their block or their marker unnoticed', () => {
+    expect(() => commandsIn('<!-- command: one -->\n\n```sh\nx\n```\n')).toThrow('one');
+    expect(() => readmeCommand('no-such-command')).toThrow('no-such-command');
+  });
+});

@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
+import { z } from 'zod';
+import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { KUBERNETES } from '../../support/kubernetes/objects.ts';
+import { containerOf, environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
+import { serviceDocument } from '../../support/openapi/service-document.ts';
+
+const AUTOSCALER = 'HorizontalPodAutoscaler';
+const scaling = z.looseObject({
+  metrics: z.array(
+    z.looseObject({
+      pods: z.object({
+        metric: z.object({ name: z.string() }),
+        target: z.object({ type: z.literal('AverageValue'), averageValue: z.string() }),
+      }),
+    }),
+  ),
+});
+const adapter = z.strictObject({
+  rules: z.strictObject({
+    custom: z.array(
+      z.looseObject({ seriesQuery: z.string(), name: z.strictObject({ as: z.string() }) }),
+    ),
+  }),
+});
+const routing = z.looseObject({
+  rules: z.array(
+    z.looseObject({
+      http: z.object({
+        paths: z.array(z.looseObject({ path: z.string(), pathType: z.enum(['Exact', 'Prefix']) })),
+      }),
+    }),
+  ),
+});
+
+it("the manifests ask the service's probes where it answers them", async () => {
+  const { paths } = await serviceDocument();
+  const { startupProbe, readinessProbe, livenessProbe } = containerOf(podOf('service'));
+  const asked = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet.path);
+  expect(asked).toEqual(['/-/liveness', '/-/readiness', '/-/liveness']);
+  expect(asked.filter((path) => !Object.hasOwn(paths, path ?? ''))).toEqual([]);
+});
+
+describe('the components', () => {
+  it('scale by metrics that the adapter makes of those of the agent', () => {
+    const { metrics } = scaling.parse(objectOf('components/autoscaling', AUTOSCALER).spec);
+    const file = join(KUBERNETES, 'components/autoscaling/prometheus-adapter.yaml');
+    const { custom } = adapter.parse(parseYaml(readFileSync(file, 'utf8'))).rules;
+    expect(metrics.map(({ pods }) => pods.metric.name)).toEqual(custom.map(({ name }) => name.as));
+    const series = custom.map(({ seriesQuery }) => seriesQuery.replace(/\{.*/, ''));
+    const gauges = METRICS.filter(({ type }) => type === 'gauge').map(({ name }) => name);
+    expect(series.filter((name) => !gauges.includes(name))).toEqual([]);
+    // More runs at work than an agent can have would never be seen.
+    expect(Number(metrics[0]?.pods.target.averageValue)).toBeLessThan(
+      Number(environmentOf('base').JOB_CONCURRENCY) * 0.8,
+    );
+  });
+
+  it('show the whole API outside, and nothing of health and metrics', async () => {
+    const { rules } = routing.parse(objectOf('components/ingress', 'Ingress').spec);
+    const open = rules.flatMap(({ http }) => http.paths);
+    const isOpen = (path: string): boolean =>
+      open.some(({ path: prefix, pathType }) =>
+        pathType === 'Exact' ? path === prefix : `${path}/`.startsWith(`${prefix}/`),
+      );
+    const paths = Object.keys((await serviceDocument()).paths);
+    const closed = paths.filter((path) => !isOpen(path));
+    expect(new Set(closed)).toEqual(
+      new Set(['/-/liveness', '/-/readiness', '/health', '/metrics']),
+    );
+    expect(['/docs', '/openapi.json', '/agent/v1/poll'].filter((path) => !isOpen(path))).toEqual(
+      [],
+    );
+  });
+});
