@@ -19,7 +19,9 @@ COPY src src
 COPY tsconfig.json ./
 RUN npm run build
 COPY docker/assemble.mjs docker/healthcheck.mjs docker/
-RUN node docker/assemble.mjs agent /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/
+# Readable for the image's user, also where the copy of the repository was made with a narrow umask.
+RUN node docker/assemble.mjs agent /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
+  && chmod -R a+rX /image
 
 FROM ${BASE_IMAGE}
 # tcpdump alone has the right to capture, and only where the container has it (--cap-add=NET_RAW).

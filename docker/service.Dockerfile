@@ -18,7 +18,9 @@ COPY src src
 COPY tsconfig.json ./
 RUN npm run build
 COPY docker/assemble.mjs docker/healthcheck.mjs docker/
-RUN node docker/assemble.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/
+# Readable for the image's user, also where the copy of the repository was made with a narrow umask.
+RUN node docker/assemble.mjs service /image/opt/vedette && cp docker/healthcheck.mjs /image/opt/vedette/ \
+  && chmod -R a+rX /image
 
 FROM ${BASE_IMAGE}
 RUN apt-get update -q \

@@ -221,8 +221,12 @@ export function faultOfTimeout(peer: Peer, timeoutMs: number): ServiceFault {
 
 /** For an answer of a good status that cannot be made sense of. */
 export function unreadable(peer: Peer, status: number, problem: string): ServiceFault {
+  const isProxied = peer.proxy !== undefined && peer.proxy !== null;
+  const settings = isProxied
+    ? 'SERVICE_URL and the proxy are right'
+    : 'SERVICE_URL names a Vedette service';
   const message = oneLine(
-    `${nameOf(peer)} answered ${status}, but the answer cannot be read: ${problem}; see that SERVICE_URL names a Vedette service`,
+    `${nameOf(peer)} answered ${status}, but not as a Vedette service does: ${problem}; see that ${settings}`,
   );
   return { kind: 'failed', status, message, retryAfterMs: null, attributes: {} };
 }

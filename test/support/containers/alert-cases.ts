@@ -1,10 +1,13 @@
 /** Series in promtool's notation, one sample a minute, and the one alert that they raise. */
 export interface AlertCase {
   readonly alert: string;
+  /** How many programs it goes off for; one where nothing is said. */
+  readonly count?: number;
   readonly series: Readonly<Record<string, string>>;
 }
 
 const AGENT = 'job="vedette-agent", instance="agent-1:8081"';
+const OTHER_AGENT = 'job="vedette-agent", instance="agent-2:8081"';
 const SERVICE = 'job="vedette-service", instance="service:8080"';
 const POLL = 'method="POST", route="/agent/v1/poll"';
 const LATENCY = 'vedette_service_http_request_duration_seconds_bucket';
@@ -16,7 +19,13 @@ export const ALERT_CASES: readonly AlertCase[] = [
   { alert: 'VedetteAgentDown', series: { [`up{${AGENT}}`]: '0x15' } },
   {
     alert: 'VedetteServiceOutOfReach',
-    series: { [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '60x15' },
+    count: 2,
+    series: {
+      [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '60x15',
+      // Never since its start.
+      [`process_start_time_seconds{${OTHER_AGENT}}`]: '60x15',
+      [`vedette_spool_records{${OTHER_AGENT}}`]: '0x15',
+    },
   },
   {
     alert: 'VedetteResultsWait',
@@ -103,6 +112,11 @@ export const ALL_IS_WELL: AlertCase['series'] = {
   [`up{${AGENT}}`]: '1x40',
   [`up{${SERVICE}}`]: '1x40',
   [`vedette_service_last_contact_timestamp_seconds{${AGENT}}`]: '0+60x40',
+  [`vedette_spool_records{${AGENT}}`]: '0x40',
+  [`process_start_time_seconds{${AGENT}}`]: '0x40',
+  // It runs a file, and has no service to reach.
+  [`process_start_time_seconds{${OTHER_AGENT}}`]: '0x40',
+  [`process_start_time_seconds{${SERVICE}}`]: '0x40',
   [`vedette_spool_oldest_age_seconds{${AGENT}}`]: '0 90x3 0x36',
   [`vedette_queued{${AGENT}}`]: '0 5x4 0 5x4 0x30',
   [`vedette_start_lateness_seconds_bucket{${AGENT}, le="0.01"}`]: '0+100x40',
@@ -123,7 +137,7 @@ export const ALL_IS_WELL: AlertCase['series'] = {
 
 /** For `promtool test rules`: each case by itself, and the alerts that fire at its end. */
 export function alertTests(rules: string): unknown {
-  const test = (name: string, series: AlertCase['series'], firing: readonly string[]) => {
+  const test = (name: string, series: AlertCase['series'], firing: readonly AlertCase[]) => {
     const minutes = Math.max(...Object.values(series).map(minutesOf));
     return {
       name,
@@ -133,7 +147,10 @@ export function alertTests(rules: string): unknown {
         {
           expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
           eval_time: `${minutes}m`,
-          exp_samples: firing.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
+          exp_samples: firing.map(({ alert, count = 1 }) => ({
+            labels: `{alertname="${alert}"}`,
+            value: count,
+          })),
         },
       ],
     };
@@ -142,7 +159,7 @@ export function alertTests(rules: string): unknown {
     rule_files: [rules],
     evaluation_interval: '1m',
     tests: [
-      ...ALERT_CASES.map(({ alert, series }) => test(alert, series, [alert])),
+      ...ALERT_CASES.map((one) => test(one.alert, one.series, [one])),
       test('all is well', ALL_IS_WELL, []),
     ],
   };

@@ -88,6 +88,34 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(brokenReferences(objects)).toEqual([]);
   });
 
+  it('gives variables as they were meant, whatever YAML made of them', () => {
+    const variables = { S3_FORCE_PATH_STYLE: true, RATE_LIMIT_PER_MINUTE: 1_000_000 };
+    const objects = rendered([
+      ...CHART_SERVICE,
+      '--set-json',
+      `agent.spoolMaxMib=1048576,agent.env={"EVIDENCE":false},service.env=${JSON.stringify(variables)}`,
+    ]);
+    expect(configMapOf(objects, 'vedette-agent')).toMatchObject({
+      EVIDENCE: 'off',
+      SPOOL_MAX_MIB: '1048576',
+    });
+    expect(configMapOf(objects, 'vedette')).toMatchObject({
+      S3_FORCE_PATH_STYLE: 'on',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+    });
+  });
+
+  it('lets out nothing but questions for names where nothing is named', () => {
+    const none = 'agent.networkPolicy.egress=[],service.networkPolicy.egress=[]';
+    const policies = rendered([...CHART_SERVICE, '--set-json', none]).filter(
+      ({ kind }) => kind === 'NetworkPolicy',
+    );
+    expect(policies).toHaveLength(2);
+    for (const { spec } of policies) {
+      expect(spec?.egress).toMatchObject([{ ports: [{ port: 53 }, { port: 53 }] }]);
+    }
+  });
+
   it.each([
     ['no address of a service', [], 'set agent.serviceUrl to the address of your service'],
     ['no bucket', ['--set', 'service.enabled=true'], 'set service.s3Bucket'],

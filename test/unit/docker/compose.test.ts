@@ -11,6 +11,7 @@ import {
   mountOf,
 } from '../../support/containers/compose-file.ts';
 import { DOCKER, scrapeJobs } from '../../support/containers/prometheus-files.ts';
+import { commandsIn } from '../../support/containers/readme-commands.ts';
 import { DATABASE } from '../../support/containers/scripts.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -28,6 +29,11 @@ const names = Object.keys(file.services);
 const dockerfile = (name: string): string =>
   readFileSync(join(DOCKER, `${name}.Dockerfile`), 'utf8');
 const exposed = (name: string): string | undefined => /^EXPOSE (\d+)$/m.exec(dockerfile(name))?.[1];
+
+const readmeCommands = [...commandsIn(readFileSync(join(DOCKER, '../README.md'), 'utf8'))].filter(
+  ([name]) => name.startsWith('compose-'),
+);
+const prepared = readFileSync(join(DOCKER, 'compose/prepare.mjs'), 'utf8');
 
 /** Keys of a service in the Compose specification, as far as they are used here. */
 const KNOWN_KEYS = [
@@ -301,6 +307,20 @@ describe('compose.yaml', () => {
       }
     }
     expect(statSync(join(DOCKER, 'compose/with-secrets.sh')).mode & 0o111).not.toBe(0);
+  });
+
+  it.each(readmeCommands)('has the services and files that the README asks in %s', (_, text) => {
+    const asked = [
+      ...text.matchAll(/(?:exec -T|run --rm(?: -T --entrypoint sh)?|--no-deps) ([\w-]+)/g),
+    ].map(([, name = '']) => name);
+    expect(names).toEqual(expect.arrayContaining(asked));
+    expect(text).toContain('-f docker/compose.yaml ');
+    const mounted = asked.flatMap((name) => (composeService(name).volumes ?? []).map(mountOf));
+    for (const path of text.match(/\/(?:run|secrets)[\w/-]+/g) ?? []) {
+      const folder = path.slice(0, path.lastIndexOf('/'));
+      expect(mounted.map(({ target }) => target)).toContain(folder);
+      expect(prepared, path).toContain(path.split('/').at(-1));
+    }
   });
 
   it('shows Grafana the dashboard', () => {

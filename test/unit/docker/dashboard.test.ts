@@ -38,6 +38,15 @@ describe('the Grafana dashboard', () => {
     expect(METRICS.map(({ name }) => name).filter((name) => !bare.has(name))).toEqual([]);
   });
 
+  it('shows none of what it counts as 0, where it would show nothing', () => {
+    const counted = charts
+      .filter(({ type }) => type === 'stat')
+      .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+      .filter((expr) => expr.startsWith('count('));
+    expect(counted).toHaveLength(3);
+    expect(counted.filter((expr) => !expr.endsWith(') or vector(0)'))).toEqual([]);
+  });
+
   it('can be imported: it has a uid, a title, a version of the schema and a time', () => {
     expect(dashboard).toMatchObject({ uid: 'vedette', title: 'Vedette', time: { to: 'now' } });
     expect(dashboard.schemaVersion).toBeGreaterThanOrEqual(36);

@@ -56,6 +56,16 @@ describe('the images', () => {
     expect(read(file)).toContain(`\nARG VERSION=${version}\n`);
   });
 
+  it.each(DOCKERFILES)('%s leaves nothing that its user could not read', (file) => {
+    const [build = '', image = ''] = read(file).split(/^FROM \$\{BASE_IMAGE\}$/m);
+    // COPY keeps the modes of the checkout.
+    expect(build.trimEnd()).toMatch(/ && chmod -R a\+rX \/image$/);
+    expect(image.match(/^COPY .+$/gm)).toEqual([
+      'COPY --from=build /usr/local/bin/node /usr/local/bin/node',
+      'COPY --from=build /image/ /',
+    ]);
+  });
+
   it('are built from the same steps, which are done once, and from the same files', () => {
     const steps = DOCKERFILES.map((file) =>
       read(file)
@@ -80,6 +90,13 @@ describe('commands of the README', () => {
       ['one', 'first \\\n  --on\n'],
       ['two', 'second\n'],
     ]);
+  });
+
+  it('give no secret as an argument, which all users of the machine could read', () => {
+    const commands = [...commandsIn(read('README.md'))];
+    const openly = commands.filter(([, text]) => /--from-literal|--command .*\$/.test(text));
+    expect(openly).toEqual([]);
+    expect(commands.length).toBeGreaterThan(15);
   });
 
   it('cannot lose their block or their marker unnoticed', () => {

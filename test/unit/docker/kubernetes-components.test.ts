@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { alertRules } from '../../support/containers/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
 import { containerOf, environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
 import { serviceDocument } from '../../support/openapi/service-document.ts';
@@ -56,6 +57,16 @@ describe('the components', () => {
     // More runs at work than an agent can have would never be seen.
     expect(Number(metrics[0]?.pods.target.averageValue)).toBeLessThan(
       Number(environmentOf('base').JOB_CONCURRENCY) * 0.8,
+    );
+  });
+
+  it('name the scraped job of the agents as the alerts do', () => {
+    const { jobLabel = '' } = z
+      .looseObject({ jobLabel: z.string().optional() })
+      .parse(objectOf('components/pod-monitor', 'PodMonitor').spec);
+    const job = podOf('base').metadata.labels[jobLabel];
+    expect(alertRules().find(({ alert }) => alert === 'VedetteAgentDown')?.expr).toBe(
+      `up{job="${job}"} == 0`,
     );
   });
 

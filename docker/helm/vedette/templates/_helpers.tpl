@@ -23,6 +23,14 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" (index . 0).Chart.Name (index . 0).Chart.Version }}
 {{- end }}
 
+{{/*
+The value of a variable. YAML reads on and off as flags, and Helm large numbers as floats: 1e+06
+would be no whole number.
+*/}}
+{{- define "vedette.variable" -}}
+{{- if kindIs "bool" . }}{{ ternary "on" "off" . }}{{ else if kindIs "float64" . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}
+{{- end }}
+
 {{/* Takes a list: the root, the image. */}}
 {{- define "vedette.image" -}}
 {{ (index . 1).repository }}:{{ (index . 1).tag | default (index . 0).Chart.AppVersion }}

@@ -105,7 +105,9 @@ export class TcpdumpRun {
     if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
     const { dropped } = this.#words;
     // As long as it is, and not as the room that was made for it: it may wait for hours.
-    const captured = { bytes: Buffer.from(bytes), packets, truncated, dropped };
+    const own = Buffer.allocUnsafeSlow(bytes.length);
+    own.set(bytes);
+    const captured = { bytes: own, packets, truncated, dropped };
     return { ok: true, captured };
   }
 
