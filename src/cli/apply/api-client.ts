@@ -232,7 +232,8 @@ function refusedKey(
     status === 401
       ? 'see that API_KEY is an API key of this service that was not revoked'
       : `use a key with the role ${role}${role === 'admin' ? ', which variables need' : ''}`;
-  const message = `the service at ${origin} does not take the key: ${said}; ${advice}`;
+  const what = status === 401 ? 'does not take the key' : 'refuses this to the key';
+  const message = `the service at ${origin} ${what}: ${said}; ${advice}`;
   return new VedetteError('config', 'API_KEY_REFUSED', message);
 }
 

@@ -165,7 +165,7 @@ describe('the variables of a file', () => {
     const { code, stderr } = await runHere(['apply', file.path], await envOf('write'));
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /^vedette: the service at .* does not take the key: .*; use a key with the role admin, which variables need\n$/,
+      /^vedette: the service at .* refuses this to the key: .*; use a key with the role admin, which variables need\n$/,
     );
     expect((await service().mine.get('/v1/checks/shop')).status).toBe(404);
   });

@@ -204,7 +204,7 @@ describe('vedette apply', () => {
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'r', role: 'read' });
     const reader = await runHere(['apply', file.path], { ...env, API_KEY: key });
     expect(reader.code).toBe(2);
-    expect(reader.stderr).toMatch(/does not take the key: .*; use a key with the role write\n$/);
+    expect(reader.stderr).toMatch(/refuses this to the key: .*; use a key with the role write\n$/);
 
     file.write({ id: 'shop' });
     const { code, stderr } = await runHere(['apply', file.path], env);
