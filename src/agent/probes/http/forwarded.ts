@@ -2,9 +2,9 @@ import type { Failure } from '../../../model/error-codes.ts';
 import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import type { JobLog } from '../job-log.ts';
-import type { ExchangeResult } from './exchange.ts';
+import type { BodyPlan, ExchangeResult } from './exchange.ts';
 import { requestText, shownUrl } from './shown-url.ts';
-import type { HopRequest } from './transport.ts';
+import type { HopRequest, ResponseHead } from './transport.ts';
 
 const AUTHENTICATION_REQUIRED = 407;
 /** What proxies answer themselves where they do not get through to the target. */
@@ -33,6 +33,13 @@ export function forwarded(
     headers: authorization === null ? kept : [...kept, ['proxy-authorization', authorization]],
     requestTarget: shownUrl(url),
   };
+}
+
+/** Of a 407 nothing is wanted but its head: its body is about the proxy, and may never end. */
+export function planBehindProxy(
+  planOf: (head: ResponseHead) => BodyPlan,
+): (head: ResponseHead) => BodyPlan {
+  return (head) => (head.status === AUTHENTICATION_REQUIRED ? { kind: 'none' } : planOf(head));
 }
 
 /** What of a hop a proxy may have made. */

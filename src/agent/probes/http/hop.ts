@@ -15,7 +15,7 @@ import { durationText, withoutBrackets } from '../../net/words.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
-import { forwarded, forwardedHop } from './forwarded.ts';
+import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -90,7 +90,8 @@ export async function runHop(
   if (!isTls) {
     const isForwarded = proxy !== null && tunnel === null;
     const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
-    const exchange = await runExchange(connected.socket, sent, context, options.planOf);
+    const planOf = isForwarded ? planBehindProxy(options.planOf) : options.planOf;
+    const exchange = await runExchange(connected.socket, sent, context, planOf);
     const rest = exchanged(request, exchange, startMs);
     const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
     return isForwarded ? forwardedHop(hop, request, proxy, context.log) : hop;

@@ -151,6 +151,8 @@ test('a 407 whose body never ends is done with its head', async () => {
   const context = makeContext();
   const outcome = await probe('http://good.test:1/', { context, proxyUrl: proxy.url() });
   expect(outcome.failure?.code).toBe('PROXY_AUTH_REQUIRED');
+  // It did not wait for the rest until its time was up.
+  expect(context.clock.monotonicMs()).toBeLessThan(context.deadlineMs);
   expect(outcome.response).toBeNull();
   expect(logText(context)).toContain('going through the proxy');
   await proxy.idle();
