@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
@@ -92,6 +93,17 @@ export async function listen(server: Server, host = '127.0.0.1'): Promise<number
   server.listen(0, host);
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
+}
+
+/** The address of a web server on a free port; closed with the test. */
+export async function servedBy(listener: RequestListener): Promise<string> {
+  const server = createHttpServer(listener);
+  const port = await listen(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${port}`;
 }
 
 function peerOf(socket: Socket, requests: string[]): Peer {

@@ -1,27 +1,15 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { runHere } from '../../support/cli.ts';
+import { servedBy } from '../../support/http-servers.ts';
 import { memoryTerminal } from '../../support/memory-terminal.ts';
 import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
 import { shownResult } from '../../support/shown-result.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
-
-/** A web server on a free port; closed with the test. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** All but `/missing` pass; a result has all of `/bytes`, in base64. */
 const target: RequestListener = (request, response) => {
@@ -58,7 +46,7 @@ describe('vedette run --report', () => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'ci', role: 'run' });
     env = { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
-    base = await serve(target);
+    base = await servedBy(target);
   });
 
   it('brings the service what it prints, as one session', async () => {
@@ -147,7 +135,7 @@ describe('vedette run --report', () => {
     ],
   ])('%j with %j ends before anything runs', async (options, variables, line) => {
     let asked = 0;
-    const counted = await serve((_, response) => {
+    const counted = await servedBy((_, response) => {
       asked += 1;
       response.end();
     });
@@ -168,7 +156,7 @@ describe('vedette run --report with a service that is not well', () => {
     onRun(terminal.signals);
     const real = { ...terminal, clock: systemClock, env: { SERVICE_URL, API_KEY: KEY } };
     const code = await runProgram(
-      ['run', fileOf(url('good', await serve(target))), '--report'],
+      ['run', fileOf(url('good', await servedBy(target))), '--report'],
       real,
       () => {},
     );
@@ -177,7 +165,7 @@ describe('vedette run --report with a service that is not well', () => {
 
   it('sends the same once more where no answer came', async () => {
     const sent: unknown[] = [];
-    const shaky = await serve(async (request, response) => {
+    const shaky = await servedBy(async (request, response) => {
       sent.push(await json(request));
       if (sent.length === 1) request.socket.destroy();
       else response.writeHead(201, { 'content-type': 'application/json' }).end('{}');
@@ -191,7 +179,7 @@ describe('vedette run --report with a service that is not well', () => {
 
   it('waits as long as it is asked to', async () => {
     let refusals = 0;
-    const busy = await serve((request, response) => {
+    const busy = await servedBy((request, response) => {
       request.resume();
       response.setHeader('content-type', 'application/json');
       if (refusals === 2) response.writeHead(201).end('{}');
@@ -206,7 +194,7 @@ describe('vedette run --report with a service that is not well', () => {
   });
 
   it('says what the service does not take', async () => {
-    const strict = await serve((request, response) => {
+    const strict = await servedBy((request, response) => {
       request.resume();
       const body = '{"statusCode":400,"error":"Bad Request","message":"no \\u001b[2J"}';
       response.writeHead(400, { 'content-type': 'application/json' }).end(body);
@@ -221,7 +209,7 @@ describe('vedette run --report with a service that is not well', () => {
   it('does not send what was interrupted, and gives up where it is interrupted itself', async () => {
     let asked = 0;
     let signals: NodeJS.EventEmitter | null = null;
-    const silent = await serve(() => {
+    const silent = await servedBy(() => {
       asked += 1;
       signals?.emit('SIGINT');
     });

@@ -4,18 +4,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
+import { servedBy } from '../../support/http-servers.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
-
-/** A web server on a free port; closed with the test. */
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const answering: RequestListener = (request, response) => {
   response.statusCode = request.url === '/missing' ? 404 : 200;
@@ -54,7 +44,7 @@ function objects(text: string): readonly Record<string, unknown>[] {
 
 describe('vedette run', () => {
   it('exits with 0 where all checks pass, slow ones among them', async () => {
-    const base = await serve(answering);
+    const base = await servedBy(answering);
     const file = fileOf(url('one', base), url('slow', base, { degradedResponseTime: 0 }));
     const { code, stdout, stderr } = await runHere(['run', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -64,7 +54,7 @@ describe('vedette run', () => {
   });
 
   it('exits with 1 where one fails, and says why', async () => {
-    const base = await serve(answering);
+    const base = await servedBy(answering);
     const api = {
       ...url('api', base),
       checkType: 'API',
@@ -89,7 +79,7 @@ describe('vedette run', () => {
   });
 
   it('makes the retries of a check, or leaves them out', async () => {
-    const base = await serve(answering);
+    const base = await servedBy(answering);
     const retryStrategy = { type: 'FIXED', baseBackoffSeconds: 0, maxRetries: 2 };
     const file = fileOf(url('missing', `${base}/missing`, { retryStrategy }));
     const { code, stdout, stderr } = await runHere(['run', file]);
@@ -102,7 +92,7 @@ describe('vedette run', () => {
   });
 
   it('writes one result object a line with --output json, and nothing else', async () => {
-    const base = await serve(answering);
+    const base = await servedBy(answering);
     const retryStrategy = { type: 'FIXED', baseBackoffSeconds: 0, maxRetries: 1 };
     const file = fileOf(
       url('one', base, { name: 'The first' }),
@@ -129,7 +119,7 @@ describe('vedette run', () => {
   });
 
   it('runs the checks that are named, activated or not', async () => {
-    const base = await serve(answering);
+    const base = await servedBy(answering);
     const file = fileOf(url('one', base), url('off', base, { activated: false }), url('two', base));
     const all = await runHere(['run', file]);
     expect(all.stdout).toContain('SKIPPED not activated: off');
@@ -142,7 +132,7 @@ describe('vedette run', () => {
   });
 
   it('colours only where it is told to, as it is no terminal', async () => {
-    const file = fileOf(url('one', await serve(answering)));
+    const file = fileOf(url('one', await servedBy(answering)));
     expect((await runHere(['run', file])).stdout).not.toContain('\u001b[');
     expect((await runHere(['run', file], { FORCE_COLOR: '1' })).stdout).toContain('\u001b[32mPASS');
   });
@@ -170,7 +160,7 @@ describe('vedette run', () => {
 
   it('ends quietly when nobody reads its output any more', async () => {
     const held: (() => void)[] = [];
-    const base = await serve((request, response) => {
+    const base = await servedBy((request, response) => {
       if (request.url === '/held') held.push(() => response.end());
       else response.end();
     });
@@ -186,7 +176,7 @@ describe('vedette run', () => {
 
 describe('stdout that cannot be written', () => {
   it.runIf(process.platform === 'linux')('is told, and success is not claimed', async () => {
-    const file = fileOf(url('one', await serve(answering)));
+    const file = fileOf(url('one', await servedBy(answering)));
     const full = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(full));
     const { code, stderr } = await startCli(['validate', file], {}, full).ended;

@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { EXIT, type Terminal } from '../../../src/cli/terminal.ts';
 import { eventually } from '../../support/eventually.ts';
+import { servedBy } from '../../support/http-servers.ts';
 import { memoryTerminal } from '../../support/memory-terminal.ts';
 import { HEADER_KINDS, leaksOf, secretOf } from '../../support/secret-leaks.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -15,16 +14,6 @@ const SECRETS = { TOKEN: secretOf(HEADER_KINDS), FROM_ENV: secretOf(HEADER_KINDS
 const NAMES = Object.keys(SECRETS);
 const ALL = Object.values(SECRETS).join(' ');
 const MASK = '********';
-
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** Sends back what it is asked, and refuses. */
 const echo: RequestListener = (request, response) => {
@@ -79,12 +68,12 @@ function watched(change: (terminal: Terminal) => Terminal = (same) => same) {
 
 it.each(['pretty', 'json'])('vedette run shows no secret, nor sends one (%s)', async (output) => {
   const bodies: Buffer[] = [];
-  const service = await serve(async (request, response) => {
+  const service = await servedBy(async (request, response) => {
     bodies.push(await buffer(request));
     response.writeHead(201, { 'content-type': 'application/json' }).end('{}');
   });
   const { run, shown } = watched();
-  const file = checkFile(await serve(echo));
+  const file = checkFile(await servedBy(echo));
   const env = { SERVICE_URL: service, API_KEY: `vk_${'1'.repeat(32)}` };
   const args = ['run', file, '--output', output, '--report', '--project', 'shop'];
   expect(await run(args, env)).toBe(EXIT.failed);
@@ -96,7 +85,7 @@ it.each(['pretty', 'json'])('vedette run shows no secret, nor sends one (%s)', a
 
 it('vedette run shows none when it crashes, and says that it did', async () => {
   const fault = Object.assign(new TypeError(`Invalid URL ${ALL}`), { input: ALL });
-  const target = await serve(() => void terminal.signals.emit('uncaughtException', fault));
+  const target = await servedBy(() => void terminal.signals.emit('uncaughtException', fault));
   const { terminal, run, shown, stderr } = watched();
   expect(await run(['run', checkFile(target)])).toBe(EXIT.internal);
   expect(stderr()).toContain(
@@ -114,7 +103,7 @@ it('vedette run shows none where its own code breaks', async () => {
     });
     return { ...terminal, stdout };
   });
-  const file = checkFile(await serve(echo));
+  const file = checkFile(await servedBy(echo));
   expect(await run(['run', file, '--output', 'json'])).toBe(EXIT.internal);
   expect(stderr()).toMatch(/a fault of Vedette; please report it .*err="not to be written: \*{8}/);
   expect(await run(['run', file])).toBe(EXIT.internal);
@@ -125,7 +114,7 @@ it('vedette run shows none where its own code breaks', async () => {
 
 it('vedette agent shows none to whoever looks at its log, and none when it crashes', async () => {
   const { terminal, run, shown, stderr, exits } = watched();
-  const file = checkFile(await serve(echo), 40);
+  const file = checkFile(await servedBy(echo), 40);
   const ended = run(['agent'], { CHECKS_FILE: file, AGENT_HEALTH_PORT: '0' });
   await eventually(() => stderr().includes('the checks are in'));
   const { length } = shown().stdout;
