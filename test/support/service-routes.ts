@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { conflict, notFound } from '../../src/service/errors.ts';
 import { callerOf } from '../../src/service/http/app.ts';
+import { clientGoneSignal } from '../../src/service/http/request-signal.ts';
 import { StoreError } from '../../src/service/store/store-errors.ts';
 
 const THING = z.strictObject({
@@ -27,8 +29,12 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
   'store-invalid': () => new StoreError('invalid', 'STORE_VALUE', 'null byte'),
 };
 
-/** Routes like those of the API, one of each kind. */
-export function thingRoutes(): FastifyPluginAsync {
+/**
+ * Routes like those of the API, one of each kind.
+ *
+ * @param onWaiting told when a request waits that is never answered
+ */
+export function thingRoutes(onWaiting: () => void = () => {}): FastifyPluginAsync {
   return async (plugin) => {
     const app = plugin.withTypeProvider<ZodTypeProvider>();
     app.get(
@@ -78,6 +84,15 @@ export function thingRoutes(): FastifyPluginAsync {
       config: { role: 'read' },
       schema: { response: { 200: z.object({ shown: z.string() }) } },
       handler: async () => ({ shown: 'a', keyHash: 'not to be seen' }),
+    });
+    app.post('/v1/endless', {
+      config: { role: 'read' },
+      handler: async (_request, reply) => {
+        onWaiting();
+        const gone = clientGoneSignal(reply);
+        await once(gone, 'abort');
+        throw gone.reason;
+      },
     });
     app.get('/v1/few', {
       config: { role: 'read', rateLimit: { max: 2 } },

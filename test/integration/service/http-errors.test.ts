@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
@@ -5,9 +6,10 @@ import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-ap
 import { thingRoutes } from '../../support/service-routes.ts';
 
 let service: ServiceApp;
+const doors = new EventEmitter();
 
 beforeAll(async () => {
-  service = await startServiceApp([thingRoutes()]);
+  service = await startServiceApp([thingRoutes(() => doors.emit('waiting'))]);
 });
 
 afterAll(() => service.close());
@@ -43,6 +45,21 @@ describe('an error', () => {
       .find(({ level, requestId }) => level === 'error' && requestId === 'trace-1');
     expect(JSON.stringify(logged)).toContain('hunter2');
     expect((await service.ask('/v1/things/text')).status).toBe(500);
+  });
+
+  it('that only says that the client is gone is no fault of the service', async () => {
+    const waiting = once(doors, 'waiting');
+    const socket = connect(service.port, '127.0.0.1');
+    const headers = `Authorization: Bearer ${KEYS.read}\r\nX-Request-Id: gone-1`;
+    const body = 'Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}';
+    socket.write(`POST /v1/endless HTTP/1.1\r\nHost: a\r\n${headers}\r\n${body}`);
+    await waiting;
+    socket.destroy();
+    const about = () => service.logs.records().filter(({ requestId }) => requestId === 'gone-1');
+    await eventually(() => about().length > 0);
+    // A whole request later, whatever the first one led to has been logged.
+    await service.ask('/v1/things');
+    expect(about().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('of the store is told by what it means, without its words', async () => {
