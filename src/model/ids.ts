@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The id of a check: a UUID, or a slug that somebody gave it. */
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
@@ -10,13 +10,8 @@ export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 export function stableId(...parts: readonly (string | number)[]): string {
   const hex = digest(parts);
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 0x3) | 0x8).toString(16);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `8${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
+  const [first, second] = [hex.slice(0, 8), hex.slice(8, 12)];
+  return `${first}-${second}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
 
 /** A whole number in [0, bound), the same for the same text everywhere. `bound` ≤ 2^32. */
@@ -41,5 +36,5 @@ export function artifactIdOf(resultId: string, name: string): string {
 
 function digest(parts: readonly (string | number)[]): string {
   // JSON keeps the borders between parts, so ("a", "bc") and ("ab", "c") differ.
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  return hash('sha256', JSON.stringify(parts), 'hex');
 }

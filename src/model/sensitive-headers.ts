@@ -45,19 +45,37 @@ const KEY_WORDS: ReadonlySet<string> = new Set([
  * that X-Auth-Token is one and Sec-WebSocket-Key, Idempotency-Key or RateLimit-Tokens are not.
  */
 export function isSensitiveHeader(name: string): boolean {
+  const known = judged.get(name);
+  if (known !== undefined) return known;
+  const isSensitive = judgeName(name);
+  if (judged.size < MAX_JUDGED && name.length <= MAX_JUDGED_CHARS) judged.set(name, isSensitive);
+  return isSensitive;
+}
+
+/** Targets have few names, and the same ones again and again. */
+const judged = new Map<string, boolean>();
+const MAX_JUDGED = 1_000;
+const MAX_JUDGED_CHARS = 64;
+
+function judgeName(name: string): boolean {
   const words = name.toLowerCase().split(/[^a-z0-9]+/);
   if (words.some((word) => SENSITIVE_WORDS.has(word) || SENSITIVE_ENDS.test(word))) return true;
   return words.includes('key') && words.some((word) => KEY_WORDS.has(word));
 }
 
-/** The headers with every sensitive value masked; each of several values is masked by itself. */
+/**
+ * The headers with every sensitive value masked; each of several values is masked by itself. The
+ * same object where there is none.
+ */
 export function maskHeaders(
   headers: Readonly<Record<string, string | readonly string[]>>,
-): Record<string, string | readonly string[]> {
+): Readonly<Record<string, string | readonly string[]>> {
   const masked = (name: string, value: string | readonly string[]): string | readonly string[] => {
     if (!isSensitiveHeader(name)) return value;
     return typeof value === 'string' ? MASK : value.map(() => MASK);
   };
+  const names = Object.keys(headers);
+  if (!names.some(isSensitiveHeader)) return headers;
   // fromEntries defines own properties, so a header named __proto__ is one like any other.
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, masked(name, value)]),

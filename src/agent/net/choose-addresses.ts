@@ -23,6 +23,8 @@ export function chooseAddresses(
   addresses: Addresses,
   { guard, log }: Pick<ProbeContext, 'guard' | 'log'>,
 ): Choice {
+  // Mostly there is one, and nothing that could be denied.
+  if (!guard.isActive && addresses.length === 1) return { ok: true, addresses };
   const judged = addresses.map((address) => ({ address, network: deniedBy(address, guard) }));
   const denied = judged.filter(({ network }) => network !== null);
   const free = judged.filter(({ network }) => network === null).map(({ address }) => address);

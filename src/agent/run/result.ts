@@ -5,6 +5,8 @@ import type { ToldEvidence } from '../evidence/evidence.ts';
 import type { Attempt } from './attempt.ts';
 
 export interface ResultPlace extends RunName {
+  /** The attempt's: `resultIdIn`. */
+  readonly resultId: string;
   /** Retries made before this attempt. */
   readonly retriesMade: number;
   readonly resultType: ResultType;
@@ -31,7 +33,7 @@ export function resultOf(check: Check, attempt: Attempt, place: ResultPlace): Ch
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {
     resultType: place.resultType,
-    id: resultIdIn(place, place.retriesMade),
+    id: place.resultId,
     name: check.name,
     checkId: check.id,
     checkType: check.checkType,

@@ -124,11 +124,12 @@ async function toldResult(
   name: RunName & Pick<ResultPlace, 'retriesMade' | 'resultType'>,
   parts: RunnerParts,
 ): Promise<CheckResult> {
-  const owner = { checkId: check.id, resultId: resultIdIn(name, name.retriesMade) };
+  const resultId = resultIdIn(name, name.retriesMade);
+  const owner = { checkId: check.id, resultId };
   const bodyAssets = await keepFailedBody(attempt, owner, parts);
   attempt.forget();
   const evidence = await keepEvidence(found, owner, attempt, parts);
-  const place = { ...name, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
+  const place = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
   const { verdict, endpoint, jobLog } = attempt;
   if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
     concludeLog(resultOf(check, attempt, place), check, endpoint, jobLog);

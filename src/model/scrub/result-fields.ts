@@ -1,5 +1,6 @@
 import { isSensitiveHeader, MASK } from '../sensitive-headers.ts';
-import type { Scrubber } from './scrubber.ts';
+import { holdsNone } from './holds-none.ts';
+import { NO_SECRETS, type Scrubber } from './scrubber.ts';
 
 /**
  * Fields of a result that stay as they are: those whose words are from a closed list, those that we
@@ -70,6 +71,11 @@ interface ResponsePart {
   readonly bodyEncoding: string;
 }
 
+/** Characters from which on a text may have been cut, in the middle of a secret: 10 KB of UTF-8. */
+const MAY_BE_CUT = 3_400;
+/** Ends what was cut wherever a message, a line of the log or a part of a request has a limit. */
+const CUT_MARK = '…';
+
 /**
  * The result with the secrets taken out of its details, and with no value of Authorization, Cookie
  * and the like, whatever the scrubber knows (SEMANTICS 2). The name of the check stays, as the API
@@ -81,11 +87,14 @@ export function scrubResult<Result extends ResultDetails>(
   scrubber: Scrubber,
 ): Result {
   const { apiCheckResult: http, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
+  const found = [http, tcpCheckResult, dnsCheckResult, icmpCheckResult];
+  const used =
+    !scrubber.isIdle && holdsNone(found, scrubber, MAY_BE_CUT, CUT_MARK) ? NO_SECRETS : scrubber;
   const details: ResultDetails = {
-    apiCheckResult: http && scrubHttp(http, scrubber),
-    tcpCheckResult: tcpCheckResult && deep(tcpCheckResult, scrubber),
-    dnsCheckResult: dnsCheckResult && deep(dnsCheckResult, scrubber),
-    icmpCheckResult: icmpCheckResult && deep(icmpCheckResult, scrubber),
+    apiCheckResult: http && scrubHttp(http, used),
+    tcpCheckResult: tcpCheckResult && deep(tcpCheckResult, used),
+    dnsCheckResult: dnsCheckResult && deep(dnsCheckResult, used),
+    icmpCheckResult: icmpCheckResult && deep(icmpCheckResult, used),
   };
   const isSame =
     details.apiCheckResult === http &&
@@ -99,10 +108,6 @@ function deep<Value>(value: Value, scrubber: Scrubber): Value {
   return scrubber.isIdle ? value : (texts(value, scrubber) as Value);
 }
 
-/** Characters from which on a text may have been cut, in the middle of a secret: 10 KB of UTF-8. */
-const MAY_BE_CUT = 3_400;
-/** Ends what was cut wherever a message, a line of the log or a part of a request has a limit. */
-const CUT_MARK = '…';
 /** No less of a secret is masked there: eight bytes, of which a character has three at most. */
 const MIN_CUT_CHARS = 3;
 

@@ -1,3 +1,5 @@
+import { isAscii } from 'node:buffer';
+
 const utf8 = new TextDecoder('utf-8');
 
 /**
@@ -13,6 +15,7 @@ export function decodeText(
   part: 'whole' | 'start' = 'whole',
 ): string {
   const label = markedEncoding(bytes) ?? charsetOf(contentType) ?? 'utf-8';
+  if (label === 'utf-8' && isAscii(bytes)) return bytes.toString('latin1');
   if (label === 'utf-8' && part === 'whole') return utf8.decode(bytes);
   const decoder = decoderFor(label);
   const text = decoder.decode(bytes, { stream: part === 'start' });

@@ -67,27 +67,15 @@ export function prepareRequest(request: UrlRequest | ApiRequest): PreparedReques
   const notes: string[] = [];
   const url = new URL(parts.url);
   const credentials = parts.basicAuth ?? userinfoOf(url);
-  url.username = '';
-  url.password = '';
-  url.hash = '';
+  // Each setter parses the whole URL again.
+  if (url.username !== '') url.username = '';
+  if (url.password !== '') url.password = '';
+  if (url.href.includes('#')) url.hash = '';
   appendQuery(url, parts.queryParameters);
   const body = bodyOf(parts.bodyType, parts.body);
 
-  const headers = parts.headers.flatMap(({ key, value }): Header[] => {
-    if (!OWN_HEADERS.has(key.toLowerCase())) return [[key, value.trim()]];
-    notes.push(`The header ${key} was left out: the agent sets it itself.`);
-    return [];
-  });
-  dropRepeatedHost(headers, notes);
-  const addDefault = (name: string, value: string | null): void => {
-    const isSet = headers.some(([known]) => known.toLowerCase() === name.toLowerCase());
-    if (value !== null && !isSet) headers.push([name, value]);
-  };
-  addDefault('content-type', CONTENT_TYPES[parts.bodyType]);
-  addDefault('authorization', basicAuthorization(credentials));
-  addDefault('accept', '*/*');
-  addDefault('accept-encoding', SUPPORTED_CODINGS.join(', '));
-  addDefault('user-agent', `vedette/${VERSION}`);
+  const isPlain = parts.headers.length === 0 && credentials === null && parts.bodyType === 'NONE';
+  const headers = isPlain ? [...PLAIN_HEADERS] : headersOf(parts, credentials, notes);
   // RFC 9110 8.6: methods that give a body a meaning say its length also where it is empty.
   if (body !== null || METHODS_WITH_BODY.has(parts.method)) {
     headers.push(['content-length', String(body?.length ?? 0)]);
@@ -102,6 +90,34 @@ export function prepareRequest(request: UrlRequest | ApiRequest): PreparedReques
     params: merged(parts.queryParameters.map(({ key, value }) => [key, value])),
   };
   return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
+}
+
+/** What goes with each request that says nothing else about it. */
+const PLAIN_HEADERS: readonly Header[] = [
+  ['accept', '*/*'],
+  ['accept-encoding', SUPPORTED_CODINGS.join(', ')],
+  ['user-agent', `vedette/${VERSION}`],
+];
+
+function headersOf(
+  parts: Pick<ApiRequest, 'headers' | 'bodyType'>,
+  credentials: ApiRequest['basicAuth'],
+  notes: string[],
+): Header[] {
+  const headers = parts.headers.flatMap(({ key, value }): Header[] => {
+    if (!OWN_HEADERS.has(key.toLowerCase())) return [[key, value.trim()]];
+    notes.push(`The header ${key} was left out: the agent sets it itself.`);
+    return [];
+  });
+  dropRepeatedHost(headers, notes);
+  const addDefault = (name: string, value: string | null): void => {
+    const isSet = headers.some(([known]) => known.toLowerCase() === name);
+    if (value !== null && !isSet) headers.push([name, value]);
+  };
+  addDefault('content-type', CONTENT_TYPES[parts.bodyType]);
+  addDefault('authorization', basicAuthorization(credentials));
+  for (const [name, value] of PLAIN_HEADERS) addDefault(name, value);
+  return headers;
 }
 
 function userinfoOf(url: URL): ApiRequest['basicAuth'] {

@@ -155,12 +155,12 @@ function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: numbe
 
 function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: ProbeContext): void {
   const { exchange, address } = hop;
-  const { wait: _wait, ...phases } = phasesOf([hop], hop.startMs, hop.endMs);
-  const times = Object.entries(phases).map(([phase, ms]) => `${phase} ${ms} ms`);
+  const { dns, tcp, tls, firstByte, download, total } = phasesOf([hop], hop.startMs, hop.endMs);
+  const times = `dns ${dns} ms, tcp ${tcp} ms, tls ${tls} ms, firstByte ${firstByte} ms, download ${download} ms, total ${total} ms`;
   const head = exchange?.head ?? null;
   const answer = head === null ? 'no response' : `${head.status} (HTTP/${head.httpVersion})`;
   const from = address === null ? '' : ` from ${address}`;
-  context.log.info(`${requestText(request)}: ${answer}${from}; ${times.join(', ')}`);
+  context.log.info(`${requestText(request)}: ${answer}${from}; ${times}`);
   if (redirect.kind === 'follow') {
     context.log.info(`Redirected to ${shownUrl(redirect.request.url)}${redirect.left}`);
   }

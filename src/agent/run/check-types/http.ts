@@ -29,15 +29,16 @@ export interface HttpParts {
 export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckTypeRunner<Type> {
   return {
     async probe(check: HttpCheck, context, room) {
+      const keepBody = readsBody(check);
       const outcome = await probeHttp(prepareRequest(check.request), context, {
         clientCertificates: parts.clientCertificates(),
         proxyUrl: parts.proxyUrl(),
-        keepBody: readsBody(check),
+        keepBody,
         room,
       });
       const probed = probedOf(outcome, {
         criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
-        sources: (response) => sourcesOf(response, outcome),
+        sources: (response) => sourcesOf(response, outcome, keepBody),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
       return { ...probed, requestSent: outcome.sent, longBody: longBodyOf(outcome) };
@@ -68,9 +69,14 @@ function readsBody(check: HttpCheck): boolean {
   );
 }
 
-function sourcesOf(response: HttpResponse, outcome: HttpOutcome): SourceValues {
-  const body = outcome.body ?? Buffer.alloc(0);
-  const text = decodeText(body, contentTypeOf(response));
+function sourcesOf(
+  response: HttpResponse,
+  outcome: HttpOutcome,
+  isBodyRead: boolean,
+): SourceValues {
+  // A body may be long, and most checks do not look at it.
+  const body = isBodyRead ? outcome.body : null;
+  const text = body === null ? '' : decodeText(body, contentTypeOf(response));
   return {
     STATUS_CODE: { kind: 'number', value: response.status },
     HEADERS: { kind: 'headers', headers: response.headers },
