@@ -1,4 +1,4 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Destination } from './address-bytes.ts';
 import { echoData, TOKEN_BYTES } from './echo-packet.ts';
 import type {
@@ -25,13 +25,13 @@ export interface EchoRequest {
   readonly destination: Destination;
   /** 8 random bytes of the run, by which its replies are known. */
   readonly token: Buffer;
-  /** An answer counts if it came within this time of the send. */
-  readonly timeoutMs: number;
 }
 
-interface Outstanding extends EchoRequest {
-  sentAtMs: number | null;
-  cancelTimer: () => void;
+interface Outstanding {
+  readonly sequence: number;
+  readonly request: EchoRequest;
+  /** NaN before the send, so that no reply is in time. */
+  sentAtMs: number;
   readonly settle: (end: EchoEnd) => void;
 }
 
@@ -39,6 +39,8 @@ interface Outstanding extends EchoRequest {
 export type CancelEcho = () => void;
 
 const SEQUENCES = 0x1_0000;
+/** Each echo waits this long for its reply, wherever in its run it stands. */
+export const ECHO_TIMEOUT_MS = 2000;
 
 /**
  * Matches echoes of all runs on one socket with their replies: by sequence number, target address
@@ -47,6 +49,14 @@ const SEQUENCES = 0x1_0000;
 export class EchoExchange implements EchoReceiver {
   readonly #clock: Clock;
   readonly #outstanding = new Map<number, Outstanding>();
+  /**
+   * Those that were sent, in that order, which is the order in which their time is up: one timer
+   * serves them all, set for the oldest. A timer for each echo took a fifth of what an echo takes.
+   */
+  readonly #sent = new Set<Outstanding>();
+  #cancelTimer: CancelTimer | null = null;
+  /** Of every echo, one after the other, with the token of its run. */
+  readonly #data = echoData(Buffer.alloc(TOKEN_BYTES));
   #transport: PingTransport | null = null;
   #brokenReason: string | null = null;
   #nextSequence = 0;
@@ -85,64 +95,89 @@ export class EchoExchange implements EchoReceiver {
       settle({ kind: 'fault', reason });
       return () => undefined;
     }
-    const echo: Outstanding = { ...request, sentAtMs: null, cancelTimer: () => undefined, settle };
+    const echo: Outstanding = { sequence, request, sentAtMs: Number.NaN, settle };
     this.#outstanding.set(sequence, echo);
-    this.#transport.send(request.destination, sequence, echoData(request.token), (sent) =>
-      this.#onSent(sequence, echo, sent),
+    this.#data.set(request.token);
+    this.#transport.send(request.destination, sequence, this.#data, (sent) =>
+      this.#onSent(echo, sent),
     );
-    return () => this.#take(sequence, echo);
+    return () => this.#take(echo);
   }
 
   reply({ sequence, source, data, ttl, waitedMs }: ReceivedReply): void {
     const readAtMs = this.#clock.monotonicMs();
     const echo = this.#outstanding.get(sequence);
-    if (echo === undefined || echo.sentAtMs === null) return;
-    if (!source.equals(echo.destination.bytes)) return;
-    if (!data.subarray(0, TOKEN_BYTES).equals(echo.token)) return;
-    const rttMs = roundTripMs(echo.sentAtMs, readAtMs, waitedMs);
-    if (rttMs > echo.timeoutMs) return;
-    this.#settle(sequence, echo, { kind: 'answered', rttMs, ttl });
+    if (echo === undefined) return;
+    const { request, sentAtMs } = echo;
+    if (source.length !== request.destination.bytes.length) return;
+    if (!startsWith(source, request.destination.bytes)) return;
+    if (!startsWith(data, request.token)) return;
+    const rttMs = roundTripMs(sentAtMs, readAtMs, waitedMs);
+    if (!(rttMs <= ECHO_TIMEOUT_MS)) return;
+    this.#settle(echo, { kind: 'answered', rttMs, ttl });
   }
 
   error({ sequence, target, data, reason }: ReceivedError): void {
     const echo = this.#outstanding.get(sequence);
-    if (echo === undefined || echo.sentAtMs === null) return;
-    if (!target.equals(echo.destination.bytes)) return;
+    if (echo === undefined || Number.isNaN(echo.sentAtMs)) return;
+    const { destination, token } = echo.request;
+    if (!target.equals(destination.bytes)) return;
     // Routers need not quote as far as the token; what they quote of it has to be ours.
     const quoted = data.subarray(0, TOKEN_BYTES);
-    if (!quoted.equals(echo.token.subarray(0, quoted.length))) return;
-    this.#settle(sequence, echo, { kind: 'unreachable', reason });
+    if (!quoted.equals(token.subarray(0, quoted.length))) return;
+    this.#settle(echo, { kind: 'unreachable', reason });
   }
 
   broken(reason: string): void {
     this.#brokenReason ??= reason;
-    for (const [sequence, echo] of this.#outstanding) {
-      this.#settle(sequence, echo, { kind: 'fault', reason });
-    }
+    for (const echo of this.#outstanding.values()) this.#settle(echo, { kind: 'fault', reason });
   }
 
-  #onSent(sequence: number, echo: Outstanding, sent: Sent): void {
-    if (this.#outstanding.get(sequence) !== echo) return;
+  #onSent(echo: Outstanding, sent: Sent): void {
+    if (this.#outstanding.get(echo.sequence) !== echo) return;
     if (sent.kind !== 'sent') {
-      this.#settle(sequence, echo, sent);
+      this.#settle(echo, sent);
       return;
     }
     echo.sentAtMs = sent.sentAtMs;
-    echo.cancelTimer = this.#clock.after(echo.timeoutMs, () => {
+    this.#sent.add(echo);
+    if (this.#cancelTimer === null) this.#setTimer(ECHO_TIMEOUT_MS);
+  }
+
+  #setTimer(delayMs: number): void {
+    this.#cancelTimer = this.#clock.after(delayMs, () => {
+      this.#cancelTimer = null;
       // Timers come before sockets in a turn of the event loop: after a stall the reply may be here.
       this.drain();
-      this.#settle(sequence, echo, { kind: 'lost' });
+      this.#giveUp();
     });
   }
 
-  #settle(sequence: number, echo: Outstanding, end: EchoEnd): void {
-    if (this.#take(sequence, echo)) echo.settle(end);
+  /** Ends what has had its time, and sets the timer for what has not. */
+  #giveUp(): void {
+    const nowMs = this.#clock.monotonicMs();
+    for (const echo of this.#sent) {
+      const leftMs = echo.sentAtMs + ECHO_TIMEOUT_MS - nowMs;
+      if (leftMs > 0) {
+        if (this.#cancelTimer === null) this.#setTimer(leftMs);
+        return;
+      }
+      this.#settle(echo, { kind: 'lost' });
+    }
   }
 
-  #take(sequence: number, echo: Outstanding): boolean {
-    if (this.#outstanding.get(sequence) !== echo) return false;
-    this.#outstanding.delete(sequence);
-    echo.cancelTimer();
+  #settle(echo: Outstanding, end: EchoEnd): void {
+    if (this.#take(echo)) echo.settle(end);
+  }
+
+  #take(echo: Outstanding): boolean {
+    if (this.#outstanding.get(echo.sequence) !== echo) return false;
+    this.#outstanding.delete(echo.sequence);
+    this.#sent.delete(echo);
+    if (this.#sent.size === 0) {
+      this.#cancelTimer?.();
+      this.#cancelTimer = null;
+    }
     return true;
   }
 
@@ -167,4 +202,11 @@ export function roundTripMs(sentAtMs: number, readAtMs: number, waitedMs: number
   const toReadingMs = readAtMs - sentAtMs;
   if (waitedMs === null || waitedMs < 0 || waitedMs > toReadingMs) return toReadingMs;
   return toReadingMs - waitedMs;
+}
+
+/** Of a few bytes: comparing them here takes less than the call of Buffer's own comparison. */
+function startsWith(data: Uint8Array, start: Uint8Array): boolean {
+  if (data.length < start.length) return false;
+  for (let at = 0; at < start.length; at += 1) if (data[at] !== start[at]) return false;
+  return true;
 }

@@ -104,7 +104,9 @@ function decodeEcho(type: number, message: Buffer): EchoMessage | null {
 /** RFC 1071: the ones' complement of the ones' complement sum of all 16-bit words. */
 export function checksum(packet: Uint8Array): number {
   let sum = 0;
-  for (const [index, byte] of packet.entries()) sum += index % 2 === 0 ? byte << 8 : byte;
+  for (let at = 0; at < packet.length; at += 2) {
+    sum += ((packet[at] ?? 0) << 8) + (packet[at + 1] ?? 0);
+  }
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);
   return ~sum & 0xffff;
 }

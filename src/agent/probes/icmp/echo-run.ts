@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { sleep } from '../../../runtime/wait.ts';
+import type { CancelTimer } from '../../../runtime/clock.ts';
 import type { ProbeContext } from '../probe.ts';
 import type { Destination } from './address-bytes.ts';
-import type { CancelEcho, EchoEnd, EchoExchange } from './echo-exchange.ts';
+import {
+  type CancelEcho,
+  ECHO_TIMEOUT_MS,
+  type EchoEnd,
+  type EchoExchange,
+} from './echo-exchange.ts';
 import { TOKEN_BYTES } from './echo-packet.ts';
 
 /** Between the sends of a run (SEMANTICS 1, Checks). */
 const ECHO_INTERVAL_MS = 500;
-/** Each echo waits this long for its reply, wherever in its run it stands. */
-const ECHO_TIMEOUT_MS = 2000;
 
 /**
  * Sends `count` echo requests 500 ms apart and waits for their ends. Returns one end for each that
@@ -24,18 +27,24 @@ export async function runEchoes(
   return await run.finish();
 }
 
-/** Modes: sending, waiting (all sent, some outstanding), ended. */
+/**
+ * Modes: sending (the next send's timer runs), waiting (nothing more is sent, some echoes are
+ * outstanding), ended.
+ */
 class EchoRun {
   readonly #exchange: EchoExchange;
   readonly #destination: Destination;
   readonly #count: number;
   readonly #context: ProbeContext;
   readonly #token = randomBytes(TOKEN_BYTES);
+  readonly #startMs: number;
   /** Undefined while outstanding. */
   readonly #ends: (EchoEnd | undefined)[] = [];
   readonly #outstanding = new Map<number, CancelEcho>();
-  readonly #stop = new AbortController();
-  #wake: () => void = () => undefined;
+  #mode: 'sending' | 'waiting' | 'ended' = 'sending';
+  #cancelNext: CancelTimer = () => undefined;
+  #finished: () => void = () => undefined;
+  #broke: (error: unknown) => void = () => undefined;
 
   constructor(
     exchange: EchoExchange,
@@ -47,6 +56,7 @@ class EchoRun {
     this.#destination = destination;
     this.#count = count;
     this.#context = context;
+    this.#startMs = context.clock.monotonicMs();
   }
 
   async finish(): Promise<readonly EchoEnd[]> {
@@ -54,11 +64,15 @@ class EchoRun {
     const onAbort = (): void => this.#end();
     if (signal.aborted) return [];
     signal.addEventListener('abort', onAbort, { once: true });
-    const cancelDeadline = clock.after(deadlineMs - clock.monotonicMs(), () => this.#end());
+    const cancelDeadline = clock.after(deadlineMs - this.#startMs, onAbort);
     try {
-      await this.#sendAll();
-      await this.#settled();
+      await new Promise<void>((resolve, reject) => {
+        this.#finished = resolve;
+        this.#broke = reject;
+        this.#sendNext();
+      });
     } finally {
+      this.#cancelNext();
       cancelDeadline();
       signal.removeEventListener('abort', onAbort);
     }
@@ -66,54 +80,62 @@ class EchoRun {
   }
 
   /**
-   * By the plan made at the start, so that the lateness of one send does not move the others. An
-   * echo that could not have its full time for a reply is not sent: it would be counted as lost.
+   * By the plan made at the start, so that the lateness of one send does not move the others. A
+   * timer rather than an awaited sleep: a run's promises and listeners took longer than its echoes.
    */
-  async #sendAll(): Promise<void> {
-    const { clock, deadlineMs, log } = this.#context;
-    const startMs = clock.monotonicMs();
-    for (let index = 0; index < this.#count; index += 1) {
-      const inMs = startMs + index * ECHO_INTERVAL_MS - clock.monotonicMs();
-      if (index > 0 && !(await sleep(clock, inMs, this.#stop.signal))) return;
-      if (index > 0 && clock.monotonicMs() + ECHO_TIMEOUT_MS > deadlineMs) {
-        const left = this.#count - index;
-        log.warn(`the time left is too short for the last ${left} echo requests: not sent`);
-        return;
+  #sendNext(): void {
+    try {
+      while (this.#mode === 'sending' && this.#mayStill()) {
+        this.#send(this.#ends.length);
+        const { clock } = this.#context;
+        const inMs = this.#startMs + this.#ends.length * ECHO_INTERVAL_MS - clock.monotonicMs();
+        if (this.#ends.length < this.#count && inMs > 0) {
+          this.#cancelNext = clock.after(inMs, () => this.#sendNext());
+          return;
+        }
       }
-      this.#send(index);
+      if (this.#mode === 'sending') this.#mode = 'waiting';
+      this.#finishIfSettled();
+    } catch (error) {
+      this.#broke(error);
     }
+  }
+
+  /** An echo that could not have its full time for a reply is not sent: it would count as lost. */
+  #mayStill(): boolean {
+    const left = this.#count - this.#ends.length;
+    if (left === 0 || left === this.#count) return left > 0;
+    const { clock, deadlineMs, log } = this.#context;
+    if (clock.monotonicMs() + ECHO_TIMEOUT_MS <= deadlineMs) return true;
+    log.warn(`the time left is too short for the last ${left} echo requests: not sent`);
+    return false;
   }
 
   #send(index: number): void {
     this.#ends[index] = undefined;
-    const request = {
-      destination: this.#destination,
-      token: this.#token,
-      timeoutMs: ECHO_TIMEOUT_MS,
-    };
+    const request = { destination: this.#destination, token: this.#token };
     let ended = false;
     const cancel = this.#exchange.start(request, (end) => {
       ended = true;
       this.#ends[index] = end;
       this.#outstanding.delete(index);
-      if (this.#outstanding.size === 0) this.#wake();
+      this.#finishIfSettled();
     });
     if (!ended) this.#outstanding.set(index, cancel);
   }
 
-  #settled(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-      if (this.#outstanding.size === 0) resolve();
-    });
+  #finishIfSettled(): void {
+    if (this.#mode === 'sending' || this.#outstanding.size > 0) return;
+    this.#mode = 'ended';
+    this.#finished();
   }
 
   /** The deadline or an abort: nothing more is sent, and what is outstanding stays unanswered. */
   #end(): void {
     this.#exchange.drain();
-    this.#stop.abort();
+    this.#mode = 'waiting';
     for (const cancel of this.#outstanding.values()) cancel();
     this.#outstanding.clear();
-    this.#wake();
+    this.#finishIfSettled();
   }
 }

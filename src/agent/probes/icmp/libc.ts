@@ -36,9 +36,10 @@ export interface Libc {
   socket(family: number, type: number, protocol: number): number;
   close(fd: number): void;
   setOption(fd: number, level: number, option: number, value: number): number;
-  sendTo(fd: number, packet: Buffer, address: Buffer): number;
   /** The header is a struct msghdr whose pointers point into memory that outlives the call. */
-  receiveMessage(fd: number, header: Buffer, flags: number): number;
+  sendMessage(fd: number, header: Buffer, flags: number): number;
+  /** Likewise with `count` structs mmsghdr, one after the other. Returns how many messages came. */
+  receiveMessages(fd: number, headers: Buffer, count: number, flags: number): number;
   /** Writes a struct timespec of the wall clock. */
   realTime(timespec: Buffer): void;
   addressOf(memory: Buffer): bigint;
@@ -84,8 +85,8 @@ function bind(koffi: typeof import('koffi').default): Libc {
   const socket = call('int socket(int, int, int)');
   const close = call('int close(int)');
   const setsockopt = call('int setsockopt(int, int, int, void *, uint32)');
-  const sendto = call('intptr_t sendto(int, void *, size_t, int, void *, uint32)');
-  const recvmsg = call('intptr_t recvmsg(int, void *, int)');
+  const sendmsg = call('intptr_t sendmsg(int, void *, int)');
+  const recvmmsg = call('int recvmmsg(int, void *, uint32, int, void *)');
   const gettime = call('int clock_gettime(int, void *)');
   const optionValue = Buffer.alloc(4);
   return {
@@ -95,8 +96,8 @@ function bind(koffi: typeof import('koffi').default): Libc {
       optionValue.writeInt32LE(value);
       return setsockopt(fd, level, option, optionValue, optionValue.length);
     },
-    sendTo: (fd, packet, address) => sendto(fd, packet, packet.length, 0, address, address.length),
-    receiveMessage: recvmsg,
+    sendMessage: sendmsg,
+    receiveMessages: (fd, headers, count, flags) => recvmmsg(fd, headers, count, flags, null),
     realTime(timespec) {
       gettime(LINUX.CLOCK_REALTIME, timespec);
     },

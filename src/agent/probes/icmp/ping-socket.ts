@@ -2,15 +2,11 @@ import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressText, type Destination } from './address-bytes.ts';
-import {
-  decodeEchoReply,
-  decodeQuotedRequest,
-  encodeEchoRequest,
-  unreachableReason,
-} from './echo-packet.ts';
+import { decodeEchoReply, decodeQuotedRequest, unreachableReason } from './echo-packet.ts';
 import { LINUX, type Libc, type PollHandle } from './libc.ts';
 import type { EchoReceiver, PingTransport, Sent } from './ping-transport.ts';
 import { MessageReceiver, type ReceivedMessage } from './receive-message.ts';
+import { EchoSender } from './send-echo.ts';
 
 /** As much as the kernel will give: hundreds of replies can come while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
@@ -25,6 +21,10 @@ const SENDS_BETWEEN_READS = 64;
 const SEND_TRIES = 20;
 const SEND_RETRY_MS = 5;
 
+/** Two clocks are read within this time of each other, or again, so often at most. */
+const CLOCKS_APART_MS = 0.02;
+const CLOCK_READINGS = 3;
+
 const FAMILY = { 4: LINUX.AF_INET, 6: LINUX.AF_INET6 } as const;
 const PROTOCOL = { 4: LINUX.IPPROTO_ICMP, 6: LINUX.IPPROTO_ICMPV6 } as const;
 
@@ -32,6 +32,14 @@ export type OpenedPingSocket =
   | { readonly ok: true; readonly socket: PingSocket }
   /** The name of a system call's error, or else what went wrong. */
   | { readonly ok: false; readonly reason: string };
+
+/** A request that is tried again; its data are a copy, since the caller's buffer is his again. */
+interface Unsent {
+  readonly destination: Destination;
+  readonly sequence: number;
+  readonly data: Uint8Array;
+  readonly done: (sent: Sent) => void;
+}
 
 /**
  * Linux's unprivileged ICMP socket, icmp(7): open to the groups in net.ipv4.ping_group_range. The
@@ -47,12 +55,15 @@ export class PingSocket implements PingTransport {
   readonly #fd: number;
   readonly #clock: Clock;
   readonly #receiver: EchoReceiver;
+  readonly #sender: EchoSender;
   readonly #messages: MessageReceiver;
   readonly #poll: PollHandle;
   readonly #timespec = Buffer.alloc(16);
   readonly #retries = new Set<CancelTimer>();
   #sendsSinceRead = 0;
   #reading: 'idle' | 'scheduled' = 'idle';
+  #readAtMs = 0;
+  #draining = false;
   #state: 'open' | 'closed' = 'open';
 
   static open(family: Family, libc: Libc, clock: Clock, receiver: EchoReceiver): OpenedPingSocket {
@@ -79,6 +90,7 @@ export class PingSocket implements PingTransport {
     this.#fd = fd;
     this.#clock = clock;
     this.#receiver = receiver;
+    this.#sender = new EchoSender(libc, family);
     this.#messages = new MessageReceiver(libc, family);
     this.#setOptions();
     this.#poll = libc.poll(fd, () => this.#scheduleRead());
@@ -90,21 +102,24 @@ export class PingSocket implements PingTransport {
     data: Uint8Array,
     done: (sent: Sent) => void,
   ): void {
-    const packet = encodeEchoRequest(this.#family, { identifier: 0, sequence }, data);
-    this.#trySend(packet, socketAddress(this.#family, destination), 1, done);
+    if (this.#trySend(destination, sequence, data, done)) return;
+    const unsent = { destination, sequence, data: Buffer.from(data), done };
+    // An ICMP error about another run's packet fails the next send once, whoever's it is.
+    this.drain();
+    this.#trySendAgain(unsent, 2);
   }
 
-  /** Reads replies that have arrived, at most MESSAGES_A_TURN, and what came on the error queue. */
+  /** Reads replies that have arrived, about MESSAGES_A_TURN, and what came on the error queue. */
   drain(): void {
-    if (this.#state === 'closed') return;
-    this.#sendsSinceRead = 0;
-    this.#readErrors();
-    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; count += 1) {
-      const message = this.#messages.receive(this.#fd, 0);
-      if (message === 'EAGAIN') return;
-      // The error of an earlier packet, told once here and in full on the error queue.
-      if (typeof message === 'string') this.#readErrors();
-      else this.#deliver(message);
+    // Whoever sends on a reply comes by here again, while messages of the reading still wait.
+    if (this.#state === 'closed' || this.#draining) return;
+    this.#draining = true;
+    try {
+      this.#sendsSinceRead = 0;
+      this.#readErrors();
+      this.#readReplies();
+    } finally {
+      this.#draining = false;
     }
   }
 
@@ -132,29 +147,35 @@ export class PingSocket implements PingTransport {
     }
   }
 
-  #trySend(packet: Buffer, address: Buffer, attempt: number, done: (sent: Sent) => void): void {
+  /** False where the kernel did not take it; why, the library's errorName tells. */
+  #trySend(
+    destination: Destination,
+    sequence: number,
+    data: Uint8Array,
+    done: (sent: Sent) => void,
+  ): boolean {
     if (this.#state === 'closed') {
       done({ kind: 'fault', reason: 'the ICMP socket was closed' });
-      return;
+      return true;
     }
     const sentAtMs = this.#clock.monotonicMs();
-    if (this.#libc.sendTo(this.#fd, packet, address) >= 0) {
-      done({ kind: 'sent', sentAtMs });
-      this.#sendsSinceRead += 1;
-      if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.drain();
-      return;
-    }
+    if (this.#sender.send(this.#fd, destination, sequence, data) < 0) return false;
+    done({ kind: 'sent', sentAtMs });
+    this.#sendsSinceRead += 1;
+    if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.drain();
+    return true;
+  }
+
+  #trySendAgain(unsent: Unsent, attempt: number): void {
+    const { destination, sequence, data, done } = unsent;
+    if (this.#trySend(destination, sequence, data, done)) return;
     const errorName = this.#libc.errorName();
-    if (attempt === 1) {
-      // An ICMP error about another run's packet fails the next send once, whoever's it is.
-      this.#readErrors();
-      this.#trySend(packet, address, 2, done);
-    } else if (!isOutOfBuffers(errorName)) {
+    if (!isOutOfBuffers(errorName)) {
       done({ kind: 'refused', reason: refusal(errorName) });
     } else if (attempt < SEND_TRIES) {
       const cancel = this.#clock.after(SEND_RETRY_MS, () => {
         this.#retries.delete(cancel);
-        this.#trySend(packet, address, attempt + 1, done);
+        this.#trySendAgain(unsent, attempt + 1);
       });
       this.#retries.add(cancel);
     } else {
@@ -176,22 +197,32 @@ export class PingSocket implements PingTransport {
     });
   }
 
-  #readErrors(): void {
-    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; count += 1) {
-      const message = this.#messages.receive(this.#fd, LINUX.MSG_ERRQUEUE);
-      if (typeof message === 'string') return;
-      const { error } = message;
-      const request = decodeQuotedRequest(this.#family, message.data);
-      if (error === null || !error.fromNetwork || request === null) continue;
-      const reason = unreachableReason(this.#family, error.type, error.code);
-      if (reason === null) continue;
-      const by = error.offender === null ? '' : `, says ${addressText(error.offender)}`;
-      const { sequence, data } = request;
-      this.#receiver.error({ sequence, target: message.address, data, reason: reason + by });
+  #readReplies(): void {
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; ) {
+      const messages = this.#messages.receive(this.#fd, 0);
+      if (messages === 'EAGAIN') return;
+      if (typeof messages === 'string') {
+        // The error of an earlier packet, told once here and in full on the error queue.
+        count += 1;
+        this.#readErrors();
+        continue;
+      }
+      count += messages.length;
+      this.#readClocks();
+      for (const message of messages) this.#deliverReply(message);
     }
   }
 
-  #deliver(message: ReceivedMessage): void {
+  #readErrors(): void {
+    for (let count = 0; this.#state === 'open' && count < MESSAGES_A_TURN; ) {
+      const messages = this.#messages.receive(this.#fd, LINUX.MSG_ERRQUEUE);
+      if (typeof messages === 'string') return;
+      count += messages.length;
+      for (const message of messages) this.#deliverError(message);
+    }
+  }
+
+  #deliverReply(message: ReceivedMessage): void {
     const reply = decodeEchoReply(this.#family, message.data);
     if (reply === null) return;
     const waitedMs = message.stamp === null ? null : this.#sinceMs(message.stamp);
@@ -200,12 +231,34 @@ export class PingSocket implements PingTransport {
     this.#receiver.reply({ sequence, source, data, ttl, waitedMs });
   }
 
+  #deliverError({ address: target, data: quoted, error }: ReceivedMessage): void {
+    const request = decodeQuotedRequest(this.#family, quoted);
+    if (error === null || !error.fromNetwork || request === null) return;
+    const reason = unreachableReason(this.#family, error.type, error.code);
+    if (reason === null) return;
+    const by = error.offender === null ? '' : `, says ${addressText(error.offender)}`;
+    const { sequence, data } = request;
+    this.#receiver.error({ sequence, target, data, reason: reason + by });
+  }
+
+  /**
+   * The wall clock and ours at one instant, once for all messages of a reading. Whatever came
+   * between the two would be measured as the targets' time, so they are then read again.
+   */
+  #readClocks(): void {
+    for (let reading = 0; reading < CLOCK_READINGS; reading += 1) {
+      const beforeMs = this.#clock.monotonicMs();
+      this.#libc.realTime(this.#timespec);
+      this.#readAtMs = this.#clock.monotonicMs();
+      if (this.#readAtMs - beforeMs < CLOCKS_APART_MS) return;
+    }
+  }
+
   /** Seconds apart from nanoseconds: together they are more than a double holds exactly. */
   #sinceMs(stamp: { readonly seconds: number; readonly nanos: number }): number {
-    this.#libc.realTime(this.#timespec);
     const seconds = Number(this.#timespec.readBigInt64LE(0)) - stamp.seconds;
-    const nanos = Number(this.#timespec.readBigInt64LE(8)) - stamp.nanos;
-    return seconds * 1000 + nanos / 1e6;
+    const nanos = this.#timespec.readUInt32LE(8) - stamp.nanos;
+    return seconds * 1000 + nanos / 1e6 + (this.#clock.monotonicMs() - this.#readAtMs);
   }
 }
 
@@ -225,14 +278,4 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 function refusal(errorName: string): string {
   return `${REFUSALS[errorName] ?? 'the operating system refuses the packet'} (${errorName})`;
-}
-
-/** struct sockaddr_in or sockaddr_in6. The port is ignored, but some kernels refuse 0. */
-function socketAddress(family: Family, { bytes, scopeId }: Destination): Buffer {
-  const address = Buffer.alloc(family === 4 ? 16 : 28);
-  address.writeUInt16LE(FAMILY[family], 0);
-  address.writeUInt16BE(1, 2);
-  address.set(bytes, family === 4 ? 4 : 8);
-  if (family === 6) address.writeUInt32LE(scopeId, 24);
-  return address;
 }

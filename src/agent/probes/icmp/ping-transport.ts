@@ -42,6 +42,7 @@ export interface EchoReceiver {
 export interface PingTransport {
   /** For the job log. */
   readonly name: string;
+  /** `data` is the caller's again when this returns, though `done` may be called later. */
   send(
     destination: Destination,
     sequence: number,

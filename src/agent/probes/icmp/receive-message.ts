@@ -25,51 +25,83 @@ export interface ReceivedMessage extends Control {
   readonly data: Buffer;
 }
 
-// Offsets in one block of memory: struct msghdr, struct iovec, and what they point to.
-const IOVEC_AT = 56;
-const NAME_AT = 72;
-const NAME_BYTES = 128;
+/** Messages that one system call brings at most. */
+const SLOTS = 32;
+// struct mmsghdr: struct msghdr, and how many bytes came.
+const HEADER_BYTES = 64;
+const CAME_AT = 56;
+// Offsets in each slot of the block of memory: struct iovec, and what that and the header point to.
+const NAME_AT = 16;
+const NAME_BYTES = 32;
 const CONTROL_AT = NAME_AT + NAME_BYTES;
-const CONTROL_BYTES = 512;
+const CONTROL_BYTES = 256;
 const DATA_AT = CONTROL_AT + CONTROL_BYTES;
-const DATA_BYTES = 2048;
+const DATA_BYTES = 256;
+const SLOT_BYTES = DATA_AT + DATA_BYTES;
+
+/** Views of one slot's memory. */
+interface Slot {
+  readonly address: Buffer;
+  readonly control: Buffer;
+  readonly data: Buffer;
+}
 
 /**
- * Receives single messages through recvmsg, with what the kernel tells beside them. Its memory is
- * one block, so that nothing it points to can be collected; results are views of it, valid until
- * the next call.
+ * Receives messages through recvmmsg, with what the kernel tells beside them. Its memory is one
+ * block, so that nothing it points to can be collected; what it hands out are views of it, valid
+ * until the next call. Of longer messages it takes the first DATA_BYTES, which is more than echo
+ * replies and quoted requests have.
  */
 export class MessageReceiver {
   readonly #libc: Libc;
-  readonly #family: Family;
-  readonly #block = Buffer.alloc(DATA_AT + DATA_BYTES);
+  readonly #block = Buffer.alloc(SLOTS * (HEADER_BYTES + SLOT_BYTES));
+  readonly #slots: readonly Slot[];
+  /** Headers that the kernel may have written to: each says again how much room there is. */
+  #written = SLOTS;
 
   constructor(libc: Libc, family: Family) {
     this.#libc = libc;
-    this.#family = family;
-    const block = this.#block;
-    const base = libc.addressOf(block);
-    block.writeBigUInt64LE(base + BigInt(NAME_AT), 0);
-    block.writeBigUInt64LE(base + BigInt(IOVEC_AT), 16);
-    block.writeBigUInt64LE(1n, 24);
-    block.writeBigUInt64LE(base + BigInt(CONTROL_AT), 32);
-    block.writeBigUInt64LE(base + BigInt(DATA_AT), IOVEC_AT);
-    block.writeBigUInt64LE(BigInt(DATA_BYTES), IOVEC_AT + 8);
+    const base = libc.addressOf(this.#block);
+    this.#slots = Array.from({ length: SLOTS }, (_, index) => this.#layOut(family, base, index));
   }
 
-  /** The next message, or the error's name: EAGAIN where there is none. */
-  receive(fd: number, flags: number): ReceivedMessage | string {
+  /** What has come, at most SLOTS messages, or the error's name: EAGAIN where there is nothing. */
+  receive(fd: number, flags: number): readonly ReceivedMessage[] | string {
     const block = this.#block;
-    block.writeUInt32LE(NAME_BYTES, 8);
-    block.writeBigUInt64LE(BigInt(CONTROL_BYTES), 40);
-    block.writeUInt32LE(0, 48);
-    const bytes = this.#libc.receiveMessage(fd, block, flags);
-    if (bytes < 0) return this.#libc.errorName();
-    const controlBytes = Math.min(Number(block.readBigUInt64LE(40)), CONTROL_BYTES);
+    for (let header = 0; header < this.#written * HEADER_BYTES; header += HEADER_BYTES) {
+      block.writeUInt32LE(NAME_BYTES, header + 8);
+      block.writeUInt32LE(CONTROL_BYTES, header + 40);
+    }
+    const count = this.#libc.receiveMessages(fd, block, SLOTS, flags);
+    this.#written = Math.min(Math.max(count, 0) + 1, SLOTS);
+    if (count < 0) return this.#libc.errorName();
+    return this.#slots.slice(0, count).map((slot, index) => this.#messageIn(slot, index));
+  }
+
+  #messageIn({ address, control, data }: Slot, index: number): ReceivedMessage {
+    const header = index * HEADER_BYTES;
+    const bytes = Math.min(this.#block.readUInt32LE(header + CAME_AT), DATA_BYTES);
+    const controlBytes = Math.min(this.#block.readUInt32LE(header + 40), CONTROL_BYTES);
+    const { ttl, stamp, error } = parseControl(control, controlBytes);
+    return { address, data: data.subarray(0, bytes), ttl, stamp, error };
+  }
+
+  #layOut(family: Family, base: bigint, index: number): Slot {
+    const header = index * HEADER_BYTES;
+    const slot = SLOTS * HEADER_BYTES + index * SLOT_BYTES;
+    const block = this.#block;
+    block.writeBigUInt64LE(base + BigInt(slot + NAME_AT), header);
+    block.writeBigUInt64LE(base + BigInt(slot), header + 16);
+    block.writeBigUInt64LE(1n, header + 24);
+    block.writeBigUInt64LE(base + BigInt(slot + CONTROL_AT), header + 32);
+    block.writeBigUInt64LE(base + BigInt(slot + DATA_AT), slot);
+    block.writeBigUInt64LE(BigInt(DATA_BYTES), slot + 8);
+    const view = (at: number, bytes: number): Buffer =>
+      block.subarray(slot + at, slot + at + bytes);
     return {
-      address: socketAddressBytes(this.#family, block.subarray(NAME_AT, CONTROL_AT)),
-      data: block.subarray(DATA_AT, DATA_AT + Math.min(bytes, DATA_BYTES)),
-      ...parseControl(block.subarray(CONTROL_AT, CONTROL_AT + controlBytes)),
+      address: socketAddressBytes(family, view(NAME_AT, NAME_BYTES)),
+      control: view(CONTROL_AT, CONTROL_BYTES),
+      data: view(DATA_AT, DATA_BYTES),
     };
   }
 }
@@ -82,21 +114,26 @@ function socketAddressBytes(family: Family, address: Buffer): Buffer {
 const CMSG_HEADER_BYTES = 16;
 
 /** Walks the control messages (cmsg(3)) of 64-bit Linux; unknown and cut ones are passed over. */
-export function parseControl(control: Buffer): Control {
+export function parseControl(control: Buffer, controlBytes: number = control.length): Control {
   let ttl: number | null = null;
   let stamp: Control['stamp'] = null;
   let error: QueuedError | null = null;
-  for (let at = 0; at + CMSG_HEADER_BYTES <= control.length; ) {
+  for (let at = 0; at + CMSG_HEADER_BYTES <= controlBytes; ) {
     const length = control.readUInt32LE(at);
-    if (length < CMSG_HEADER_BYTES || at + length > control.length) break;
+    if (length < CMSG_HEADER_BYTES || at + length > controlBytes) break;
     const level = control.readInt32LE(at + 8);
     const type = control.readInt32LE(at + 12);
-    const body = control.subarray(at + CMSG_HEADER_BYTES, at + length);
-    if (isHopCount(level, type) && body.length >= 4) ttl = body.readInt32LE(0);
-    if (level === LINUX.SOL_SOCKET && type === LINUX.SO_TIMESTAMPNS && body.length >= 16) {
-      stamp = { seconds: Number(body.readBigInt64LE(0)), nanos: Number(body.readBigInt64LE(8)) };
+    const bodyAt = at + CMSG_HEADER_BYTES;
+    const bodyBytes = length - CMSG_HEADER_BYTES;
+    if (isHopCount(level, type) && bodyBytes >= 4) ttl = control.readInt32LE(bodyAt);
+    if (level === LINUX.SOL_SOCKET && type === LINUX.SO_TIMESTAMPNS && bodyBytes >= 16) {
+      // Of the 64 bits of each, the nanoseconds fill half, and the seconds all that a double holds.
+      const seconds = control.readUInt32LE(bodyAt) + control.readInt32LE(bodyAt + 4) * 2 ** 32;
+      stamp = { seconds, nanos: control.readUInt32LE(bodyAt + 8) };
     }
-    if (isError(level, type) && body.length >= 16) error = parseError(body);
+    if (isError(level, type) && bodyBytes >= 16) {
+      error = parseError(control.subarray(bodyAt, bodyAt + bodyBytes));
+    }
     at += Math.ceil(length / 8) * 8;
   }
   return { ttl, stamp, error };

@@ -26,7 +26,7 @@ beforeEach(() => {
 
 function start(): { ends: EchoEnd[]; cancel: () => void } {
   const ends: EchoEnd[] = [];
-  const request = { destination: TARGET, token: TOKEN, timeoutMs: 2000 };
+  const request = { destination: TARGET, token: TOKEN };
   const cancel = exchange.start(request, (end) => ends.push(end));
   return { ends, cancel };
 }
@@ -148,6 +148,42 @@ describe('the exchange', () => {
     }
     start();
     expect(transport.sent.at(-1)?.sequence).toBe(1);
+  });
+
+  it('has one timer for all echoes, and gives up each after its own 2 s', async () => {
+    const { ends: answered } = start();
+    await clock.advance(0.4);
+    const { ends: early } = start();
+    await clock.advance(700);
+    const { ends: late } = start();
+    expect(clock.pendingTimers).toBe(1);
+    exchange.reply(replyToLast({ sequence: 0 }));
+    expect(answered).toMatchObject([{ kind: 'answered' }]);
+    await clock.advance(1299.9);
+    expect(early).toEqual([]);
+    await clock.advance(0.2);
+    expect(early).toEqual([{ kind: 'lost' }]);
+    await clock.advance(699.8);
+    expect(late).toEqual([]);
+    await clock.advance(0.2);
+    expect(late).toEqual([{ kind: 'lost' }]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('sends on from within a reply', () => {
+    const ends: EchoEnd[] = [];
+    const second = { destination: TARGET, token: Buffer.alloc(8, 1) };
+    exchange.start({ destination: TARGET, token: TOKEN }, (end) => {
+      ends.push(end);
+      exchange.start(second, (next) => ends.push(next));
+    });
+    exchange.reply(replyToLast());
+    expect(transport.sent.map(({ data }) => data.subarray(0, 8).toString('hex'))).toEqual([
+      '0102030405060708',
+      '0101010101010101',
+    ]);
+    exchange.reply(replyToLast());
+    expect(ends.map(({ kind }) => kind)).toEqual(['answered', 'answered']);
   });
 
   it('ends every echo as a fault when the socket breaks', () => {

@@ -87,6 +87,13 @@ describe('parseControl', () => {
     expect(parseControl(Buffer.alloc(64))).toEqual(NOTHING);
   });
 
+  it('reads no further than the kernel wrote', () => {
+    const control = Buffer.concat([cmsg(0, 2, int(3)), cmsg(1, 35, stamp(1n, 2n))]);
+    expect(parseControl(control, 24)).toEqual({ ...NOTHING, ttl: 3 });
+    expect(parseControl(control, 40)).toEqual({ ...NOTHING, ttl: 3 });
+    expect(parseControl(control, 0)).toEqual(NOTHING);
+  });
+
   it('ends for any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
