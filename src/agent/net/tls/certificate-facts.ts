@@ -6,14 +6,54 @@ const DAY_MS = 86_400_000;
 const MAX_NAMES = 100;
 const MAX_TEXT_CHARS = 1000;
 
-/** The peer's own certificate; null where it showed none. Cheap: the chain is not read. */
-export function leafOf(socket: TLSSocket): PeerCertificate | null {
-  const leaf = socket.getPeerCertificate(false);
-  return leafHasContent(leaf) ? leaf : null;
+/** What of a certificate is looked at, in Node's form. */
+export type Leaf = Pick<
+  PeerCertificate,
+  | 'subject'
+  | 'issuer'
+  | 'subjectaltname'
+  | 'valid_from'
+  | 'valid_to'
+  | 'serialNumber'
+  | 'fingerprint256'
+>;
+
+/** Those shown last, by fingerprint, the least lately shown one first; each takes about 1 KB. */
+const leaves = new Map<string, Leaf>();
+const MAX_LEAVES = 1_000;
+const MAX_KEPT_NAMES_CHARS = 4_000;
+
+/**
+ * The peer's own certificate; null where it showed none. The chain is not read, and a verified one
+ * that was shown before is known by its fingerprint: to take it apart takes 4 % of a handshake.
+ */
+export function leafOf(socket: TLSSocket): Leaf | null {
+  // Some Node versions take the leaf off the chain with it, which tells who is to blame for a bad one.
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  if (certificate === undefined) {
+    const shown: PeerCertificate | null | undefined = socket.getPeerCertificate(false);
+    if (shown === null || shown === undefined || Object.keys(shown).length === 0) return null;
+    return shown;
+  }
+  const { fingerprint256 } = certificate;
+  const leaf = leaves.get(fingerprint256) ?? lookedAt(certificate.toLegacyObject());
+  leaves.delete(fingerprint256);
+  if ((leaf.subjectaltname ?? '').length <= MAX_KEPT_NAMES_CHARS) {
+    leaves.set(fingerprint256, leaf);
+    for (const oldest of leaves.keys()) {
+      if (leaves.size <= MAX_LEAVES) break;
+      leaves.delete(oldest);
+    }
+  }
+  return leaf;
 }
 
-function leafHasContent(leaf: PeerCertificate | null | undefined): leaf is PeerCertificate {
-  return leaf !== null && leaf !== undefined && Object.keys(leaf).length > 0;
+/** Without its keys and bytes, which would take several times as much memory. */
+function lookedAt(certificate: PeerCertificate): Leaf {
+  const { subject, issuer, subjectaltname, valid_from, valid_to } = certificate;
+  const { serialNumber, fingerprint256 } = certificate;
+  const names = subjectaltname === undefined ? {} : { subjectaltname };
+  return { subject, issuer, ...names, valid_from, valid_to, serialNumber, fingerprint256 };
 }
 
 /**
@@ -24,7 +64,7 @@ function leafHasContent(leaf: PeerCertificate | null | undefined): leaf is PeerC
  */
 export function tlsFacts(
   socket: TLSSocket,
-  leaf: PeerCertificate | null,
+  leaf: Leaf | null,
   authorized: boolean,
   wallMs: number,
 ): TlsFacts {
@@ -40,18 +80,36 @@ export function tlsFacts(
   };
 }
 
-export function certificateFacts(certificate: PeerCertificate, wallMs: number): CertificateFacts {
-  const validToMs = Date.parse(certificate.valid_to);
-  return {
-    subject: nameText(certificate.subject),
-    issuer: nameText(certificate.issuer),
-    subjectAltNames: boundedNames(alternativeNames(certificate.subjectaltname)),
-    validFrom: isoText(certificate.valid_from),
-    validTo: isoText(certificate.valid_to),
-    daysRemaining: Number.isNaN(validToMs) ? 0 : Math.floor((validToMs - wallMs) / DAY_MS),
-    serialNumber: cut(certificate.serialNumber),
-    fingerprint256: certificate.fingerprint256,
+export function certificateFacts(certificate: Leaf, wallMs: number): CertificateFacts {
+  const { validToMs, lasting } = lastingFacts.get(certificate) ?? readLasting(certificate);
+  const daysRemaining = Number.isNaN(validToMs) ? 0 : Math.floor((validToMs - wallMs) / DAY_MS);
+  return { ...lasting, daysRemaining };
+}
+
+interface Lasting {
+  readonly validToMs: number;
+  /** Whatever the time is. `daysRemaining` only stands there in its place. */
+  readonly lasting: CertificateFacts;
+}
+
+const lastingFacts = new WeakMap<Leaf, Lasting>();
+
+function readLasting(certificate: Leaf): Lasting {
+  const read: Lasting = {
+    validToMs: Date.parse(certificate.valid_to),
+    lasting: {
+      subject: nameText(certificate.subject),
+      issuer: nameText(certificate.issuer),
+      subjectAltNames: boundedNames(alternativeNames(certificate.subjectaltname)),
+      validFrom: isoText(certificate.valid_from),
+      validTo: isoText(certificate.valid_to),
+      daysRemaining: 0,
+      serialNumber: cut(certificate.serialNumber),
+      fingerprint256: certificate.fingerprint256,
+    },
   };
+  lastingFacts.set(certificate, read);
+  return read;
 }
 
 /** `CN=example.com, O=Example`, in the certificate's order. */

@@ -3,7 +3,7 @@ import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
 import type { CertificateFacts } from '../../../model/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { certificateFacts } from './certificate-facts.ts';
+import { certificateFacts, type Leaf } from './certificate-facts.ts';
 
 /** What the verification of the chain found, by OpenSSL's code. */
 const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -32,7 +32,7 @@ export interface Judged {
 /** What is wrong with the peer's certificate for this host; null where nothing is. */
 export function judgeCertificate(
   socket: TLSSocket,
-  leaf: PeerCertificate | null,
+  leaf: Leaf | null,
   judged: Judged,
 ): Failure | null {
   const { target, hostname, wallMs } = judged;
@@ -92,9 +92,10 @@ function chainErrorCode(socket: TLSSocket): string | null {
  * RFC 9525 by Node's own check, which still takes the common name where there are no alternative
  * names, and throws for an alternative name that it cannot read.
  */
-function identityErrorCode(hostname: string, leaf: PeerCertificate): string | null {
+function identityErrorCode(hostname: string, leaf: Leaf): string | null {
   try {
-    const error = checkServerIdentity(hostname, leaf);
+    // It reads no more of the certificate than the subject and the alternative names.
+    const error = checkServerIdentity(hostname, leaf as PeerCertificate);
     return error === undefined ? null : (systemCodeOf(error) ?? 'UNSPECIFIED');
   } catch (error) {
     return systemCodeOf(error) ?? 'UNSPECIFIED';
@@ -102,13 +103,8 @@ function identityErrorCode(hostname: string, leaf: PeerCertificate): string | nu
 }
 
 /** The certificate of the chain that the code is about: for dates it need not be the leaf. */
-function culprit(
-  socket: TLSSocket,
-  leaf: PeerCertificate,
-  code: ErrorCode,
-  wallMs: number,
-): PeerCertificate {
-  const isOut = (one: PeerCertificate): boolean =>
+function culprit(socket: TLSSocket, leaf: Leaf, code: ErrorCode, wallMs: number): Leaf {
+  const isOut = (one: Leaf): boolean =>
     code === 'TLS_CERT_EXPIRED'
       ? Date.parse(one.valid_to) < wallMs
       : code === 'TLS_CERT_NOT_YET_VALID' && Date.parse(one.valid_from) > wallMs;
