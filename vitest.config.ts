@@ -43,6 +43,18 @@ export default defineConfig({
       {
         test: {
           ...shared,
+          // Fuzzing, faults at every call, storm and soak.
+          name: 'break',
+          include: ['test/break/**/*.test.ts'],
+          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          ...shared,
           name: 'system',
           include: ['test/system/**/*.test.ts'],
           globalSetup: [

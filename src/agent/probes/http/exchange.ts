@@ -26,6 +26,8 @@ export interface ExchangeResult {
 
 /** The agent holds at most this much of a body that its decoder has not worked off yet. */
 const MAX_QUEUED_BYTES = 256 * 1024;
+/** What a piece costs beside its bytes: a body may come as hundreds of thousands of one octet. */
+const PIECE_BYTES = 64;
 /** Over this a response is HEADERS_TOO_LARGE. */
 const MAX_HEADER_BYTES = 64 * 1024;
 /** RFC 9110 15: lower ones are interim, which the transports drop, or no status codes at all. */
@@ -163,7 +165,7 @@ class Exchange {
   #onData(chunk: Buffer): void {
     if (this.#state !== 'body' || this.#reader === null) return;
     this.#queue.push(chunk);
-    this.#queuedBytes += chunk.length;
+    this.#queuedBytes += chunk.length + PIECE_BYTES;
     if (this.#queuedBytes > MAX_QUEUED_BYTES && !this.#paused) {
       this.#paused = true;
       this.#transport?.pause();
@@ -173,9 +175,14 @@ class Exchange {
 
   async #workOff(reader: BodyReader): Promise<void> {
     this.#working = true;
-    for (let chunk = this.#queue.shift(); chunk !== undefined; chunk = this.#queue.shift()) {
-      const wants = await reader.write(chunk);
-      this.#queuedBytes -= chunk.length;
+    while (this.#queue.length > 0) {
+      // All at once: a decoder costs as much for one octet as for thousands.
+      const pieces = this.#queue;
+      this.#queue = [];
+      const [first] = pieces;
+      const bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+      const wants = await reader.write(bytes);
+      this.#queuedBytes -= bytes.length + pieces.length * PIECE_BYTES;
       if (wants === 'enough') {
         this.#queue = [];
         this.#working = false;

@@ -71,8 +71,13 @@ export function startHttp2(
     destroy() {
       stream.removeAllListeners();
       stream.on('error', () => {});
-      session.destroy();
-      socket.destroy();
+      // This may be inside of an event of the stream's, in the middle of what was just read, and
+      // the library before its version 1.68.1 aborts the whole process where a session is ended
+      // there and a frame of a wrong size follows (CVE-2026-27135). One turn later it is read.
+      setImmediate(() => {
+        session.destroy();
+        socket.destroy();
+      });
     },
   };
 }

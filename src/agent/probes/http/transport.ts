@@ -39,7 +39,7 @@ export interface Transport {
   /** Asks for no more data until `resume`; what is already on its way still comes. */
   pause(): void;
   resume(): void;
-  /** Closes the connection at once. May be called at any time and more than once. */
+  /** Closes the connection within this turn of the event loop. May be called at any time, and again. */
   destroy(): void;
 }
 

@@ -116,6 +116,19 @@ describe('what goes wrong', () => {
     expect(await probe(url)).toMatchObject({ failure: null, response: { body: 'part' } });
   });
 
+  test.each([
+    ['a PING of seven octets', frame(6, 0, Buffer.alloc(7), 0)],
+    ['a GOAWAY of four octets', frame(FRAME.goaway, 0, code32(0), 0)],
+  ])('%s right behind a whole response ends nothing but the connection', async (_name, broken) => {
+    const url = await rawHttp2Server(identity, sending(RESPONSE, PART, ended(), broken));
+    // Several at once, so that some are read only when all of it is there.
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => probe(url)));
+    for (const { response: got, failure } of outcomes) {
+      expect(failure?.code ?? 'PROTOCOL_ERROR').toBe('PROTOCOL_ERROR');
+      expect(got).toMatchObject({ status: 200, body: 'part' });
+    }
+  });
+
   function announcing(length: number): Buffer {
     const block = headerBlock({ 'content-length': String(length) });
     return frame(FRAME.headers, END_HEADERS, block);

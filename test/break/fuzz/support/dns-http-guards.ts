@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  ftruncateSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect } from 'vitest';
+
+/** What may stay open or running, and has no business after the last case. */
+const WATCHED =
+  /^(TCP|UDP|TLS|Pipe|Timeout|Zlib|ZLIB|Brotli|HTTP|GetAddrInfo|ShutdownWrap|WriteWrap)/;
+/** How long the last close events may take; only a leak comes near. */
+const MAX_SETTLING_MS = 10_000;
+
+/** Runs the body, and fails where it leaves a socket, a timer or a file open. */
+export async function leavingNothing(body: () => Promise<void>): Promise<void> {
+  const before = openThings();
+  await body();
+  const startMs = performance.now();
+  while (leftOver(before).length > 0 && performance.now() - startMs < MAX_SETTLING_MS) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  expect(leftOver(before), 'what is still open afterwards').toEqual([]);
+}
+
+/** What there is more of than before, like `TCPSocketWrap: 3, before 2`. */
+function leftOver(before: Readonly<Record<string, number>>): readonly string[] {
+  return Object.entries(openThings())
+    .filter(([name, count]) => count > (before[name] ?? 0))
+    .map(([name, count]) => `${name}: ${count}, before ${before[name] ?? 0}`);
+}
+
+function openThings(): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const name of process.getActiveResourcesInfo().filter((each) => WATCHED.test(each))) {
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return { ...counts, files: readdirSync('/proc/self/fd').length };
+}
+
+let collect: (() => void) | null = null;
+
+/** Bytes that live on the heap and beside it, after everything dead is gone. */
+export async function livingBytes(): Promise<number> {
+  if (collect === null) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 4; round += 1) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    collect();
+    const { heapUsed, external } = process.memoryUsage();
+    least = Math.min(least, heapUsed + external);
+  }
+  return least;
+}
+
+/** Without a sign of life; each wait of a case has a shorter limit of its own. */
+const MAX_SILENCE_MS = 150_000;
+
+export interface Watchdog {
+  /** A sign of life; `report` is printed should no further one come. */
+  beat(report: string): void;
+  end(): Promise<void>;
+}
+
+/**
+ * Watches this process from another one, since neither a loop that never ends nor a native part that
+ * aborts can be told of from inside. Where no beat comes, or the process dies, it prints the report
+ * of the last beat.
+ */
+export async function startWatchdog(): Promise<Watchdog> {
+  const folder = mkdtempSync(join(tmpdir(), 'vedette-fuzz-'));
+  const path = join(folder, 'cases');
+  const file = openSync(path, 'w');
+  const args = ['-e', WATCHDOG, path, String(process.pid), String(MAX_SILENCE_MS)];
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  return {
+    beat(report) {
+      ftruncateSync(file);
+      writeSync(file, report, 0, 'latin1');
+    },
+    async end() {
+      const exited = once(child, 'exit');
+      child.stdin.end('done');
+      await exited;
+      closeSync(file);
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const WATCHDOG = `
+  const { readFileSync, rmSync, statSync, writeSync } = require('node:fs');
+  const [path, pid, maxSilenceMs] = process.argv.slice(1);
+  const print = (what) => {
+    const cases = readFileSync(path, 'latin1');
+    writeSync(2, what + ' in one of these cases (base64):\\n' + cases + '\\n');
+    rmSync(require('node:path').dirname(path), { recursive: true });
+  };
+  let isDone = false;
+  process.stdin.on('data', () => { isDone = true; });
+  process.stdin.on('end', () => {
+    if (!isDone) print('The process died');
+    process.exit();
+  });
+  setInterval(() => {
+    if (Date.now() - statSync(path).mtimeMs < Number(maxSilenceMs)) return;
+    print('The event loop hangs');
+    process.kill(Number(pid), 'SIGKILL');
+    process.exit();
+  }, 1000);
+  process.stdout.write('watching');
+`;
