@@ -30,6 +30,8 @@ export interface DaemonParts {
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
   /** null where no diagnostic passes are made. */
   readonly evidence: EvidenceRoom | null;
+  /** Nothing is run before this resolves, while checks are read already. */
+  readonly ready: Promise<void>;
 }
 
 /** Names of variables in one line of the log. */
@@ -56,15 +58,16 @@ export class Daemon implements LinkedRuns {
   #proxyUrl: string | null = null;
   #location = '';
   /** What the source told, one after the other. */
-  #hearing: Promise<void> = Promise.resolve();
+  #hearing: Promise<void>;
   /** Names that templates use and nobody has, as the log was told last. */
   #missing = '';
   /** Of missed slots from before: ends when all are told. */
   #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
-    const { clock, config, evidence, link, log, metrics, tools } = parts;
+    const { clock, config, evidence, link, log, metrics, ready, tools } = parts;
     this.#parts = parts;
+    this.#hearing = ready;
     const sink = countingSink(link.sink, metrics);
     this.#sink = sink;
     const runnerParts = {

@@ -101,10 +101,10 @@ export async function runAgent(parts: AgentParts): Promise<void> {
         tools: toolParts,
         secrets,
         evidence,
+        ready: warmUp(tools.parts, stop.stopping),
       });
       daemon = connected;
       status = () => connected.status;
-      await warmUp(tools.parts, stop.stopping);
       await connected.run(stop);
     } finally {
       watching.abort();

@@ -181,7 +181,7 @@ export const CHECK_SHAPES = {
 } as const;
 
 /** The rules between fields: SEMANTICS 1, spec part 8. */
-function crossFieldRules(check: CheckBody, context: z.RefinementCtx): void {
+function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
   const refuse = (path: string[], message: string): void =>
     context.addIssue({ code: 'custom', path, message });
 
@@ -215,6 +215,13 @@ function crossFieldRules(check: CheckBody, context: z.RefinementCtx): void {
     refuse(['retryStrategy', 'onlyOn'], 'must be left out: it is for URL and API checks only');
   }
 }
+
+/** What tells one check from another that is alike. */
+export const OWN_FIELDS = ['name', 'request'] as const;
+
+/** The rules between fields see nothing of what is each check's own, so that alike checks share them. */
+type CommonBody = CommonOf<CheckBody>;
+type CommonOf<Body> = Body extends unknown ? Omit<Body, (typeof OWN_FIELDS)[number]> : never;
 
 type CheckBody =
   | z.infer<typeof urlCheck>

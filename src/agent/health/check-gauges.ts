@@ -27,21 +27,23 @@ export function createCheckGauges(registry: Registry): CheckGauges {
   const lastRun = gaugeOf(METRIC_TABLE.lastRun);
   const packetLoss = gaugeOf(METRIC_TABLE.packetLoss);
 
-  let labelsById: ReadonlyMap<string, CheckLabels> = new Map();
+  let known: ReadonlyMap<string, GaugedCheck> = new Map();
   return {
     setChecks(checks) {
-      const next = new Map(checks.map((check) => [check.id, labelsOf(check)]));
-      for (const [id, labels] of labelsById) {
-        if (sameLabels(next.get(id), labels)) continue;
+      const next = new Map(checks.map((check) => [check.id, check]));
+      for (const [id, check] of known) {
+        if (isShownAlike(next.get(id), check)) continue;
+        const labels = labelsOf(check);
         for (const gauge of [up, responseTime, certificateDays, lastRun, packetLoss]) {
           gauge.remove(labels);
         }
       }
-      labelsById = next;
+      known = next;
     },
     judged(result) {
-      const labels = labelsById.get(result.checkId);
-      if (labels === undefined) return;
+      const check = known.get(result.checkId);
+      if (check === undefined) return;
+      const labels = labelsOf(check);
       up.set(labels, result.hasFailures ? 0 : 1);
       responseTime.set(labels, result.responseTime / 1000);
       lastRun.set(labels, Date.parse(result.stoppedAt) / 1000);
@@ -55,8 +57,8 @@ function labelsOf({ id, name, checkType }: GaugedCheck): CheckLabels {
   return { check_id: id, check_name: name, check_type: checkType };
 }
 
-function sameLabels(one: CheckLabels | undefined, other: CheckLabels): boolean {
-  return one?.check_name === other.check_name && one.check_type === other.check_type;
+function isShownAlike(one: GaugedCheck | undefined, other: GaugedCheck): boolean {
+  return one?.name === other.name && one.checkType === other.checkType;
 }
 
 /** undefined leaves the last value: nothing was learnt. null: there is no such value any more. */

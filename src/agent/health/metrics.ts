@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { RUN_RESULTS, runResultOf } from '../../model/run-result.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import {
@@ -61,6 +62,8 @@ const LATENESS_BUCKETS = [
 ];
 /** How often the event loop's lag is sampled, in milliseconds. */
 const LAG_SAMPLING_MS = 20;
+/** A scrape lets the event loop go on after so long. */
+const RENDER_BUDGET_MS = 4;
 
 /** A registry of its own: two agents in one process would not meet in it. */
 export function createMetrics({ version }: { readonly version: string }): AgentMetrics {
@@ -187,14 +190,18 @@ function readGauge(
 }
 
 /**
- * Metric by metric, with a turn of the event loop between them: with 10,000 checks, all at once
- * would hold the loop for longer than the runs meanwhile could bear.
+ * Metric by metric, with a turn of the event loop where they have taken their time: with 10,000
+ * checks, all at once would hold the loop for longer than the runs meanwhile could bear. Not after
+ * each of them: where the loop is busy, a turn takes long, and nobody waits for so many.
  */
 async function render(registry: Registry): Promise<string> {
   const parts: string[] = [];
+  let turnEndsMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
   for (const { name } of registry.getMetricsAsArray()) {
     parts.push(await registry.getSingleMetricAsString(name));
+    if (systemClock.monotonicMs() < turnEndsMs) continue;
     await new Promise<void>((resolve) => setImmediate(resolve));
+    turnEndsMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
   }
   return `${parts.join('\n\n')}\n`;
 }

@@ -16,7 +16,7 @@ import type { FaultReports, FaultReportsOptions, ReportingParts } from './report
 import { sendReports } from './send-reports.ts';
 import { WaitingFaults } from './waiting-faults.ts';
 
-export { NO_REPORTS, silentReports } from './no-reports.ts';
+export { silentReports } from './no-reports.ts';
 export type { FaultReports } from './reporting.ts';
 
 /** From an error to its report: what comes with it is in the same one. */

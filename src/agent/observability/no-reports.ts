@@ -1,5 +1,4 @@
 import { isInTime } from '../../runtime/wait.ts';
-import { removeCrashReports } from './crash-file.ts';
 import type { FaultReports, FaultReportsOptions } from './reporting.ts';
 
 /** Nobody is told of anything: where there is no service, or nothing yet to tell by. */
@@ -19,6 +18,7 @@ export function silentReports({
   return {
     ...NO_REPORTS,
     async run(_parts, signal) {
+      const { removeCrashReports } = await import('./crash-file.ts');
       await isInTime(removeCrashReports({ dataDir, log }), signal);
     },
   };

@@ -59,11 +59,14 @@ export function isDueAlike(known: ScheduledCheck, check: Check, turn: TurnRule |
   );
 }
 
-/** FNV-1a, 32 bits: which of the checks that share a slot starts first, whatever their order. */
+/**
+ * FNV-1a, 32 bits with a sign, since the engine boxes larger numbers: which of the checks that share a
+ * slot starts first, whatever their order.
+ */
 function spread(text: string): number {
-  let hash = 0x811c9dc5;
+  let hash = 0x811c9dc5 | 0;
   for (let index = 0; index < text.length; index += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   }
-  return hash >>> 0;
+  return hash;
 }

@@ -12,6 +12,9 @@ type MergedField = (typeof MERGED_FIELDS)[number];
 
 const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
 
+/** For files that have none. */
+export const NO_DEFAULTS: RawMapping = {};
+
 export function isMapping(value: unknown): value is RawMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -33,6 +36,7 @@ export function withDefaults(
   defaults: RawMapping,
   type: RunnableCheckType,
 ): RawMapping {
+  if (defaults === NO_DEFAULTS) return raw;
   const merged: Record<string, unknown> = {};
   for (const [key, value] of applicable(defaults, [], type)) {
     merged[key] =

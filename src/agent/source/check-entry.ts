@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../model/check.ts';
 import { CHECK_ID } from '../../model/ids.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
+import type { AlikeChecks } from './alike-checks.ts';
 import { patternProblems } from './assertion-patterns.ts';
 import { isFromDefaults, isMapping, type RawMapping, withDefaults } from './check-defaults.ts';
 import { readCheckType } from './check-type-entry.ts';
@@ -24,6 +25,7 @@ export interface EntryContext {
   readonly defaults: RawMapping;
   /** Ids that came before, with the index of the check that has each. */
   readonly ids: Map<string, number>;
+  readonly alike: AlikeChecks;
 }
 
 /** One entry of `checks`, with its defaults; null where something about it was reported. */
@@ -43,6 +45,8 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   const { id: _, ...own } = raw;
   const merged = withDefaults(own, defaults, checkType);
   const named = Object.hasOwn(merged, 'name') ? merged : { ...merged, name: id ?? 'unnamed' };
+  const alike = id === null ? null : context.alike.parse(id, named, checkType);
+  if (alike !== null) return alike;
   const parsed = checkBodySchema.safeParse(named);
   const pathOf = (path: DocumentPath): DocumentPath =>
     isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...place, ...path];

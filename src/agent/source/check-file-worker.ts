@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type CheckFile, parseCheckFile } from './check-file.ts';
 import { FileProblemsError, type ProblemReport } from './file-problem.ts';
+import { fingerprintOf } from './fingerprint.ts';
 
 /** What the thread is started with. */
 export interface ParseJob {
@@ -15,7 +16,10 @@ export type ParseReply =
 
 async function reply({ text, file }: ParseJob): Promise<ParseReply> {
   try {
-    return { ok: true, checkFile: await parseCheckFile(text, file) };
+    const checkFile = await parseCheckFile(text, file);
+    // Here, where nothing waits for it.
+    const fingerprint = checkFile.fingerprint ?? (await fingerprintOf(checkFile));
+    return { ok: true, checkFile: { ...checkFile, fingerprint } };
   } catch (thrown) {
     if (!(thrown instanceof FileProblemsError)) throw thrown;
     const { problems, omitted, pemFiles } = thrown;

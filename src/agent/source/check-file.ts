@@ -1,19 +1,24 @@
 import { extname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
-import { isMapping, knownDefaults, type RawMapping } from './check-defaults.ts';
+import { AlikeChecks } from './alike-checks.ts';
+import { isMapping, knownDefaults, NO_DEFAULTS, type RawMapping } from './check-defaults.ts';
 import { readCheck } from './check-entry.ts';
 import type { CheckSet } from './check-source.ts';
 import { readClientCertificate } from './client-certificate-entry.ts';
-import { readDocument, type SourceDocument } from './document.ts';
+import type { SourceDocument } from './document.ts';
 import { type DocumentPath, ProblemList, TOP } from './file-problem.ts';
 import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
+import { readPlainJson } from './plain-json.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 import { readVariables } from './variable-entries.ts';
 
 const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
+/** After so many the event loop goes on. */
+const CHECKS_A_TURN = 100;
 const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
 const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
 
@@ -21,8 +26,8 @@ const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as co
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
-  /** The same for the same checks, variables and certificates, however the file writes them. */
-  readonly fingerprint: string;
+  /** As `fingerprintOf` says; null where that was not worked out yet. */
+  readonly fingerprint: string | null;
 }
 type Content = Omit<CheckFile, 'fingerprint'>;
 
@@ -33,17 +38,39 @@ type Content = Omit<CheckFile, 'fingerprint'>;
  * @throws FileProblemsError with every problem, up to its bound
  */
 export async function parseCheckFile(text: string, file: string): Promise<CheckFile> {
+  const plain = await parsePlainCheckFile(text, file);
+  if (plain !== null) return plain;
+  // Only here, as it takes its time to load.
+  const { readDocument } = await import('./document.ts');
   const problems = new ProblemList();
   const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';
   const document = readDocument(text, language, problems);
-  const read = document === null ? EMPTY : await readRoot(document, file, problems);
+  const readIt = async () => (document === null ? EMPTY : await readRoot(document, file, problems));
+  const read = await problems.untilEnough(readIt, EMPTY);
   problems.throwIfAny(file, read.pemFiles);
-  const fingerprint = fingerprintOf(read);
+  const fingerprint = await fingerprintOf(read);
   if (fingerprint !== null) return { ...read, fingerprint };
   const limit = `${MAX_SET_CHARS / 1024 / 1024} million characters`;
   const message = `with their defaults and aliases written out come to more than ${limit}`;
   problems.add('checks', '', message, () => document?.locateKey(['checks']) ?? TOP);
   throw problems.toError(file, read.pemFiles);
+}
+
+/**
+ * The same for a text that is plain JSON and has no problems, in a small part of the time; the event
+ * loop is held only for JSON.parse.
+ *
+ * @returns null where the text is anything else: `parseCheckFile` reads it, or says what is wrong
+ */
+export async function parsePlainCheckFile(text: string, file: string): Promise<CheckFile | null> {
+  const plain = readPlainJson(text);
+  // Defaults may be written out to more than there is room for, which is to be told at its place.
+  if (plain === null || !isMapping(plain.value) || plain.value.defaults !== undefined) return null;
+  // One is enough to have it read the other way, which tells them all.
+  const problems = new ProblemList(1);
+  const nowhere: SourceDocument = { ...plain, locate: () => TOP, locateKey: () => TOP };
+  const read = await problems.untilEnough(() => readRoot(nowhere, file, problems), EMPTY);
+  return problems.isEmpty ? { ...read, fingerprint: null } : null;
 }
 
 async function readRoot(
@@ -59,7 +86,7 @@ async function readRoot(
     return EMPTY;
   }
   reportUnknown(root, [], TOP_KEYS, report);
-  const checks = readChecks(root, readDefaults(root, report), report);
+  const checks = await readChecks(root, readDefaults(root, report), report);
   const variables = readVariables(root.variables, report);
   const pemFiles = new Set<string>();
   const clientCertificates = await readCertificates(root, { report, checkFile: file, pemFiles });
@@ -67,7 +94,7 @@ async function readRoot(
 }
 
 function readDefaults(root: RawMapping, report: Reporter): RawMapping {
-  const defaults = root.defaults ?? {};
+  const defaults = root.defaults ?? NO_DEFAULTS;
   if (!isMapping(defaults)) {
     report.value(['defaults'], '', `must be a mapping of check fields${shownValue(defaults, [])}`);
     return {};
@@ -93,7 +120,11 @@ function reportUnknown(
   }
 }
 
-function readChecks(root: RawMapping, defaults: RawMapping, report: Reporter): readonly Check[] {
+async function readChecks(
+  root: RawMapping,
+  defaults: RawMapping,
+  report: Reporter,
+): Promise<readonly Check[]> {
   const entries = root.checks;
   if (!Array.isArray(entries) || entries.length === 0) {
     const missing = entries === undefined ? 'is missing; it must' : 'must';
@@ -104,8 +135,14 @@ function readChecks(root: RawMapping, defaults: RawMapping, report: Reporter): r
     report.value(['checks'], '', `must have at most ${MAX_CHECKS} entries, not ${entries.length}`);
     return [];
   }
-  const context = { report, defaults, ids: new Map<string, number>() };
-  return entries.flatMap((raw: unknown, index) => readCheck(raw, index, context) ?? []);
+  const context = { report, defaults, ids: new Map<string, number>(), alike: new AlikeChecks() };
+  const checks: Check[] = [];
+  for (const [index, raw] of entries.entries()) {
+    const check = readCheck(raw, index, context);
+    if (check !== null) checks.push(check);
+    if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+  }
+  return checks;
 }
 
 async function readCertificates(

@@ -1,9 +1,9 @@
 import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq } from 'yaml';
+import { MAX_DEPTH } from './document-depth.ts';
 import { keyText } from './file-problem.ts';
 
 /** How many values aliases (`*name`) may add to a document: a small file must stay small. */
 const MAX_ALIASED_VALUES = 1_000_000;
-export const MAX_DEPTH = 50;
 
 interface Converted {
   readonly value: unknown;

@@ -43,7 +43,7 @@ export function readDocument(
   const converter = new PlainConverter((node, message) =>
     problems.add('', '', message, () => startOf(node) ?? TOP),
   );
-  const value = converter.convert(contents);
+  const value = problems.upToEnough(() => converter.convert(contents), null);
   if (!problems.isEmpty) return null;
 
   const follow = (path: DocumentPath): { value: Position; key: Position } => {

@@ -20,6 +20,8 @@ export interface FileProblem extends Position {
 }
 
 export const MAX_PROBLEMS = 50;
+/** Of those beyond: to find each takes up to 0.1 ms, and a file may hold millions. */
+const MAX_OMITTED = 10_000;
 const MAX_KEY_CHARS = 60;
 
 /** `file:line:column: path message`, in the form that editors and terminals can follow. */
@@ -63,7 +65,8 @@ export class FileProblemsError extends VedetteError {
     const [first] = problems;
     const line = first === undefined ? `${file}: cannot be used` : problemLine(file, first);
     const more = problems.length - 1 + omitted;
-    const tail = more <= 0 ? '' : ` (and ${more} more ${more === 1 ? 'problem' : 'problems'})`;
+    const noun = more === 1 ? 'problem' : 'problems';
+    const tail = more <= 0 ? '' : ` (and ${countText(more, omitted)} more ${noun})`;
     super('input', 'CHECK_FILE_INVALID', line + tail);
     this.file = file;
     this.problems = problems;
@@ -74,8 +77,15 @@ export class FileProblemsError extends VedetteError {
   /** Every problem kept, one line each, and a last line that counts the rest. */
   lines(): readonly string[] {
     const lines = this.problems.map((problem) => problemLine(this.file, problem));
-    return this.omitted === 0 ? lines : [...lines, `${this.file}: and ${this.omitted} more`];
+    const { omitted } = this;
+    if (omitted === 0) return lines;
+    return [...lines, `${this.file}: and ${countText(omitted, omitted)} more`];
   }
+}
+
+/** Past the bound nobody counted. */
+function countText(count: number, omitted: number): string {
+  return omitted < MAX_OMITTED ? String(count) : `at least ${count}`;
 }
 
 /** What a FileProblemsError is made of, in a form that crosses threads. */
@@ -85,22 +95,33 @@ export interface ProblemReport {
   readonly pemFiles: readonly string[];
 }
 
-/** Collects problems up to MAX_PROBLEMS, counts the rest, and drops repetitions. */
+/** Thrown to end the reading of a file. */
+class EnoughProblems extends Error {}
+
+/** Collects problems up to MAX_PROBLEMS, counts MAX_OMITTED more, and drops repetitions. */
 export class ProblemList {
   readonly #problems: FileProblem[] = [];
   readonly #seen = new Set<string>();
+  readonly #enough: number;
   #omitted = 0;
+
+  /** @param enough so many problems end `upToEnough` and `untilEnough` */
+  constructor(enough = MAX_PROBLEMS + MAX_OMITTED) {
+    this.#enough = enough;
+  }
 
   /**
    * The same message at the same place is one problem, whichever check it came up for.
    *
    * @param at may be slow to find out, so it is not called once the list is full
+   * @throws what `upToEnough` and `untilEnough` catch, where no more are counted
    */
   add(path: string, of: string, message: string, at: () => Position): void {
     const byPath = `${path} ${message}`;
     if (path !== '' && this.#seen.has(byPath)) return;
     if (this.#problems.length >= MAX_PROBLEMS) {
       this.#omitted += 1;
+      this.#endWhereEnough();
       return;
     }
     this.#seen.add(byPath);
@@ -112,10 +133,35 @@ export class ProblemList {
     // Parsers quote what they stumbled over, which may run over several lines.
     const oneLine = message.replace(/\s+/g, ' ');
     this.#problems.push({ ...position, path: path + of, message: oneLine });
+    this.#endWhereEnough();
+  }
+
+  #endWhereEnough(): void {
+    if (this.#problems.length + this.#omitted >= this.#enough) throw new EnoughProblems();
   }
 
   get isEmpty(): boolean {
     return this.#problems.length === 0;
+  }
+
+  /** What the work gives; `otherwise` where it was ended by the number of its problems. */
+  upToEnough<T>(work: () => T, otherwise: T): T {
+    try {
+      return work();
+    } catch (thrown) {
+      if (thrown instanceof EnoughProblems) return otherwise;
+      throw thrown;
+    }
+  }
+
+  /** The same for work that takes its time. */
+  async untilEnough<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (thrown instanceof EnoughProblems) return otherwise;
+      throw thrown;
+    }
   }
 
   /** Throws a FileProblemsError where there is any. */

@@ -7,6 +7,7 @@ import type { CheckFile } from './check-file.ts';
 import type { CheckListener, CheckSource } from './check-source.ts';
 import { FileProblemsError } from './file-problem.ts';
 import { fileKindOf, stampOf } from './file-stamp.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
 /** The `runLocation` of what a file's checks are run for (SEMANTICS 1). */
@@ -34,7 +35,8 @@ export interface FileSourceOptions {
 }
 
 /**
- * Checks from a file that is read again when it, or a PEM file that it names, changes.
+ * Checks from a file that is read again when it, or a PEM file that it names, changes. The first
+ * reading begins here already, beside what else an agent does before it can run any of them.
  *
  * The files are looked at once a second rather than watched by the system's notifications, which
  * miss network file systems, bind mounts, and the swapped links by which Kubernetes updates a
@@ -50,24 +52,22 @@ export function createFileSource(options: FileSourceOptions): CheckSource {
   const onUsable = (isUsable: boolean): void => {
     checkFileUsable = isUsable;
   };
+  const file = new WatchedFile(options, onUsable);
   return {
-    watch: (listener, signal) => new FileWatch(options, { listener, onUsable }, signal).run(),
+    watch: (listener, signal) => file.watch(listener, signal),
     get checkFileUsable() {
       return checkFileUsable;
     },
   };
 }
 
-interface FileWatchObserver {
-  readonly listener: CheckListener;
-  /** Called after each reading. */
-  readonly onUsable: (isUsable: boolean) => void;
-}
-
-class FileWatch {
+class WatchedFile {
   readonly #options: FileSourceOptions;
-  readonly #observer: FileWatchObserver;
-  readonly #signal: AbortSignal;
+  /** Called after each reading. */
+  readonly #onUsable: (isUsable: boolean) => void;
+  readonly #first: Promise<CheckFile>;
+  readonly #stop = new AbortController();
+  readonly #signal = this.#stop.signal;
   #files: readonly string[];
   #checkFile: CheckFile | null = null;
   /** The state of the files that was read last. */
@@ -79,25 +79,34 @@ class FileWatch {
   /** What the log was last told to be wrong; null since the last valid file. */
   #told: string | null = null;
 
-  constructor(options: FileSourceOptions, observer: FileWatchObserver, signal: AbortSignal) {
+  constructor(options: FileSourceOptions, onUsable: (isUsable: boolean) => void) {
     this.#options = options;
-    this.#observer = observer;
-    this.#signal = signal;
+    this.#onUsable = onUsable;
     this.#files = [options.file];
+    this.#first = this.#readFirst();
+    // Whoever watches hears of it; where nobody does, it does not matter.
+    this.#first.catch(() => {});
   }
 
-  async run(): Promise<void> {
-    const { clock } = this.#options;
-    this.#readStamp = await stampOf(this.#files);
+  async watch(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#stop.abort(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
     try {
-      this.#accept(await this.#load({}));
+      await this.#accept(await this.#first, listener);
     } catch (thrown) {
       if (!this.#signal.aborted) throw thrown;
     }
-    while (await sleep(clock, POLL_MS, this.#signal)) await this.#poll();
+    const { clock } = this.#options;
+    while (await sleep(clock, POLL_MS, this.#signal)) await this.#poll(listener);
   }
 
-  async #poll(): Promise<void> {
+  async #readFirst(): Promise<CheckFile> {
+    this.#readStamp = await stampOf(this.#files);
+    return this.#load({});
+  }
+
+  async #poll(listener: CheckListener): Promise<void> {
     const stamp = await stampOf(this.#files);
     if (stamp === this.#readStamp && this.#options.clock.monotonicMs() < this.#retryAtMs) {
       this.#newStamp = null;
@@ -113,20 +122,28 @@ class FileWatch {
     this.#newStamp = null;
     this.#unsettledPolls = 0;
     this.#readStamp = stamp;
-    await this.#reload();
+    await this.#reload(listener);
   }
 
-  async #reload(): Promise<void> {
+  /** Whether the files only write the same in another way. */
+  async #isSame(before: CheckFile, after: CheckFile): Promise<boolean> {
+    const one = before.fingerprint ?? (await fingerprintOf(before));
+    const other = after.fingerprint ?? (await fingerprintOf(after));
+    return one !== null && one === other;
+  }
+
+  async #reload(listener: CheckListener): Promise<void> {
     this.#retryAtMs = Number.POSITIVE_INFINITY;
     try {
-      this.#accept(await this.#load({ maxInlineChars: MAX_INLINE_RELOAD_CHARS }));
+      const bounds = { maxInlineChars: MAX_INLINE_RELOAD_CHARS, maxPlainChars: 0 };
+      await this.#accept(await this.#load(bounds), listener);
     } catch (thrown) {
       if (this.#signal.aborted) return;
       this.#refuse(thrown);
     }
   }
 
-  async #load(bounds: Pick<LoadOptions, 'maxInlineChars'>): Promise<CheckFile> {
+  async #load(bounds: Pick<LoadOptions, 'maxInlineChars' | 'maxPlainChars'>): Promise<CheckFile> {
     const { file, workerUrl } = this.#options;
     // Opening a pipe waits for its writer, maybe for ever, and nothing could end that.
     if ((await fileKindOf(file)) === 'other') {
@@ -137,21 +154,22 @@ class FileWatch {
     return loadCheckFile(file, workerUrl === undefined ? options : { ...options, workerUrl });
   }
 
-  #accept(checkFile: CheckFile): void {
+  async #accept(checkFile: CheckFile, listener: CheckListener): Promise<void> {
     const { log, file } = this.#options;
     const before = this.#checkFile;
     this.#checkFile = checkFile;
     this.#files = [file, ...checkFile.pemFiles];
-    this.#observer.onUsable(true);
+    this.#onUsable(true);
     // As loud as the problem was: whoever saw that one waits for its end.
     if (this.#told !== null) log.warn({ file }, 'the check file can be used again');
     this.#told = null;
-    if (this.#signal.aborted || before?.fingerprint === checkFile.fingerprint) return;
+    if (before !== null && (await this.#isSame(before, checkFile))) return;
+    if (this.#signal.aborted) return;
     const { checks, variables, clientCertificates } = checkFile;
     const what =
       before === null ? 'check file read' : 'check file changed; its checks run from now';
     log.info({ file, checks: checks.length }, what);
-    this.#observer.listener.onChecks({
+    listener.onChecks({
       checks,
       variables,
       clientCertificates,
@@ -169,7 +187,7 @@ class FileWatch {
     const isInvalid = thrown instanceof FileProblemsError;
     if (isInvalid) this.#files = [file, ...thrown.pemFiles];
     else this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
-    this.#observer.onUsable(false);
+    this.#onUsable(false);
 
     const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];
     const told = lines.join('\n');

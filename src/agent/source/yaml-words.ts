@@ -1,5 +1,5 @@
-import { MAX_DEPTH } from './document-values.ts';
-import type { YamlProblem } from './parse-yaml.ts';
+import { MAX_DEPTH } from './document-depth.ts';
+import type { YamlProblem } from './yaml-problems.ts';
 
 const INDENTATION = 'this line is not indented like the lines that it belongs to';
 
@@ -47,11 +47,20 @@ export function plainWords({ code, message }: YamlProblem): string {
       return 'a second document starts here, and a check file holds one';
     case 'TOO_DEEP':
       return `the value is nested deeper than ${MAX_DEPTH} levels`;
+    case 'TOO_MANY_PIECES':
+      return 'the file is too long for one: it has too many values and lines up to here; split it';
+    case 'TOO_LONG_PIECE':
+      return 'a text or a comment that starts here is longer than any field takes';
     case 'TAG_RESOLVE_FAILED':
       return 'tags such as !name are not supported';
     case 'BAD_SCALAR_START':
       return `text that starts with ${message.at(-1)} must be in quotes`;
-    // These may go on with what was stumbled over, which may be a secret.
+    case 'BAD_DIRECTIVE':
+      return 'a line that starts with % is a directive, and this one is not supported';
+    // The library shows up to ten characters of it, which may be those of a secret.
+    case 'BAD_DQ_ESCAPE':
+      return 'a backslash between " and " begins no escape sequence that YAML has: write \\\\ or use single quotes';
+    // These may go on with what was stumbled over, which may be a secret, too.
     case 'UNEXPECTED_TOKEN':
       return message.split(':', 1)[0] ?? message;
     default: {

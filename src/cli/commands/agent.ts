@@ -1,13 +1,8 @@
 import { type AgentConfig, loadConfig } from '../../agent/config.ts';
 import { createFileLink } from '../../agent/link/file-link.ts';
 import type { OpenLink } from '../../agent/link/link.ts';
-import { openServiceLink } from '../../agent/link/service-link.ts';
-import {
-  createFaultReports,
-  type FaultReports,
-  NO_REPORTS,
-  silentReports,
-} from '../../agent/observability/fault-reports.ts';
+import { NO_REPORTS, silentReports } from '../../agent/observability/no-reports.ts';
+import type { FaultReports } from '../../agent/observability/reporting.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
@@ -39,6 +34,7 @@ export async function agentCommand(
   const { stderr, env, clock } = terminal;
   const config = loadConfig(env);
   let secrets: SecretsVault | null = null;
+  let reports = NO_REPORTS;
   const log = createLogger({
     level: config.logLevel,
     destination: stderr,
@@ -48,7 +44,7 @@ export async function agentCommand(
     scrub: (line) => secrets?.scrubber.json(line) ?? line,
     onError: (error) => reports.note(error),
   });
-  const reports = reportsFor(config, clock, log);
+  reports = await reportsFor(config, clock, log);
   const { operatorVariables: operator } = config;
   secrets = await openVault({ operator, always: () => keysOf(config), clock, log });
   const openLink = linkFor(config, printResults, terminal);
@@ -59,16 +55,16 @@ export async function agentCommand(
   }
 }
 
-function reportsFor(
+async function reportsFor(
   { work, externalObservability }: AgentConfig,
   clock: Clock,
   log: Logger,
-): FaultReports {
+): Promise<FaultReports> {
   if (work.kind === 'file') return NO_REPORTS;
   const { dataDir } = work;
-  return externalObservability
-    ? createFaultReports({ clock, dataDir, version: VERSION, log })
-    : silentReports({ dataDir, log });
+  if (!externalObservability) return silentReports({ dataDir, log });
+  const { createFaultReports } = await import('../../agent/observability/fault-reports.ts');
+  return createFaultReports({ clock, dataDir, version: VERSION, log });
 }
 
 /** What the agent itself is trusted with; a key may be replaced while it runs. */
@@ -86,6 +82,8 @@ function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Termina
     const lines = () => new NdjsonSink({ output: stdout, onDropped: metrics.dropped, log });
     if (work.kind === 'service') {
       const alsoTo = printResults ? lines() : null;
+      // A file's checks do not wait for what only a service needs.
+      const { openServiceLink } = await import('../../agent/link/service-link.ts');
       return openServiceLink({ work, concurrency, alsoTo }, parts);
     }
     const source = createFileSource({ file: work.checksFile, clock, log });

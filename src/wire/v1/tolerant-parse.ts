@@ -21,6 +21,7 @@ const MAX_PROBLEM_CHARS = 500;
  */
 export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): TolerantParse<T> {
   const ignored: string[] = [];
+  const copies = new Set<object>();
   let candidate = value;
   for (let round = 0; ; round += 1) {
     const parsed = schema.safeParse(candidate);
@@ -30,12 +31,10 @@ export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): Tolera
     if (unknown.length === 0 || round === MAX_ROUNDS) {
       return { ok: false, problem: problemOf(parsed.error) };
     }
-    if (round === 0) candidate = structuredClone(value);
+    candidate = copyOf(candidate, copies);
     for (const { path, keys } of unknown) {
-      for (const key of keys) {
-        remove(candidate, path, key);
-        ignored.push([...path, key].map(String).join('.'));
-      }
+      remove(candidate, path, keys, copies);
+      for (const key of keys) ignored.push([...path, key].map(String).join('.'));
     }
   }
 }
@@ -50,13 +49,31 @@ export function problemOf(error: z.ZodError): string {
   return `${problem.slice(0, MAX_PROBLEM_CHARS)}${more}`;
 }
 
-function remove(root: unknown, path: readonly PropertyKey[], key: string): void {
+/**
+ * Only what holds the keys is copied, and once: nothing of what was given changes, and a value that
+ * is nested deeper than the stack is (JSON may be) is looked at no further than its schema is.
+ */
+function remove(
+  root: unknown,
+  path: readonly PropertyKey[],
+  keys: readonly string[],
+  copies: Set<object>,
+): void {
   let place = root;
   for (const step of path) {
     if (typeof place !== 'object' || place === null) return;
-    place = (place as Record<PropertyKey, unknown>)[step];
+    const copy = copyOf(Reflect.get(place, step), copies);
+    Reflect.defineProperty(place, step, { value: copy });
+    place = copy;
   }
-  if (typeof place === 'object' && place !== null) {
-    delete (place as Record<PropertyKey, unknown>)[key];
-  }
+  if (typeof place !== 'object' || place === null) return;
+  for (const key of keys) Reflect.deleteProperty(place, key);
+}
+
+/** Of this level alone; the value itself where it is a copy already. */
+function copyOf(value: unknown, copies: Set<object>): unknown {
+  if (typeof value !== 'object' || value === null || copies.has(value)) return value;
+  const copy = Array.isArray(value) ? [...value] : { ...value };
+  copies.add(copy);
+  return copy;
 }

@@ -60,6 +60,7 @@ async function startDaemon() {
     tools: tools.parts,
     secrets: EMPTY_VAULT,
     evidence: null,
+    ready: Promise.resolve(),
   });
   const watching = once(watched, 'listener') as Promise<[CheckListener]>;
   const ended = daemon.run(stop);

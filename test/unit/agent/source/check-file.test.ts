@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheckFile } from '../../../../src/agent/source/check-file.ts';
 import { FileProblemsError, MAX_PROBLEMS } from '../../../../src/agent/source/file-problem.ts';
+import { fingerprintOf } from '../../../../src/agent/source/fingerprint.ts';
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
 
@@ -50,8 +51,8 @@ describe('a valid check file', () => {
       parse(`# a comment\nchecks:\n  - ${TCP.replace('TCP,', 'TCP, muted: false,')}`),
       parse(`checks: [${TCP.replace('80', '81')}]`),
     ]);
-    expect(other.fingerprint).toBe(one.fingerprint);
-    expect(different.fingerprint).not.toBe(one.fingerprint);
+    expect(await fingerprintOf(other)).toBe(await fingerprintOf(one));
+    expect(await fingerprintOf(different)).not.toBe(await fingerprintOf(one));
   });
 
   it('may use anchors and aliases', async () => {
@@ -145,7 +146,7 @@ describe('the text', () => {
     const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join(', ');
     const problems = await problemsOf(`{ ${keys} }`);
     expect(problems).toHaveLength(MAX_PROBLEMS + 1);
-    expect(problems.at(-1)).toMatch(/^and 199\d\d more$/);
+    expect(problems.at(-1)).toBe('and at least 10000 more');
   });
 });
 
