@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Disk } from './disk.ts';
 import { type Content, type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
 import { frameBytes } from './frame.ts';
 import { readContents } from './read-entries.ts';
@@ -23,6 +24,7 @@ import { SpoolWaiters } from './spool-waiters.ts';
 
 export interface DiskSpoolOptions {
   readonly dataDir: string;
+  readonly disk: Disk;
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
@@ -37,6 +39,8 @@ export interface DiskSpoolOptions {
 
 /** One write; longer ones would hold the event loop for too long. */
 const MAX_GROUP_BYTES = 1024 * 1024;
+/** So much less than nothing waits only when all is written, removals too. */
+const ALL_BYTES = -1;
 const RETRY_MS = 1_000;
 /** What is kept beside gives way to results on a full disk, so much of it with each new try. */
 const SHED_BYTES = 8 * MAX_GROUP_BYTES;
@@ -85,6 +89,8 @@ export class DiskSpool implements Spool {
   #turns = 0;
   #state: 'durable' | 'failing' = 'durable';
   #isOpen: boolean = true;
+  /** What leaves from now on is told to nobody. */
+  #isEnded: boolean = false;
   #droppedBefore = 0;
   #beside: BesideSpool = NOTHING_BESIDE;
   #damagedFiles: number;
@@ -151,7 +157,7 @@ export class DiskSpool implements Spool {
 
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void {
     const entry = this.#index.get(kind, id);
-    if (entry === null || !this.#isOpen) return;
+    if (entry === null || this.#isEnded) return;
     this.#leave(entry, () => this.#index.drop(entry, reason));
     this.#schedule();
   }
@@ -185,7 +191,7 @@ export class DiskSpool implements Spool {
     while (this.#isOpen) {
       const entries = this.#choose(maxBytes, after);
       if (entries.length === 0) return [];
-      const contents = await readContents(entries);
+      const contents = await readContents(entries, this.#options.disk);
       const records = entries.flatMap((entry) =>
         this.#recordOf(entry, contents.get(entry) ?? null),
       );
@@ -223,7 +229,8 @@ export class DiskSpool implements Spool {
     this.#isOpen = false;
     this.#cancelCommit?.();
     this.#cancelCommit = null;
-    await this.#inTurn(() => this.#commitAll(0));
+    await this.#inTurn(() => this.#commitAll(ALL_BYTES));
+    this.#isEnded = true;
     this.#loseWaiting();
     this.#waiters.end();
     await this.#store.close();
@@ -239,6 +246,8 @@ export class DiskSpool implements Spool {
     for (const { kind, id, key, atMs, bytes, segment, offset } of waiting) {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;
+        // Nobody accepts this one, and it must not be there again when the other has left.
+        this.#removals[LOT_OF[kind]].push(key);
         continue;
       }
       // Written out, since an object that is made by spreading takes half as much again.
@@ -278,7 +287,7 @@ export class DiskSpool implements Spool {
     }
   }
 
-  /** Writes group after group until no more than this waits, or one fails. */
+  /** Writes group after group until no more than this waits beside the last, or one fails. */
   async #commitAll(enoughBytes: number): Promise<void> {
     this.#expire();
     while (this.#hasWork) {
@@ -291,7 +300,9 @@ export class DiskSpool implements Spool {
       } catch (error) {
         this.#putBack(group);
         this.#fail(error);
-        if (isDiskFull(error)) await this.#beside.shed(SHED_BYTES);
+        const hasMoreRoom = isDiskFull(error) && (await this.#shed());
+        // At the end there is no later try.
+        if (hasMoreRoom && !this.#isOpen) continue;
         return;
       }
       this.#takenBytes = 0;
@@ -302,12 +313,22 @@ export class DiskSpool implements Spool {
     }
   }
 
+  /** False where there was nothing to be had. */
+  async #shed(): Promise<boolean> {
+    const beside = this.#beside;
+    const { bytes } = beside;
+    await beside.shed(SHED_BYTES);
+    return beside.bytes < bytes;
+  }
+
   #take(): Group {
     const maxBytes = Math.min(MAX_GROUP_BYTES, this.#options.maxBytes / 4);
     const entries: Entry[] = [];
     let bytes = 0;
     let upToKey = this.#lastKey;
     for (const entry of this.#index.after(this.#takenKey)) {
+      // When one log refused, the other may have taken its part all the same.
+      if (entry.segment !== null) continue;
       if (entries.length > 0 && bytes + entry.bytes > maxBytes) {
         upToKey = entries.at(-1)?.key ?? upToKey;
         break;
@@ -326,7 +347,9 @@ export class DiskSpool implements Spool {
   #putBack({ entries, removals }: Group): void {
     this.#takenKey = this.#committedKey;
     this.#takenBytes = 0;
-    for (const { gone, bytes } of entries) this.#waitingBytes += gone ? 0 : bytes;
+    for (const { gone, segment, bytes } of entries) {
+      if (!gone && segment === null) this.#waitingBytes += bytes;
+    }
     for (const lot of LOTS) this.#removals[lot] = [...removals[lot], ...this.#removals[lot]];
   }
 
@@ -353,7 +376,8 @@ export class DiskSpool implements Spool {
     const { maxMemoryBytes } = this.#options;
     while (this.#waitingBytes + this.#takenBytes > maxMemoryBytes) {
       const victim =
-        this.#index.firstOf('spare', this.#takenKey) ?? this.#index.firstOf('main', this.#takenKey);
+        this.#index.firstInMemory('spare', this.#takenKey) ??
+        this.#index.firstInMemory('main', this.#takenKey);
       if (victim === null) return;
       this.#leave(victim, () => this.#index.drop(victim, 'memory'));
       if (this.#state === 'durable') this.#voice.slow(maxMemoryBytes);
@@ -372,7 +396,8 @@ export class DiskSpool implements Spool {
   }
 
   #loseWaiting(): void {
-    const lost = [...this.#index.after(this.#committedKey)];
+    const after = [...this.#index.after(this.#committedKey)];
+    const lost = after.filter(({ segment }) => segment === null);
     for (const entry of lost) this.#index.drop(entry, 'memory');
     if (lost.length > 0) this.#voice.lost(lost.length);
   }
@@ -396,7 +421,8 @@ export class DiskSpool implements Spool {
   #leave(entry: Entry, takeOut: () => void): void {
     takeOut();
     if (entry.segment !== null) entry.segment.live -= 1;
-    if (entry.key > this.#takenKey) this.#waitingBytes -= entry.bytes;
+    const waits = entry.segment === null && entry.key > this.#takenKey;
+    if (waits) this.#waitingBytes -= entry.bytes;
     else this.#removals[LOT_OF[entry.kind]].push(entry.key);
   }
 

@@ -1,8 +1,8 @@
-import type { FileHandle } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { DiskFile } from './disk.ts';
 
 /** The same number on Linux and macOS. */
 const LOCK_EXCLUSIVE = 2;
@@ -15,7 +15,11 @@ const LOCK_NOT_WAITING = 4;
  *
  * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE where another process has it
  */
-export async function lockFolder(handle: FileHandle, dataDir: string, log: Logger): Promise<void> {
+export async function lockFolder(
+  handle: Pick<DiskFile, 'fd'>,
+  dataDir: string,
+  log: Logger,
+): Promise<void> {
   const locked = await flock(handle.fd);
   if (locked.ok) return;
   if (locked.errno === constants.errno.EWOULDBLOCK) {

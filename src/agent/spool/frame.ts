@@ -110,11 +110,13 @@ export function findFrame(bytes: Buffer, from: number): number | null {
 
 /**
  * Whether the end of a file, from `offset` on, is a write that was cut short: the start of a frame
- * whose end is missing, or the zeros of a file that grew before its bytes were there.
+ * whose end is missing, the zeros of a file that grew before its bytes were there, or both.
  */
 export function isTornWrite(bytes: Buffer, offset: number): boolean {
-  const rest = bytes.subarray(offset);
-  if (rest.every((byte) => byte === 0)) return true;
+  let end = bytes.length;
+  while (end > offset && bytes[end - 1] === 0) end -= 1;
+  if (end === offset) return true;
+  const rest = bytes.subarray(offset, end);
   const mark = MARK.subarray(0, Math.min(MARK.length, rest.length));
   if (!rest.subarray(0, mark.length).equals(mark)) return false;
   return rest.length < HEADER_BYTES || rest.readUInt32LE(4) > rest.length;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { type Disk, systemDisk } from './disk.ts';
 import { DiskSpool } from './disk-spool.ts';
 import { MemorySpool } from './memory-spool.ts';
 import type { Spool, SpoolDropped } from './spool.ts';
@@ -21,6 +22,8 @@ export interface SpoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
+  /** Where DATA_DIR is; the machine's own where left out. */
+  readonly disk?: Disk;
 }
 
 const MIB = 1024 * 1024;
@@ -34,7 +37,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where the folder cannot be
  *   made, written or read, of kind `environment` and code DATA_DIR_IN_USE where another agent has it
  */
-export async function openSpool(options: SpoolOptions, deps: SpoolDeps): Promise<Spool> {
+export async function openSpool(
+  options: SpoolOptions,
+  { disk = systemDisk, ...deps }: SpoolDeps,
+): Promise<Spool> {
   const { dataDir, maxBytes = 512 * MIB, maxAgeMs = 7 * DAY_MS } = options;
   const { maxMemoryBytes = 64 * MIB, commitDelayMs = 25 } = options;
   if (dataDir === null) {
@@ -47,6 +53,7 @@ export async function openSpool(options: SpoolOptions, deps: SpoolDeps): Promise
   return DiskSpool.open({
     ...deps,
     dataDir,
+    disk,
     maxBytes: Math.max(maxBytes, MIN_BYTES),
     maxAgeMs,
     maxMemoryBytes,

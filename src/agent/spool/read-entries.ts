@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type Disk, type DiskFile, letGo } from './disk.ts';
 import type { Content, Entry, Segment } from './entry.ts';
 import { readFrame } from './frame.ts';
 
@@ -23,10 +23,11 @@ interface Run {
  */
 export async function readContents(
   entries: readonly Entry[],
+  disk: Disk,
 ): Promise<ReadonlyMap<Entry, Content | null>> {
   const contents = new Map<Entry, Content | null>();
   for (const entry of entries) if (entry.content !== null) contents.set(entry, entry.content);
-  for (const run of runsOf(entries)) await readRun(run, contents);
+  for (const run of runsOf(entries)) await readRun(run, disk, contents);
   return contents;
 }
 
@@ -52,8 +53,8 @@ function runsOf(entries: readonly Entry[]): Run[] {
   return runs;
 }
 
-async function readRun(run: Run, contents: Map<Entry, Content | null>): Promise<void> {
-  const handle = await openFile(run.segment.path);
+async function readRun(run: Run, disk: Disk, contents: Map<Entry, Content | null>): Promise<void> {
+  const handle = await openFile(run.segment.path, disk);
   try {
     const bytes = handle === null ? null : await readRange(handle, run.from, run.end);
     for (const entry of run.entries) {
@@ -67,7 +68,7 @@ async function readRun(run: Run, contents: Map<Entry, Content | null>): Promise<
       contents.set(entry, content);
     }
   } finally {
-    await handle?.close();
+    await letGo(handle);
   }
 }
 
@@ -78,16 +79,16 @@ function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null 
 }
 
 /** Null where the file is gone or beyond reading; that is for good. */
-async function openFile(path: string): Promise<FileHandle | null> {
+async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
   try {
-    return await open(path, 'r');
+    return await disk.open(path, 'r');
   } catch (error) {
     return isGoneForGood(error);
   }
 }
 
 /** Shorter than asked for where the file is. */
-async function readRange(handle: FileHandle, from: number, end: number): Promise<Buffer | null> {
+async function readRange(handle: DiskFile, from: number, end: number): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(end - from);
   try {
     let done = 0;

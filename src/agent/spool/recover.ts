@@ -1,5 +1,5 @@
-import { open, rename, unlink } from 'node:fs/promises';
 import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type Disk, letGo } from './disk.ts';
 import type { Entry, Segment } from './entry.ts';
 import { decodeKeys, findFrame, isTornWrite, readFrame } from './frame.ts';
 import { asidePath, type FoundFile, type SpoolFolder } from './spool-folder.ts';
@@ -36,7 +36,7 @@ export async function recoverLog(folder: SpoolFolder, name: string): Promise<Rec
   let nextNumber = 0;
   let lastKey = -1;
   let damagedFiles = 0;
-  const reader = new WholeFileReader();
+  const reader = new WholeFileReader(folder.disk);
   for (const [index, file] of files.entries()) {
     // A file that a failed write made the log leave may repeat its last numbers in the next one.
     const missingBefore = index === 0 ? 0 : Math.max(0, file.number - nextNumber);
@@ -75,11 +75,16 @@ export async function recoverLog(folder: SpoolFolder, name: string): Promise<Rec
 
 /** Reads file after file into the same memory. What it gave last is good until the next read. */
 class WholeFileReader {
+  readonly #disk: Disk;
   #memory = Buffer.alloc(0);
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
 
   /** Null where the file is too large to be ours. */
   async read(path: string): Promise<Buffer | null> {
-    const handle = await open(path, 'r');
+    const handle = await this.#disk.open(path, 'r');
     try {
       const { size } = await handle.stat();
       if (size > MAX_FILE_BYTES) return null;
@@ -92,7 +97,7 @@ class WholeFileReader {
       }
       return this.#memory.subarray(0, done);
     } finally {
-      await handle.close();
+      await letGo(handle);
     }
   }
 }
@@ -154,15 +159,21 @@ async function contentsOf(
       throw unusable(file.path, code, error);
     }
   }
-  await rename(file.path, asidePath(folder.path, file.path)).catch(() => {});
+  try {
+    await folder.disk.rename(file.path, asidePath(folder.path, file.path));
+  } catch (error) {
+    const code = systemCodeOf(error);
+    // Its records would be read again one day, when their keys are others'.
+    if (code !== 'ENOENT') throw unusable(file.path, code, error);
+  }
   return null;
 }
 
 /** A file with nothing in it that is whole must go: the next one may need its name. */
 async function putAway({ path, damaged }: Segment, folder: SpoolFolder): Promise<void> {
   try {
-    if (damaged) await rename(path, asidePath(folder.path, path));
-    else await unlink(path);
+    if (damaged) await folder.disk.rename(path, asidePath(folder.path, path));
+    else await folder.disk.unlink(path);
   } catch (error) {
     throw unusable(path, systemCodeOf(error), error);
   }

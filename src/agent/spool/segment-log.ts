@@ -1,6 +1,6 @@
-import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { systemCodeOf } from '../../runtime/errors.ts';
+import { type DiskFile, letGo } from './disk.ts';
 import type { Segment } from './entry.ts';
 import { encodeFrames, type Frame } from './frame.ts';
 import { asidePath, type SpoolFolder } from './spool-folder.ts';
@@ -25,7 +25,8 @@ export interface Appended {
 /**
  * Frames in files of bounded size. A file goes away whole, and always the oldest first: so a
  * removal, which stands in the same file as its record or in a later one, never goes before it,
- * and nothing that left comes back.
+ * and nothing that left comes back. A file that cannot be taken away is tried again, and holds up
+ * the others, but for those that must make room.
  *
  * | the last file | entered by |
  * |---|---|
@@ -38,7 +39,9 @@ export interface Appended {
 export class SegmentLog {
   readonly #options: SegmentLogOptions;
   readonly #segments: Segment[];
-  #open: { readonly handle: FileHandle; readonly segment: Segment } | null = null;
+  /** Done with and still there, oldest first. */
+  readonly #leftOver: Segment[] = [];
+  #open: { readonly handle: DiskFile; readonly segment: Segment } | null = null;
   #nextNumber: number;
   #bytes: number;
 
@@ -91,23 +94,32 @@ export class SegmentLog {
     return { segment, offsets: offsets.map((offset) => from + offset) };
   }
 
-  /** Takes away the oldest files as far as none of their records waits. */
+  /** Takes away the oldest files as far as none of their records waits. Never throws. */
   async sweep(): Promise<void> {
+    for (const each of [...this.#leftOver]) {
+      // Those that come after it may tell which of its records left.
+      if ((await this.#discard(each)) !== null) return;
+      this.#leftOver.shift();
+    }
     for (let oldest = this.oldest; oldest !== null; oldest = this.oldest) {
       const isOpen = this.#open?.segment === oldest;
       // An open file that is all but new is as good for what comes next as another one.
       if (oldest.live > 0 || (isOpen && oldest.bytes < this.#options.segmentBytes / 8)) return;
-      await this.removeOldest();
+      if (!(await this.removeOldest())) return;
     }
   }
 
-  /** Takes away the oldest file, whatever is in it. */
-  async removeOldest(): Promise<void> {
+  /** Takes away the oldest file, whatever is in it. False where it cannot be for now. */
+  async removeOldest(): Promise<boolean> {
     const oldest = this.#segments.shift();
-    if (oldest === undefined) return;
+    if (oldest === undefined) return true;
     this.#bytes -= oldest.bytes;
     if (this.#open?.segment === oldest) await this.#seal();
-    await this.#discard(oldest);
+    const code = await this.#discard(oldest);
+    if (code === null) return true;
+    this.#leftOver.push(oldest);
+    this.#sayLeft(oldest, code);
+    return false;
   }
 
   async close(): Promise<void> {
@@ -115,36 +127,26 @@ export class SegmentLog {
     await this.sweep();
   }
 
-  async #openOne(): Promise<{ readonly handle: FileHandle; readonly segment: Segment }> {
+  async #openOne(): Promise<{ readonly handle: DiskFile; readonly segment: Segment }> {
     if (this.#open !== null) {
       if (this.#open.segment.bytes < this.#options.segmentBytes) return this.#open;
       await this.#seal();
     }
-    const { path, handle } = await this.#createFile();
+    const { disk, file } = this.#options.folder;
+    const path = file(this.#options.name, this.#nextNumber);
+    // What has this name already is left of a write that failed, and has nothing that counts.
+    const handle = await disk.open(path, 'w', 0o600);
     const segment = { path, bytes: 0, live: 0, damaged: false };
     this.#segments.push(segment);
     this.#open = { handle, segment };
     return this.#open;
   }
 
-  async #createFile(): Promise<{ readonly path: string; readonly handle: FileHandle }> {
-    for (;;) {
-      const path = this.#options.folder.file(this.#options.name, this.#nextNumber);
-      try {
-        return { path, handle: await open(path, 'wx', 0o600) };
-      } catch (error) {
-        // One that could not be taken away stands there.
-        if (systemCodeOf(error) !== 'EEXIST') throw error;
-        this.#nextNumber += 1;
-      }
-    }
-  }
-
   async #seal(): Promise<void> {
     const handle = this.#open?.handle;
     this.#open = null;
     // All that counts was synced.
-    await handle?.close().catch(() => {});
+    await letGo(handle ?? null);
   }
 
   /** Gives the disk back what a failed write took, where that can be done. */
@@ -156,20 +158,27 @@ export class SegmentLog {
     // The next file begins with the same number, and so has the same name.
     if (keepBytes > 0) return;
     this.#segments.splice(this.#segments.indexOf(left.segment), 1);
-    await this.#discard(left.segment);
+    const code = await this.#discard(left.segment);
+    if (code !== null) this.#sayLeft(left.segment, code);
   }
 
-  /** What cannot be taken away now is found at the next start, with nothing in it that waits. */
-  async #discard({ path, damaged }: Segment): Promise<void> {
+  /** The system's code where it cannot be taken away now; null where it is gone. */
+  async #discard({ path, damaged }: Segment): Promise<string | null> {
+    const { disk } = this.#options.folder;
     try {
-      if (damaged) await rename(path, asidePath(dirname(path), path));
-      else await unlink(path);
+      if (damaged) await disk.rename(path, asidePath(dirname(path), path));
+      else await disk.unlink(path);
+      return null;
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return;
-      this.#options.folder.log.warn(
-        { file: path, code: systemCodeOf(error) },
-        'a file of the spool that is done with cannot be taken away',
-      );
+      const code = systemCodeOf(error) ?? 'unknown';
+      return code === 'ENOENT' ? null : code;
     }
+  }
+
+  #sayLeft({ path }: Segment, code: string): void {
+    this.#options.folder.log.warn(
+      { file: path, code },
+      'a file of the spool that is done with cannot be taken away',
+    );
   }
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../runtime/logger.ts';
+import type { Disk } from './disk.ts';
 import { type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
 import { encodeKeys, type Frame } from './frame.ts';
 import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
@@ -15,6 +16,7 @@ export type Removals = Record<Lot, number[]>;
 
 export interface StoreOptions {
   readonly dataDir: string;
+  readonly disk: Disk;
   readonly maxBytes: number;
   readonly log: Logger;
 }
@@ -35,8 +37,8 @@ export class SegmentStore {
   readonly lastKey: number;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
-  static async open({ dataDir, maxBytes, log }: StoreOptions): Promise<OpenedStore> {
-    const folder = await openSpoolFolder(dataDir, log);
+  static async open({ dataDir, disk, maxBytes, log }: StoreOptions): Promise<OpenedStore> {
+    const folder = await openSpoolFolder(dataDir, disk, log);
     try {
       const spare = await recoverLog(folder, 'spare');
       const main = await recoverLog(folder, 'main');
@@ -76,17 +78,17 @@ export class SegmentStore {
    * Resolves when all of it is on disk and the entries know where. `key` is one that no record
    * that comes later has.
    *
-   * @throws the system's error; then nothing of it counts
+   * @throws the system's error. What the other log took all the same counts: its entries know where,
+   *   and its removals are taken out of `removals`
    */
   async write(entries: readonly Entry[], removals: Removals, key: number): Promise<void> {
     const written = await Promise.allSettled(
       LOTS.map((lot) => {
         const own = entries.filter(({ kind }) => LOT_OF[kind] === lot);
-        return this.#writeLot(lot, own, removals[lot], key);
+        return this.#writeLot(lot, own, removals, key);
       }),
     );
     for (const each of written) if (each.status === 'rejected') throw each.reason;
-    for (const each of written) if (each.status === 'fulfilled') each.value();
   }
 
   /**
@@ -121,32 +123,30 @@ export class SegmentStore {
     await this.#folder.close();
   }
 
-  /** Returns what tells the entries where they are: only when the other lot is on disk too. */
   async #writeLot(
     lot: Lot,
     entries: readonly Entry[],
-    removals: readonly number[],
+    removals: Removals,
     key: number,
-  ): Promise<() => void> {
+  ): Promise<void> {
     // One that left meanwhile has no content any more, and needs none.
     const there = entries.filter(({ gone }) => !gone);
     const frames: Omit<Frame, 'number'>[] = there.flatMap(({ kind, key: own, id, content }) =>
       content === null ? [] : [{ type: kind, key: own, id, ...content }],
     );
-    if (removals.length > 0) {
-      frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(removals) });
+    if (removals[lot].length > 0) {
+      frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(removals[lot]) });
     }
-    if (frames.length === 0) return () => {};
+    if (frames.length === 0) return;
     const { segment, offsets } = await this.#logs[lot].append(frames);
-    return () => {
-      for (const [index, entry] of there.entries()) {
-        // One that left while it was written has its removal under way.
-        if (entry.gone) continue;
-        entry.segment = segment;
-        entry.offset = offsets[index] ?? 0;
-        entry.content = null;
-        segment.live += 1;
-      }
-    };
+    removals[lot] = [];
+    for (const [index, entry] of there.entries()) {
+      // One that left while it was written has its removal under way.
+      if (entry.gone) continue;
+      entry.segment = segment;
+      entry.offset = offsets[index] ?? 0;
+      entry.content = null;
+      segment.live += 1;
+    }
   }
 }

@@ -1,7 +1,8 @@
-import { type FileHandle, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { makeDurableFolder } from './durable-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 
 const SEGMENT_NAME = /^(main|spare)-(\d{16})\.seg$/;
@@ -21,12 +22,14 @@ export interface FoundFile {
 /** The spool's folder, held for this process alone until it is closed. */
 export interface SpoolFolder {
   readonly path: string;
+  readonly disk: Disk;
   readonly log: Logger;
   file(log: string, firstNumber: number): string;
-  /** Files of the logs, oldest first in each. */
+  /** Files of the logs, oldest first in each. @throws VedetteError of code DATA_DIR_UNUSABLE */
   files(): Promise<readonly FoundFile[]>;
   /** Puts the names of new files on disk. */
   sync(): Promise<void>;
+  /** Never throws: the lock goes with the process at the latest. */
   close(): Promise<void>;
 }
 
@@ -36,33 +39,38 @@ export interface SpoolFolder {
  *
  * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE, or `config` and DATA_DIR_UNUSABLE
  */
-export async function openSpoolFolder(dataDir: string, log: Logger): Promise<SpoolFolder> {
+export async function openSpoolFolder(
+  dataDir: string,
+  disk: Disk,
+  log: Logger,
+): Promise<SpoolFolder> {
   const path = join(dataDir, 'spool');
-  let handle: FileHandle | null = null;
+  let handle: DiskFile | null = null;
   try {
-    await makeFolder(path);
-    handle = await open(path, 'r');
+    await makeDurableFolder(path, disk);
+    handle = await disk.open(path, 'r');
     await lockFolder(handle, dataDir, log);
-    await tryToWrite(path);
+    await tryToWrite(path, disk);
   } catch (error) {
-    await handle?.close();
-    if (error instanceof VedetteError) throw error;
-    throw new VedetteError(
-      'config',
-      'DATA_DIR_UNUSABLE',
-      `DATA_DIR is ${JSON.stringify(dataDir)}, where results cannot be kept (${messageOf(error)}): name a folder that the agent may write to, or unset it to keep results in memory`,
-      { cause: error },
-    );
+    await letGo(handle);
+    throw error instanceof VedetteError ? error : unusable(dataDir, error);
   }
   const held = handle;
   return {
     path,
+    disk,
     log,
     file: (name, firstNumber) =>
       join(path, `${name}-${firstNumber.toString().padStart(16, '0')}.seg`),
-    files: () => findFiles(path, log),
+    async files() {
+      try {
+        return await findFiles(path, disk, log);
+      } catch (error) {
+        throw unusable(dataDir, error);
+      }
+    },
     sync: () => held.sync(),
-    close: () => held.close(),
+    close: () => letGo(held),
   };
 }
 
@@ -75,36 +83,33 @@ export function asidePath(folder: string, path: string): string {
   return join(folder, `damaged-${basename(path)}`);
 }
 
-async function makeFolder(path: string): Promise<void> {
-  try {
-    await mkdir(path, { mode: 0o700 });
-  } catch (error) {
-    const code = systemCodeOf(error);
-    if (code === 'EEXIST') return;
-    // Only where parents are missing: the recursive form calls a read-only mount ENOENT.
-    if (code !== 'ENOENT') throw error;
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  }
+function unusable(dataDir: string, error: unknown): VedetteError {
+  return new VedetteError(
+    'config',
+    'DATA_DIR_UNUSABLE',
+    `DATA_DIR is ${JSON.stringify(dataDir)}, where results cannot be kept (${messageOf(error)}): name a folder that the agent may write to, or unset it to keep results in memory`,
+    { cause: error },
+  );
 }
 
 /** Rights, a read-only mount and the like show only in a real attempt. */
-async function tryToWrite(folder: string): Promise<void> {
+async function tryToWrite(folder: string, disk: Disk): Promise<void> {
   const path = join(folder, 'probe');
   try {
-    const handle = await open(path, 'w', 0o600);
+    const handle = await disk.open(path, 'w', 0o600);
     await handle.close();
-    await unlink(path);
+    await disk.unlink(path);
   } catch (error) {
     if (!isDiskFull(error)) throw error;
   }
 }
 
-async function findFiles(folder: string, log: Logger): Promise<FoundFile[]> {
-  const names = (await readdir(folder)).sort();
+async function findFiles(folder: string, disk: Disk, log: Logger): Promise<FoundFile[]> {
+  const names = (await disk.readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
   const tooMany = names.filter((name) => ASIDE_NAME.test(name)).slice(0, -MAX_ASIDE);
   for (const name of tooMany) {
     log.warn({ file: join(folder, name) }, 'an old damaged file of the spool is taken away');
-    await unlink(join(folder, name)).catch(() => {});
+    await disk.unlink(join(folder, name)).catch(() => {});
   }
   return names.flatMap((name) => {
     const [, logName, number] = SEGMENT_NAME.exec(name) ?? [];

@@ -92,10 +92,15 @@ export class SpoolIndex {
     return this.#queues.main.find(key) ?? this.#queues.spare.find(key);
   }
 
-  /** The oldest of the lot whose key is above `after`. */
-  firstOf(lot: Lot, after = -1): Entry | null {
-    if (after < 0) return this.#queues[lot].first;
-    return this.#queues[lot].after(after).next().value ?? null;
+  /** The oldest of the lot. */
+  firstOf(lot: Lot): Entry | null {
+    return this.#queues[lot].first;
+  }
+
+  /** The oldest of the lot that is not on disk, and whose key is above `after`. */
+  firstInMemory(lot: Lot, after: number): Entry | null {
+    for (const entry of this.#queues[lot].after(after)) if (entry.segment === null) return entry;
+    return null;
   }
 
   /** Both lots together, oldest first. Nothing may leave while this is gone through. */

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import { type Disk, type DiskFile, systemDisk } from '../spool/disk.ts';
+import { syncNames } from '../spool/durable-folder.ts';
 import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
 /** Where the bytes of artifacts wait: files, or memory. Ids are those of `artifactIdOf`. */
@@ -36,7 +37,7 @@ const ID = /^[0-9a-f-]{36}$/;
 const UNFINISHED = /^[0-9a-f-]{36}\.part$/;
 
 /** Artifacts of an agent without DATA_DIR: 32 MiB together, gone with the process. */
-export function memoryKeep(): ArtifactKeep {
+export function memoryKeep(disk: Disk = systemDisk): ArtifactKeep {
   const kept = new Map<string, Uint8Array>();
   async function write(id: string, bytes: Uint8Array): Promise<string> {
     const sha256 = await digestOf(inPieces(bytes, PIECE_BYTES), () => nextTurn());
@@ -50,7 +51,7 @@ export function memoryKeep(): ArtifactKeep {
     async copy(id, path, bytes) {
       const copied = Buffer.allocUnsafeSlow(bytes);
       let atByte = 0;
-      for await (const piece of fromStart(path, bytes)) {
+      for await (const piece of fromStart(path, bytes, disk)) {
         copied.set(piece, atByte);
         atByte += piece.length;
       }
@@ -69,45 +70,48 @@ export function memoryKeep(): ArtifactKeep {
 }
 
 /** Artifacts in DATA_DIR/artifacts, each in a file that is whole or not there at all. */
-export function fileKeep(dataDir: string): ArtifactKeep {
+export function fileKeep(dataDir: string, disk: Disk = systemDisk): ArtifactKeep {
   const folder = join(dataDir, 'artifacts');
   const pathOf = (id: string): string => join(folder, id);
   async function write(id: string, content: Pieces): Promise<string> {
     // Only when there is something for it: a disk that is full at the start is no reason not to.
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const made = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await syncNames(dataDir, disk);
     const part = `${pathOf(id)}.part`;
     try {
-      const sha256 = await writeFile(part, content);
-      await rename(part, pathOf(id));
-      await syncFolder(folder);
+      const sha256 = await writeFile(part, content, disk);
+      await disk.rename(part, pathOf(id));
+      // The name must be on disk before the spool tells of it.
+      await syncNames(folder, disk);
       return sha256;
     } catch (error) {
-      await unlink(part).catch(() => {});
+      for (const path of [part, pathOf(id)]) await disk.unlink(path).catch(() => {});
       throw error;
     }
   }
   return {
     maxBytes: Number.POSITIVE_INFINITY,
-    found: () => findFiles(folder),
+    found: () => findFiles(folder, disk),
     write: (id, bytes) => write(id, inPieces(bytes, PIECE_BYTES)),
-    copy: (id, path, bytes) => write(id, fromStart(path, bytes)),
-    size: (id) => sizeOf(pathOf(id)),
+    copy: (id, path, bytes) => write(id, fromStart(path, bytes, disk)),
+    size: (id) => sizeOf(pathOf(id), disk),
     read: (id, from, bytes) =>
-      piecesOfFile(pathOf(id), { fromByte: from, bytes, pieceBytes: SENT_PIECE_BYTES }),
-    remove: (id) => unlink(pathOf(id)).catch(() => {}),
+      piecesOfFile(pathOf(id), { fromByte: from, bytes, pieceBytes: SENT_PIECE_BYTES }, disk),
+    remove: (id) => disk.unlink(pathOf(id)).catch(() => {}),
   };
 }
 
 async function findFiles(
   folder: string,
+  disk: Disk,
 ): Promise<readonly { readonly id: string; readonly bytes: number }[]> {
   const found: { id: string; bytes: number; atMs: number }[] = [];
   try {
-    for (const name of await namesIn(folder)) {
+    for (const name of await namesIn(folder, disk)) {
       const path = join(folder, name);
-      if (UNFINISHED.test(name)) await unlink(path);
+      if (UNFINISHED.test(name)) await disk.unlink(path);
       if (!ID.test(name)) continue;
-      const { size, mtimeMs } = await stat(path);
+      const { size, mtimeMs } = await disk.stat(path);
       found.push({ id: name, bytes: size, atMs: mtimeMs });
     }
   } catch (error) {
@@ -121,19 +125,23 @@ async function findFiles(
   return found.sort((one, other) => one.atMs - other.atMs);
 }
 
-async function namesIn(folder: string): Promise<readonly string[]> {
+async function namesIn(folder: string, disk: Disk): Promise<readonly string[]> {
   try {
-    return await readdir(folder);
+    return await disk.readdir(folder);
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return [];
     throw error;
   }
 }
 
-async function writeFile(path: string, content: Pieces): Promise<string> {
-  const handle = await open(path, 'w', 0o600);
+async function writeFile(path: string, content: Pieces, disk: Disk): Promise<string> {
+  const handle = await disk.open(path, 'w', 0o600);
   try {
-    const sha256 = await digestOf(content, (piece) => writeAll(handle, piece));
+    let atByte = 0;
+    const sha256 = await digestOf(content, async (piece) => {
+      await writeAll(handle, piece, atByte);
+      atByte += piece.length;
+    });
     await handle.datasync();
     return sha256;
   } finally {
@@ -141,25 +149,16 @@ async function writeFile(path: string, content: Pieces): Promise<string> {
   }
 }
 
-async function writeAll(handle: FileHandle, bytes: Uint8Array): Promise<void> {
+async function writeAll(handle: DiskFile, bytes: Uint8Array, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
-    done += (await handle.write(bytes, done)).bytesWritten;
+    const left = bytes.length - done;
+    done += (await handle.write(bytes, done, left, position + done)).bytesWritten;
   }
 }
 
-/** The name of the file must be on disk before the spool tells of it. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+async function sizeOf(path: string, disk: Disk): Promise<number | null> {
   try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function sizeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size;
+    return (await disk.stat(path)).size;
   } catch (error) {
     if (systemCodeOf(error) === 'ENOENT') return null;
     throw error;
@@ -178,8 +177,8 @@ async function digestOf(
   return hash.digest('hex');
 }
 
-function fromStart(path: string, bytes: number): Pieces {
-  return piecesOfFile(path, { fromByte: 0, bytes, pieceBytes: PIECE_BYTES });
+function fromStart(path: string, bytes: number, disk: Disk): Pieces {
+  return piecesOfFile(path, { fromByte: 0, bytes, pieceBytes: PIECE_BYTES }, disk);
 }
 
 async function* inPieces(bytes: Uint8Array, pieceBytes: number): Pieces {

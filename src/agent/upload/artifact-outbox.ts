@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { artifactIdOf } from '../../model/ids.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
@@ -9,6 +8,7 @@ import {
   isOverArtifactLimit,
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
+import { type Disk, systemDisk } from '../spool/disk.ts';
 import type { BesideSpool, Spool } from '../spool/spool.ts';
 import { type ArtifactKeep, fileKeep, memoryKeep } from './artifact-keep.ts';
 import type { Pieces } from './file-pieces.ts';
@@ -67,6 +67,8 @@ export interface OutboxOptions {
   readonly spool: Spool;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where the files are; the machine's own where left out. */
+  readonly disk?: Disk;
 }
 
 /** The bytes of an artifact, wherever they are, and how they are put into the keep. */
@@ -90,15 +92,15 @@ const WITHOUT_DIGEST = artifactBeginSchema.omit({ sha256: true });
 export async function openArtifactOutbox(
   options: OutboxOptions,
 ): Promise<ArtifactOutbox & ArtifactContents> {
-  const { dataDir } = options;
-  const keep = dataDir === null ? memoryKeep() : fileKeep(dataDir);
-  const outbox = new Outbox(options, keep);
+  const { dataDir, disk = systemDisk } = options;
+  const keep = dataDir === null ? memoryKeep(disk) : fileKeep(dataDir, disk);
+  const outbox = new Outbox({ ...options, disk }, keep);
   await outbox.takeOver();
   return outbox;
 }
 
 class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
-  readonly #options: OutboxOptions;
+  readonly #options: Required<OutboxOptions>;
   readonly #keep: ArtifactKeep;
   /** Bytes by id, oldest first. */
   readonly #held = new Map<string, number>();
@@ -107,7 +109,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   #isOpen: boolean = true;
   #saidMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: OutboxOptions, keep: ArtifactKeep) {
+  constructor(options: Required<OutboxOptions>, keep: ArtifactKeep) {
     this.#options = options;
     this.#keep = keep;
   }
@@ -136,7 +138,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
       const { name, path } = artifact;
       let bytes: number;
       try {
-        bytes = (await stat(path)).size;
+        bytes = (await this.#options.disk.stat(path)).size;
       } catch (error) {
         return refusal(`The artifact ${name}`, messageOf(error));
       }

@@ -2,10 +2,11 @@ import { MAX_BATCH_BYTES, MAX_MISSED, MAX_RESULTS } from '../../wire/v1/limits.t
 import type { ResultsAnswer } from '../../wire/v1/results.ts';
 import type { SpooledRecord } from '../spool/spool.ts';
 
-/** Room for what surrounds the records; a frame in the spool is larger than the record and a comma. */
-const ENVELOPE_BYTES = 1024;
-/** Ask the spool for so much, and it fits into a batch. */
-export const MAX_SPOOL_BYTES = MAX_BATCH_BYTES - ENVELOPE_BYTES;
+/**
+ * Asked of the spool for one batch; a record that is larger alone goes alone. A quarter of what a
+ * request may have: longer ones bring nothing more over the line, and each is in memory three times.
+ */
+export const BATCH_BYTES = MAX_BATCH_BYTES / 4;
 
 /** Records that go together, in the order of the spool. */
 export interface Batch {
@@ -13,16 +14,29 @@ export interface Batch {
   readonly json: Buffer;
 }
 
+/** Memory for one batch after the other; garbage of that size would wait long for its collector. */
+export class BatchMemory {
+  #bytes = Buffer.alloc(0);
+
+  /** So many bytes, which are those of the call before. */
+  take(bytes: number): Buffer {
+    if (this.#bytes.length < bytes) this.#bytes = Buffer.allocUnsafeSlow(bytes);
+    return this.#bytes.subarray(0, bytes);
+  }
+}
+
 /**
  * As many of the first records as one request may have. Each body is JSON already: nothing is
  * parsed, and what one holds cannot break the others apart.
  *
  * @param records no artifact notes
+ * @param memory holds the batch's JSON until the next one is made in it
  */
 export function batchOf(
   records: readonly SpooledRecord[],
   maxRecords: number,
   sender: { readonly agentId: string; readonly epoch: number },
+  memory: BatchMemory = new BatchMemory(),
 ): Batch {
   const lists: Record<'results' | 'missed', Uint8Array[]> = { results: [], missed: [] };
   const taken: SpooledRecord[] = [];
@@ -34,13 +48,19 @@ export function batchOf(
   }
   const { agentId, epoch } = sender;
   const start = JSON.stringify({ agentId, epoch }).slice(0, -1);
-  const json = Buffer.concat([
+  const pieces = [
     Buffer.from(`${start},"results":[`),
     ...joined(lists.results),
     Buffer.from('],"missed":['),
     ...joined(lists.missed),
     Buffer.from(']}'),
-  ]);
+  ];
+  const json = memory.take(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    json.set(piece, at);
+    at += piece.length;
+  }
   return { records: taken, json };
 }
 

@@ -1,5 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import { VedetteError } from '../../runtime/errors.ts';
+import { type Disk, type DiskFile, letGo, systemDisk } from '../spool/disk.ts';
 
 /** Bytes in pieces, each of them good until the next one is asked for. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
@@ -17,9 +17,13 @@ export interface FileRange {
  *
  * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED where the file ends before
  */
-export async function* piecesOfFile(path: string, range: FileRange): Pieces {
+export async function* piecesOfFile(
+  path: string,
+  range: FileRange,
+  disk: Disk = systemDisk,
+): Pieces {
   const { fromByte, bytes, pieceBytes } = range;
-  const handle = await open(path, 'r');
+  const handle = await disk.open(path, 'r');
   try {
     const buffer = Buffer.allocUnsafeSlow(Math.min(pieceBytes, bytes));
     for (let done = 0; done < bytes; ) {
@@ -32,11 +36,11 @@ export async function* piecesOfFile(path: string, range: FileRange): Pieces {
       yield piece;
     }
   } finally {
-    await handle.close();
+    await letGo(handle);
   }
 }
 
-async function isFilled(piece: Uint8Array, handle: FileHandle, fromByte: number): Promise<boolean> {
+async function isFilled(piece: Uint8Array, handle: DiskFile, fromByte: number): Promise<boolean> {
   for (let filled = 0; filled < piece.length; ) {
     const left = piece.length - filled;
     const { bytesRead } = await handle.read(piece, filled, left, fromByte + filled);

@@ -1,5 +1,4 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
@@ -7,12 +6,13 @@ import { type ResultsAnswer, resultsAnswerSchema } from '../../wire/v1/results.t
 import type { Spool, SpooledRecord, SpoolKind } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
-import { batchOf, MAX_SPOOL_BYTES, type Rejected, settle } from './batch.ts';
+import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
 import { BatchLimit } from './batch-limit.ts';
+import { PackedBatches } from './packed-batches.ts';
 import { Patience } from './patience.ts';
 import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
 import { RejectionVoice } from './rejection-voice.ts';
-import type { Answer, ServiceClient, ServiceFault } from './service-client.ts';
+import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -37,15 +37,19 @@ export interface UploaderOptions {
   readonly random?: () => number;
 }
 
-/** A batch of 4 MiB takes this long at 15 KB/s, packed. */
+/** A record alone may have 4 MiB, and takes this long at 15 KB/s, packed. */
 const TIMEOUT_MS = 60_000;
+
+/** Batches that a crash may bring back; each is noted within a group commit of the spool. */
+const MAX_NOTING = 16;
 
 /** `sent`: there may be more. `empty`: all that can be sent was. */
 type Step = 'sent' | 'empty' | ServiceFault;
 
 /**
  * Brings the spool's records to the service, oldest first and one batch at a time, each until it
- * is accepted or refused for good. Artifacts go beside, so that a long one holds up no results.
+ * is accepted or refused for good. While the service is at one, the next is made ready, and what
+ * the one before gave is noted on disk. Artifacts go beside, so that a long one holds up no results.
  */
 export class Uploader {
   readonly #options: UploaderOptions;
@@ -53,6 +57,9 @@ export class Uploader {
   readonly #patience: Patience;
   readonly #voice: RejectionVoice;
   readonly #limit = new BatchLimit();
+  readonly #batches: PackedBatches;
+  /** What left the spool and is not noted on disk yet, oldest first. */
+  readonly #noting: Promise<void>[] = [];
   /** All up to this key is sent, but for artifacts' notes and what was passed over. */
   #after = -1;
 
@@ -60,6 +67,7 @@ export class Uploader {
     const { clock, log, client, backoff = DEFAULT_BACKOFF, random = Math.random } = options;
     const patience = { clock, log, client, backoff, random };
     this.#options = options;
+    this.#batches = new PackedBatches(options);
     this.#patience = new Patience({ ...patience, what: 'results' });
     this.#voice = new RejectionVoice(clock, log);
     this.#artifacts = new ArtifactUploader({
@@ -84,12 +92,14 @@ export class Uploader {
         const step = await this.#step(signal);
         if (typeof step === 'string') continue;
         // The client was closed, so nothing will be sent any more.
-        if (step.kind === 'stopped') return;
+        if (step.kind === 'stopped') break;
         await this.#patience.wait(step, signal);
       }
+      await this.#noted(0);
     } finally {
       ended.abort();
       await artifacts;
+      await this.#batches.end();
     }
   }
 
@@ -100,6 +110,13 @@ export class Uploader {
    */
   async flush(signal: AbortSignal): Promise<void> {
     this.#patience.restart();
+    if (await this.#flushResults(signal)) await this.#artifacts.flush(signal);
+    await this.#batches.end();
+    await this.#noted(0);
+  }
+
+  /** Whether it is worth while to go on with artifacts. */
+  async #flushResults(signal: AbortSignal): Promise<boolean> {
     let faults = 0;
     while (!signal.aborted) {
       const step = await this.#step(signal);
@@ -109,69 +126,57 @@ export class Uploader {
         continue;
       }
       const { act, healsByItself } = REACTIONS[step.kind];
-      if (!healsByItself) return;
+      if (!healsByItself) return false;
       faults += 1;
       // One may be a connection that had just ended: two say that the service is away.
-      if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return;
+      if (this.#options.outlivesProcess === true && act === 'back-off' && faults > 1) return false;
       await this.#patience.wait(step, signal);
     }
-    await this.#artifacts.flush(signal);
+    return true;
   }
 
   /** Each request costs both ends about the same, with one result or with hundreds. */
   async #linger(signal: AbortSignal): Promise<void> {
     const { spool, clock, lingerMs = 500 } = this.#options;
-    const isLong = spool.depth.bytes >= MAX_SPOOL_BYTES / 4;
+    const isLong = spool.depth.bytes >= BATCH_BYTES / 4;
     if (lingerMs > 0 && !isLong) await sleep(clock, lingerMs, signal);
   }
 
   async #step(signal: AbortSignal): Promise<Step> {
     if (signal.aborted) return 'empty';
-    const { agentId, epoch, clock } = this.#options;
-    this.#after = this.#limit.cursor(this.#after, clock.monotonicMs());
-    const read = await this.#read();
-    if (!read.ok) return read.fault;
-    const all = read.value;
-    const records = all.filter(({ kind }) => kind !== 'artifact-note');
-    const sender = { agentId, epoch: epoch() };
-    const batch = batchOf(records, this.#limit.maxRecords, sender);
-    let left = records.slice(batch.records.length);
-    if (batch.records.length > 0) {
-      const answer = await this.#post(batch.json, signal);
-      if (!answer.ok) return this.#onFault(answer.fault, batch.records, signal);
-      const open = await this.#onAnswer(batch.records, answer.value);
-      if (open.length === batch.records.length) {
+    this.#after = this.#limit.cursor(this.#after, this.#options.clock.monotonicMs());
+    const next = await this.#batches.next(this.#after, this.#limit.maxRecords);
+    if (!next.ok) return next.fault;
+    const { read, records, sent: count, body } = next.value;
+    const sent = records.slice(0, count);
+    let left = records.slice(count);
+    if (count > 0) {
+      this.#batches.makeAfter(next.value, this.#limit.maxRecords);
+      const answer = await this.#post(body, signal);
+      if (!answer.ok) return this.#onFault(answer.fault, sent, signal);
+      const open = await this.#onAnswer(sent, answer.value);
+      if (open.length === count) {
         return { ...FAILED, message: 'the service answered, but of none of the records' };
       }
       left = [...open, ...left];
     }
     // What was settled has left the spool: of the rest, only notes may be passed.
-    const [next] = left;
-    const upTo = next === undefined ? all.at(-1)?.key : next.key - 1;
+    const [first] = left;
+    const upTo = first === undefined ? read.at(-1)?.key : first.key - 1;
     if (upTo === undefined) return 'empty';
-    for (const record of all) {
+    for (const record of read) {
       if (record.kind === 'artifact-note' && record.key <= upTo) this.#artifacts.take(record);
     }
     this.#after = upTo;
     return 'sent';
   }
 
-  async #read(): Promise<Answer<readonly SpooledRecord[]>> {
-    try {
-      const value = await this.#options.spool.batch(MAX_SPOOL_BYTES, this.#after);
-      return { ok: true, value };
-    } catch (error) {
-      // A disk that cannot be read for now is waited for like a service that cannot be reached.
-      return { ok: false, fault: { ...FAILED, message: messageOf(error) } };
-    }
-  }
-
-  #post(json: Buffer, signal: AbortSignal): Promise<Answer<ResultsAnswer>> {
-    return this.#options.client.post(PATHS.results, json, {
+  #post(packed: Buffer, signal: AbortSignal): Promise<Answer<ResultsAnswer>> {
+    return this.#options.client.post(PATHS.results, packed, {
       schema: resultsAnswerSchema,
       timeoutMs: TIMEOUT_MS,
       signal,
-      gzip: true,
+      packed: true,
     });
   }
 
@@ -187,7 +192,7 @@ export class Uploader {
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
     this.#count(rejected);
     const settled = [...accepted, ...rejected.map(({ record }) => record)];
-    await this.#options.spool.accepted(settled.map(({ key }) => key));
+    await this.#note(settled.map(({ key }) => key));
     return open;
   }
 
@@ -229,12 +234,29 @@ export class Uploader {
   ): Promise<Step> {
     const { agentId, epoch } = this.#options;
     const nothing = batchOf([], 0, { agentId, epoch: epoch() });
-    const answer = await this.#post(nothing.json, signal);
+    const answer = await this.#post(await packJson(nothing.json), signal);
     if (!answer.ok) return answer.fault;
     this.#limit.found(record.key);
     this.#count([{ record, code: 'refused', message: fault.message }]);
-    await this.#options.spool.accepted([record.key]);
+    await this.#note([record.key]);
     return 'sent';
+  }
+
+  /**
+   * Takes them out of the spool. That is on disk later, as no batch needs to wait for it: the
+   * service knows those again that come once more after a crash.
+   */
+  async #note(keys: readonly number[]): Promise<void> {
+    const noted = this.#options.spool.accepted(keys);
+    // What it throws is thrown where it is waited for.
+    noted.catch(() => {});
+    this.#noting.push(noted);
+    await this.#noted(MAX_NOTING);
+  }
+
+  /** Waits until no more than so many are left. */
+  async #noted(left: number): Promise<void> {
+    while (this.#noting.length > left) await this.#noting.shift();
   }
 
   #count(rejected: readonly Rejected[]): void {

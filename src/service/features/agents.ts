@@ -6,10 +6,11 @@ import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
 import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
 import type { ReleaseRequest, ReleaseResponse } from '../../wire/v1/release.ts';
 import { badToken, invalid, notFound } from '../errors.ts';
-import { type AgentOfLocation, readStanding, type Standing } from '../store/agent-share.ts';
-import { type KnownAgent, listAgents } from '../store/agents.ts';
+import { readStandings, type Standing } from '../store/agent-share.ts';
+import { type KnownAgent, listAgents, type Renewal, renewLeases } from '../store/agents.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { findPrivateLocation } from '../store/private-locations.ts';
+import { gathered } from './assignment/gathered.ts';
 import { holdLease, type Lease, releaseLease, replaced } from './assignment/lease.ts';
 import type { LocationWake } from './assignment/location-wake.ts';
 import { pageMarkerOf } from './assignment/page-marker.ts';
@@ -80,6 +81,36 @@ export function createAgents(parts: AgentsParts): Agents {
   const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf, scrubberOf } = parts;
   const shelf = { sql: store, checkVariables };
   const toldRuns = new ToldRuns();
+  const renew = gathered((locationId, renewals: readonly Renewal[]) =>
+    renewLeases(store, { locationId, renewals }),
+  );
+  const standingIn = gathered(async (locationId, agentIds: readonly string[]) => {
+    const standings = await readStandings(store, { locationId, agentIds });
+    // The keys went with the location; one that was just looked up is remembered for a while.
+    if (standings === null) throw badToken();
+    return standings;
+  });
+  const settingsFor = gathered(async (accountId, asked: readonly null[]) => {
+    const settings = await settingsOf(store, accountId);
+    return asked.map(() => settings);
+  });
+
+  const readStanding = async (
+    { locationId, agentId }: LeaseHolder,
+    { instanceId }: PollRequest,
+  ): Promise<Standing> => {
+    const standing = await standingIn(locationId, agentId);
+    const { lease } = standing;
+    if (lease?.live === true && lease.instanceId !== instanceId) throw replaced();
+    return standing;
+  };
+
+  const claimed = async (
+    who: LeaseHolder,
+    { openRuns }: Standing,
+  ): Promise<readonly OneOffMessage[]> => {
+    return openRuns ? fitting(await checkRuns.claim(store, who)) : [];
+  };
 
   const answer = async (poll: Poll, { standing, checks, runs }: Found): Promise<PollResponse> => {
     toldRuns.told(
@@ -90,7 +121,7 @@ export function createAgents(parts: AgentsParts): Agents {
     const isKnown =
       checks.nextPage !== null ||
       (!checks.full && poll.request.revision >= standing.settingsRevision);
-    const told = isKnown ? UNTOLD : await settingsOf(store, poll.who.accountId);
+    const told = isKnown ? UNTOLD : await settingsFor(poll.who.accountId, null);
     return {
       ...checks,
       upsert: [...checks.upsert],
@@ -107,9 +138,20 @@ export function createAgents(parts: AgentsParts): Agents {
     };
   };
 
+  /** null where it does not fit into one answer. */
+  const changedSince = async (
+    who: LeaseHolder,
+    { revision: since }: PollRequest,
+    { revision: to, changedRevision }: Standing,
+  ): Promise<ToldChecks | null> => {
+    // Of nearly all that are woken this is known without another look.
+    if (changedRevision <= since) return unchanged(to);
+    return deltaOf(shelf, who, { since, to });
+  };
+
   const look = async ({ who, request, lease }: Poll, isLast: boolean): Promise<Found> => {
-    const standing = await readStandingOf(store, who, request);
-    const runs = fitting(await checkRuns.claim(store, who));
+    const standing = await readStanding(who, request);
+    const runs = await claimed(who, standing);
     const { epoch } = lease;
     if (standing.lease?.epoch !== epoch || !standing.lease.held) {
       // It gave the lease back meanwhile, or polled once more and began anew: nothing for this one.
@@ -125,9 +167,7 @@ export function createAgents(parts: AgentsParts): Agents {
     if (isWhole && standing.pending && !isLast) {
       return { standing, checks: unchanged(request.revision), runs, isNews: false };
     }
-    const delta = isWhole
-      ? null
-      : await deltaOf(shelf, who, { since: request.revision, to: revision });
+    const delta = isWhole ? null : await changedSince(who, request, standing);
     const told = delta ?? (await firstPage(shelf, who, { revision, epoch }));
     // The poll ends before the checks are shared out: it keeps what it has, and asks for all again.
     const isUnknown = standing.pending && told.full && told.upsert.length === 0;
@@ -182,15 +222,15 @@ export function createAgents(parts: AgentsParts): Agents {
       if (request.page !== null && marker === null) {
         throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
       }
-      const lease = await holdLease(store, caller, request, leaseMs);
+      const lease = await holdLease({ store, renew, leaseMs }, caller, request);
       const { agentId, done } = request;
       const who = { accountId, locationId, agentId, epoch: lease.epoch };
       if (done.length > 0) await checkRuns.close(store, who, done);
       const poll = { who, request, lease };
       if (marker === null) return hold(poll, signal);
-      const standing = await readStandingOf(store, who, request);
+      const standing = await readStanding(who, request);
       const checks = await furtherPage(shelf, who, marker, lease.epoch);
-      const runs = fitting(await checkRuns.claim(store, who));
+      const runs = await claimed(who, standing);
       return answer(poll, { standing, checks, runs, isNews: true });
     },
 
@@ -208,19 +248,6 @@ export function createAgents(parts: AgentsParts): Agents {
       return listAgents(store, { accountId, locationId, ...rangeOf(page) });
     },
   };
-}
-
-async function readStandingOf(
-  sql: Sql,
-  who: AgentOfLocation,
-  { instanceId }: PollRequest,
-): Promise<Standing> {
-  const standing = await readStanding(sql, who);
-  // The keys went with the location; one that was just looked up is remembered for a while.
-  if (standing === null) throw badToken();
-  const { lease } = standing;
-  if (lease?.live === true && lease.instanceId !== instanceId) throw replaced();
-  return standing;
 }
 
 function unchanged(revision: number): ToldChecks {

@@ -115,7 +115,7 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
   /** Makes what is stored an artifact. False where the content went away meanwhile. */
   async function publish(upload: ArtifactUploadRow, signal: AbortSignal): Promise<boolean> {
     const { artifactId, ...fields } = upload;
-    const { accountId, sha256 } = fields;
+    const { sha256 } = fields;
     const artifact = { ...fields, id: artifactId };
     await store.transaction(async (tx) => {
       await lockArtifactContent(tx, upload);
@@ -126,9 +126,23 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
       if (stays?.sha256 === sha256) await deleteArtifactUpload(tx, upload);
     });
     // The clean-up may have removed the content just before the row stood for it.
-    if ((await contents.stat({ accountId, sha256 }, signal)) !== null) return true;
-    await deleteArtifact(store, artifact);
-    return false;
+    return !(await withdrawn(artifact, signal));
+  }
+
+  /** Takes an artifact back whose content is gone. @returns whether it is */
+  async function withdrawn(
+    { accountId, id, sha256 }: Pick<Artifact, 'accountId' | 'id' | 'sha256'>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const content = { accountId, sha256 };
+    if ((await contents.stat(content, signal)) !== null) return false;
+    return store.transaction(async (tx) => {
+      await lockArtifactContent(tx, content);
+      // Where this comes late, somebody may have brought it anew.
+      if ((await contents.stat(content, signal)) !== null) return false;
+      await deleteArtifact(tx, { ...content, id });
+      return true;
+    });
   }
 
   async function completeOpen(
@@ -167,9 +181,9 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
       const uploadId = artifactUploadIdOf(artifactId, request);
       const nothingMissing = { uploadId, partBytes: bytes, parts: [] };
       await mustTake(caller, artifactId, request);
-      if ((await findArtifact(store, { accountId, id: artifactId })) !== null) {
-        return nothingMissing;
-      }
+      const there = await findArtifact(store, { accountId, id: artifactId });
+      // Nobody may have been left to take it back.
+      if (there !== null && !(await answered(withdrawn(there, signal)))) return nothingMissing;
       const content = { accountId, sha256, bytes, contentType };
       // First of all the row: the clean-up leaves contents alone that have one.
       await openArtifactUpload(store, {
@@ -203,7 +217,8 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
       }
       // The answer to an earlier completion may have been lost.
       const there = await findArtifact(store, { accountId, id: parsed.artifactId });
-      return there === null ? NOT_COMPLETE : COMPLETE;
+      if (there === null || (await answered(withdrawn(there, signal)))) return NOT_COMPLETE;
+      return COMPLETE;
     },
 
     async list(accountId, checkId, resultId) {

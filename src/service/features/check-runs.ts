@@ -9,13 +9,7 @@ import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { type CheckLocation, locationsOfCheck } from '../store/check-locations.ts';
 import { findCheck } from '../store/checks.ts';
-import {
-  closeRuns,
-  hasOpenRuns,
-  type LeaseHolder,
-  listHeldRuns,
-  takeRuns,
-} from '../store/one-off-claims.ts';
+import { closeRuns, type LeaseHolder, listHeldRuns, takeRuns } from '../store/one-off-claims.ts';
 import {
   countOpenRuns,
   findRun,
@@ -69,7 +63,7 @@ export interface CheckRuns {
   /** @throws ServiceError 404 */
   get(accountId: string, id: string): Promise<OneOffRun>;
   /**
-   * Within a poll, after the lease was renewed: takes for this agent what nobody live holds and is
+   * Within a poll, after the lease was renewed, where the location has open runs: takes for this agent what nobody live holds and is
    * for it, and returns all that it holds, has not closed and may still start: MAX_ONE_OFFS at
    * most, of MAX_ONE_OFF_BYTES.
    */
@@ -146,7 +140,6 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
     },
 
     async claim(sql, who) {
-      if (!(await hasOpenRuns(sql, who.locationId))) return [];
       await takeRuns(sql, who, MAX_ONE_OFFS);
       const limits = { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES };
       const held = await listHeldRuns(sql, who, limits);

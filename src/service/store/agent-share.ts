@@ -1,4 +1,5 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
+import { MAY_BEGIN } from './one-off-claims.ts';
 import type { Sql } from './port.ts';
 
 /** What an agent is told: of itself, of its location, and of its checks. */
@@ -18,6 +19,10 @@ export interface Standing {
   readonly purgedRevision: number;
   /** An agent came, went or changed, and the checks are not shared out anew yet. */
   readonly pending: boolean;
+  /** When the agent last got or lost a check. */
+  readonly changedRevision: number;
+  /** There are runs beside the plan in the location, of whoever: mostly there are none. */
+  readonly openRuns: boolean;
   /** The agent's lease; null where it has none that anybody knows of. */
   readonly lease: {
     readonly epoch: number;
@@ -34,28 +39,51 @@ type StandingRow = {
   readonly settings_revision: number;
   readonly purged_revision: number;
   readonly pending: boolean;
+  readonly changed_revision: number;
+  readonly open_runs: boolean;
+  readonly agent_id: string;
   readonly epoch: number | null;
   readonly instance_id: string | null;
   readonly held: boolean;
   readonly live: boolean;
 };
 
-/** To be read before the checks: what changes meanwhile has a later revision, and is told again. */
-export async function readStanding(
+/**
+ * Of some agents of a location, each once or more often. To be read before the checks: what changes
+ * meanwhile has a later revision, and is told again.
+ *
+ * @returns in their order; null where the location is gone
+ */
+export async function readStandings(
   sql: Sql,
-  { locationId, agentId }: AgentOfLocation,
-): Promise<Standing | null> {
-  const [row] = await sql.query<StandingRow>(
-    `select l.slug, l.proxy_url, s.revision, s.settings_revision, s.purged_revision, a.epoch, a.instance_id,
+  { locationId, agentIds }: { readonly locationId: string; readonly agentIds: readonly string[] },
+): Promise<readonly Standing[] | null> {
+  const rows = await sql.query<StandingRow>(
+    `with location as materialized (
+       select l.id, l.slug, l.proxy_url, s.revision, s.settings_revision, s.purged_revision,
+         exists (select from location_changes c
+                 where c.location_id = l.id and c.check_id is null) as pending,
+         exists (select from one_off_runs r where r.location_id = l.id and ${MAY_BEGIN}) as open_runs
+       from private_locations l join location_assignments s on s.location_id = l.id
+       where l.id = $1
+     )
+     select l.*, asked.id as agent_id, a.epoch, a.instance_id,
        a.lease_until is not null as held, coalesce(a.lease_until > now(), false) as live,
-       exists (select from location_changes c
-               where c.location_id = l.id and c.check_id is null) as pending
-     from private_locations l join location_assignments s on s.location_id = l.id
-       left join agents a on a.location_id = l.id and a.id = $2
-     where l.id = $1`,
-    [locationId, agentId],
+       greatest(
+         (select max(g.revision) from assignments g
+          where g.location_id = l.id and g.agent_id = asked.id),
+         (select max(t.revision) from assignment_tombstones t
+          where t.location_id = l.id and t.agent_id = asked.id), 0) as changed_revision
+     from location l cross join unnest($2::text[]) as asked (id)
+       left join agents a on a.location_id = l.id and a.id = asked.id`,
+    [locationId, [...new Set(agentIds)]],
   );
-  if (row === undefined) return null;
+  if (rows.length === 0) return null;
+  const standings = new Map(rows.map((row) => [row.agent_id, standingOf(row)]));
+  return agentIds.flatMap((agentId) => standings.get(agentId) ?? []);
+}
+
+function standingOf(row: StandingRow): Standing {
   const { epoch, instance_id: instanceId, held, live } = row;
   return {
     slug: row.slug,
@@ -64,6 +92,8 @@ export async function readStanding(
     settingsRevision: row.settings_revision,
     purgedRevision: row.purged_revision,
     pending: row.pending,
+    changedRevision: row.changed_revision,
+    openRuns: row.open_runs,
     lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
   };
 }
@@ -74,6 +104,8 @@ export type ShareRange = { readonly sinceRevision: number } | { readonly after: 
 /** A check of an agent, before its secret variables are opened. */
 export interface SharedCheck {
   readonly accountId: string;
+  /** Of the location, when the agent got it or it changed. */
+  readonly revision: number;
   readonly assignment: AssignmentMessage;
   /** The values of its secret variables, encrypted; null where it has none. */
   readonly sealedVariables: Buffer | null;
@@ -81,19 +113,22 @@ export interface SharedCheck {
 
 export interface Share {
   readonly checks: readonly SharedCheck[];
-  /** The id up to which all are told; null where there are no more. */
-  readonly lastOfPart: string | null;
+  /** The last one, where there are more; null where there are not. */
+  readonly lastOfPart: { readonly checkId: string; readonly revision: number } | null;
 }
 
 type ShareRow = {
   readonly account_id: string;
   readonly check_id: string;
+  readonly revision: number;
   readonly period_ms: number;
   readonly phase_ms: number;
   readonly stride: number;
   readonly stride_index: number;
   readonly answered_until: Date | null;
-  readonly body: Record<string, unknown> | null;
+  /** JSON; null for one that is deleted or deactivated. */
+  readonly body: string | null;
+  readonly group_id: number | null;
   readonly sealed_variables: Buffer | null;
   readonly group_tags: string[];
   readonly chosen: number;
@@ -133,15 +168,14 @@ export async function readShare(
        from assignments a where a.location_id = $1 and a.agent_id = $2 and ${condition}
        order by a.${order} limit $4::int + 1
      ), sized as (
-       select chosen.*, count(*) over () as chosen, row_number() over told as place,
+       select chosen.*, row_number() over told as place,
          sum(coalesce(octet_length(c.body::text), 0) + coalesce(octet_length(c.sealed_variables), 0)
            + ${ENVELOPE_BYTES}) over told as bytes
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
        window told as (order by chosen.${order}, chosen.check_id)
      )
-     select s.account_id, s.check_id, s.period_ms, s.phase_ms, s.stride, s.stride_index, s.answered_until,
-       s.chosen,
-       c.body || jsonb_build_object('groupId', c.group_id) as body,
+     select s.account_id, s.check_id, s.revision, s.period_ms, s.phase_ms, s.stride, s.stride_index,
+       s.answered_until, (select count(*) from chosen) as chosen, c.body::text as body, c.group_id,
        c.sealed_variables, coalesce(g.tags, '[]'::jsonb) as group_tags
      from sized s left join checks c on c.account_id = s.account_id and c.id = s.check_id
        and c.activated
@@ -157,15 +191,26 @@ export async function readShare(
       const { period_ms: periodMs, phase_ms: phaseMs, stride, stride_index: index } = row;
       const slots = { periodMs, phaseMs, stride, index };
       const answeredUntil = row.answered_until?.getTime() ?? null;
-      const assignment = { checkId, slots, check: body, answeredUntil, groupTags: row.group_tags };
-      const { account_id: accountId, sealed_variables: sealedVariables } = row;
-      return [{ accountId, assignment, sealedVariables }];
+      // The column holds the group: a deleted one is cleared there, and not in the body.
+      const check = { ...JSON.parse(body), groupId: row.group_id };
+      const assignment = { checkId, slots, check, answeredUntil, groupTags: row.group_tags };
+      const { account_id: accountId, sealed_variables: sealedVariables, revision } = row;
+      return [{ accountId, revision, assignment, sealedVariables }];
     }),
-    lastOfPart: last === undefined || last.chosen <= rows.length ? null : last.check_id,
+    lastOfPart:
+      last === undefined || last.chosen <= rows.length
+        ? null
+        : { checkId: last.check_id, revision: last.revision },
   };
 }
 
-/** The checks that the agent lost after a revision, at most so many. */
+/** A check that an agent has no more. */
+export interface LostCheck {
+  readonly checkId: string;
+  readonly revision: number;
+}
+
+/** The checks that the agent lost after a revision, at most so many, in the order of theirs. */
 export async function listLost(
   sql: Sql,
   {
@@ -174,12 +219,12 @@ export async function listLost(
     sinceRevision,
     limit,
   }: AgentOfLocation & { readonly sinceRevision: number; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await sql.query<{ check_id: string }>(
-    `select check_id from assignment_tombstones
+): Promise<readonly LostCheck[]> {
+  const rows = await sql.query<{ check_id: string; revision: number }>(
+    `select check_id, revision from assignment_tombstones
      where location_id = $1 and agent_id = $2 and revision > $3::bigint
      order by revision limit $4::int`,
     [locationId, agentId, sinceRevision, limit],
   );
-  return rows.map(({ check_id }) => check_id);
+  return rows.map(({ check_id: checkId, revision }) => ({ checkId, revision }));
 }

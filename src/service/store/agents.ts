@@ -56,24 +56,61 @@ function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
   ];
 }
 
+/** An agent that polls, and the lease that it believes to hold. */
+export interface Renewal {
+  readonly id: string;
+  readonly epoch: number;
+  readonly facts: AgentFacts;
+}
+
 /**
- * Renews a lease whose holder is as it was: what nearly every poll does, with this one statement.
+ * Renews the leases of a location whose holders are as they were: what nearly every poll does, with
+ * one statement for all that come at once.
  *
- * @returns false where this instance does not hold the lease with this epoch, or where what it can
- *   do has changed
+ * @returns for each whether it was; not where this instance does not hold the lease with this
+ *   epoch, or where what it can do has changed
  */
-export async function renewLease(
+export async function renewLeases(
   sql: Sql,
-  { epoch, facts, ...key }: AgentKey & { readonly epoch: number; readonly facts: AgentFacts },
-): Promise<boolean> {
-  const rows = await sql.query(
-    `update agents set ${FACTS}
-     where location_id = $1 and id = $2 and instance_id = $3 and epoch = $9::bigint
-       and lease_until is not null and capabilities = $10::jsonb and concurrency = $11::int
-     returning id`,
-    [...factsOf(key, facts), epoch, jsonText(facts.capabilities), facts.concurrency],
+  { locationId, renewals }: { readonly locationId: string; readonly renewals: readonly Renewal[] },
+): Promise<readonly boolean[]> {
+  const column = <Value>(of: (renewal: Renewal) => Value): Value[] => renewals.map(of);
+  const rows = await sql.query<{ n: number }>(
+    // In the order of their ids, so that two such statements never wait for each other.
+    `with asked as materialized (
+       select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
+         $8::bigint[], $9::bigint[], $10::text[], $11::float8[]) with ordinality as asked (id,
+         instance_id, epoch, capabilities, concurrency, version, running, queued, refused, lease_ms, n)
+     ), held as materialized (
+       select asked.n from agents a join asked on asked.id = a.id
+       where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
+         and a.lease_until is not null and a.capabilities = asked.capabilities::jsonb
+         and a.concurrency = asked.concurrency
+       order by a.id, asked.n for update of a
+     ), renewed as (
+       update agents a set version = asked.version,
+         running = least(asked.running, 2147483647)::int,
+         queued = least(asked.queued, 2147483647)::int, refused = asked.refused::jsonb,
+         lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now()
+       from asked join held on held.n = asked.n where a.location_id = $1 and a.id = asked.id
+     )
+     select n from held`,
+    [
+      locationId,
+      column(({ id }) => id),
+      column(({ facts }) => facts.instanceId),
+      column(({ epoch }) => epoch),
+      column(({ facts }) => jsonText(facts.capabilities)),
+      column(({ facts }) => facts.concurrency),
+      column(({ facts }) => facts.version),
+      column(({ facts }) => facts.running),
+      column(({ facts }) => facts.queued),
+      column(({ facts }) => jsonText(facts.refused)),
+      column(({ facts }) => facts.leaseMs),
+    ],
   );
-  return rows.length > 0;
+  const held = new Set(rows.map(({ n }) => n));
+  return renewals.map((_, index) => held.has(index + 1));
 }
 
 export interface HeldLease {
@@ -158,13 +195,13 @@ export async function endLease(
 /**
  * Ends the leases whose time is over, and forgets agents that were not seen for a month.
  *
- * @returns how many leases ended
+ * @returns whose leases ended
  */
 export async function reapAgents(
   sql: Sql,
   { locationId }: { readonly locationId: string },
-): Promise<number> {
-  const rows = await sql.query(
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ id: string }>(
     `update agents set lease_until = null where location_id = $1 and lease_until < now()
      returning id`,
     [locationId],
@@ -174,7 +211,7 @@ export async function reapAgents(
      where location_id = $1 and lease_until is null and last_seen_at < now() - interval '30 days'`,
     [locationId],
   );
-  return rows.length;
+  return rows.map(({ id }) => id);
 }
 
 /**

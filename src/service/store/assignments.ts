@@ -211,6 +211,35 @@ export async function listAssigned(
   return rows.map(({ check_id }) => check_id);
 }
 
+/** The checks of the location that these agents have, at most so many. */
+export async function listChecksOf(
+  sql: Sql,
+  {
+    locationId,
+    agentIds,
+    limit,
+  }: OfLocation & { readonly agentIds: readonly string[]; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ check_id: string }>(
+    `select check_id from assignments where location_id = $1 and agent_id = any($2::text[])
+     limit $3::int`,
+    [locationId, agentIds, limit],
+  );
+  return rows.map(({ check_id }) => check_id);
+}
+
+/** The checks of the location that nobody has. */
+export async function listUnassigned(
+  sql: Sql,
+  { locationId }: OfLocation,
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ check_id: string }>(
+    'select check_id from assignments where location_id = $1 and agent_id is null',
+    [locationId],
+  );
+  return rows.map(({ check_id }) => check_id);
+}
+
 /** Takes checks out of the location, and leaves word for the agents that had them and live. */
 export async function dropAssignments(
   sql: Sql,

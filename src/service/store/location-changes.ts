@@ -12,21 +12,35 @@ export interface LocationChanges {
   readonly count: number;
   /** Some of them concern all checks of the location. */
   readonly everything: boolean;
+  /** Agents that gave their leases back. */
+  readonly goneAgents: readonly string[];
   /** The checks that are named; null where they are more than was asked for. */
   readonly checkIds: readonly string[] | null;
 }
 
-/** Says that an agent came, went or changed, so that all checks of the location are looked at. */
-export async function noteAgentChange(
+/** Says that an agent came or changed, so that all checks of the location are looked at. */
+export function noteAgentChange(
   sql: Sql,
   { locationId }: { readonly locationId: string },
 ): Promise<void> {
+  return noteChange(sql, locationId, null);
+}
+
+/** Says that an agent is gone, so that its checks are given to others. */
+export function noteGoneAgent(
+  sql: Sql,
+  { locationId, agentId }: { readonly locationId: string; readonly agentId: string },
+): Promise<void> {
+  return noteChange(sql, locationId, agentId);
+}
+
+async function noteChange(sql: Sql, locationId: string, goneAgent: string | null): Promise<void> {
   await sql.query(
     `with noted as (
-       insert into location_changes (location_id, check_id) values ($1, null) returning id
+       insert into location_changes (location_id, gone_agent) values ($1, $2) returning id
      )
-     select pg_notify($2, '')::text from noted`,
-    [locationId, CHANGES_CHANNEL],
+     select pg_notify($3, '')::text from noted`,
+    [locationId, goneAgent, CHANGES_CHANNEL],
   );
 }
 
@@ -41,25 +55,30 @@ export async function takeLocationChanges(
   const [row] = await sql.query<{
     count: number;
     everything: boolean;
+    gone_agents: readonly string[] | null;
     checks: number;
     check_ids: readonly string[] | null;
   }>(
     `with taken as (
-       delete from location_changes where location_id = $1 returning check_id
+       delete from location_changes where location_id = $1 returning check_id, gone_agent
      )
-     select count(*) as count, coalesce(bool_or(check_id is null), false) as everything,
+     select count(*) as count,
+       coalesce(bool_or(check_id is null and gone_agent is null), false) as everything,
+       array_agg(distinct gone_agent) filter (where gone_agent is not null) as gone_agents,
        count(distinct check_id) as checks,
        (array_agg(distinct check_id) filter (where check_id is not null))[1:$2::int] as check_ids
      from taken`,
     [locationId, maxChecks],
   );
-  const { count, everything, checks, check_ids } = row ?? {
+  const { count, everything, gone_agents, checks, check_ids } = row ?? {
     count: 0,
     everything: false,
+    gone_agents: null,
     checks: 0,
     check_ids: null,
   };
-  return { count, everything, checkIds: checks > maxChecks ? null : (check_ids ?? []) };
+  const checkIds = checks > maxChecks ? null : (check_ids ?? []);
+  return { count, everything, goneAgents: gone_agents ?? [], checkIds };
 }
 
 /** Locations with something to do: a change, an agent past its lease, tombstones past their time. */

@@ -19,9 +19,12 @@ export const IS_HELD = `exists (
   select from agents a where a.location_id = r.location_id and a.id = r.agent_id
     and a.epoch = r.agent_epoch and a.lease_until > now())`;
 
+/** The run of row `r` may be begun, whoever has it. */
+export const MAY_BEGIN = `r.state in ('waiting', 'assigned') and r.closed_at is null
+  and r.not_after > now()`;
+
 /** The runs of a location ($2) that may be begun, whoever has them. */
-const IS_OPEN = `r.account_id = $1 and r.location_id = $2
-  and r.state in ('waiting', 'assigned') and r.closed_at is null and r.not_after > now()`;
+const IS_OPEN = `r.account_id = $1 and r.location_id = $2 and ${MAY_BEGIN}`;
 
 /** Nobody live has it, and it is for this agent ($3, $4): nobody else live has the check. */
 const IS_CLAIMABLE = `not ${IS_HELD}
@@ -36,18 +39,6 @@ const IS_CLAIMABLE = `not ${IS_HELD}
 
 function paramsOf({ accountId, locationId, agentId, epoch }: LeaseHolder): readonly unknown[] {
   return [accountId, locationId, agentId, epoch];
-}
-
-/** Whether there is anything in the location that anybody is to be told of: mostly there is not. */
-export async function hasOpenRuns(sql: Sql, locationId: string): Promise<boolean> {
-  const rows = await sql.query(
-    `select from one_off_runs
-     where location_id = $1 and state in ('waiting', 'assigned') and closed_at is null
-       and not_after > now()
-     limit 1`,
-    [locationId],
-  );
-  return rows.length > 0;
 }
 
 /**

@@ -96,7 +96,9 @@ export class PgliteStore implements Store {
     const end = await this.#alone(() => this.#understood(() => this.#db.listen(channel, callback)));
     return async () => {
       isListening = false;
-      if (!this.#closing.signal.aborted) await this.#alone(() => this.#understood(() => end()));
+      if (this.#closing.signal.aborted) return;
+      // In a database that is of no more use there is nothing to end.
+      await this.#alone(() => this.#understood(() => end())).catch(() => {});
     };
   }
 

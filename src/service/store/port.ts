@@ -54,7 +54,7 @@ export interface Store extends Sql {
    * of its own. Where the connection was lost, it is made again; notifications sent meanwhile are
    * lost, so `onGap` is then called, or where it is left out `onNotify` with an empty payload.
    * @param channel lower-case letters, digits and `_`, at most 63
-   * @returns ends it
+   * @returns ends it, and never rejects
    */
   listen(
     channel: string,

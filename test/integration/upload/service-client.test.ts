@@ -6,7 +6,11 @@ import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { type Pieces, piecesOfFile } from '../../../src/agent/upload/file-pieces.ts';
-import { ServiceClient, type ServiceFault } from '../../../src/agent/upload/service-client.ts';
+import {
+  packJson,
+  ServiceClient,
+  type ServiceFault,
+} from '../../../src/agent/upload/service-client.ts';
 import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import { protocolMismatchOf } from '../../../src/wire/v1/error-answer.ts';
 import { createAuthority } from '../../support/certificates.ts';
@@ -93,7 +97,7 @@ it('packs what it is told to pack, sends JSON text as it is, and unpacks answers
     response.end(gzipSync('{"hello":"packed"}'));
   });
   const text = Buffer.from('{"a": 1}');
-  const answer = await client.post('/x', text, { ...options, gzip: true });
+  const answer = await client.post('/x', await packJson(text), { ...options, packed: true });
   expect(answer).toEqual({ ok: true, value: { hello: 'packed' } });
   await client.post('/x', text, options);
   const [packed, plain] = service.seen;

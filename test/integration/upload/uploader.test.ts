@@ -101,7 +101,36 @@ describe('what goes well', () => {
       expect(text.length).toBeLessThanOrEqual(MAX_BATCH_BYTES);
       expect(JSON.parse(text.toString()).results.length).toBeLessThanOrEqual(MAX_RESULTS);
     }
-    expect(service.seen.length).toBeLessThan(10);
+    expect(service.seen.length).toBeLessThan(16);
+  });
+
+  it('reads on in the spool while the service is at a batch, and sends nothing before its turn', async () => {
+    const { spool, run, service, empty, state } = await uploadRig();
+    const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(60_000) }) };
+    const results = names(80).map((name) => wireResult(`large-${name}`, pad));
+    for (const result of results) spool.put(recordOf(result));
+    await spool.committed();
+    // It takes half of the first batch, while the agent's lease is taken anew.
+    service.next(
+      PATHS.results,
+      judging(({ results: sent }) => {
+        state.epoch += 1;
+        const accepted = sent.slice(0, sent.length / 2).map(({ id }) => id);
+        return { status: 200, value: { accepted, rejected: [] } };
+      }),
+    );
+    void run();
+    await empty();
+    const sent = service.seen.map(sentIn);
+    const first = sent[0]?.results ?? [];
+    expect(first.length).toBeGreaterThan(10);
+    expect(sent.map(({ epoch }) => epoch)).toEqual([3, ...sent.slice(1).map(() => 4)]);
+    const ids = results.map(({ id }) => id);
+    const taken = first.slice(0, first.length / 2).map(({ id }) => id);
+    expect([
+      ...taken,
+      ...sent.slice(1).flatMap((each) => each.results.map(({ id }) => id)),
+    ]).toEqual(ids);
   });
 
   it('lets a few results wait for others', async () => {

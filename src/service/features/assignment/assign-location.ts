@@ -13,7 +13,9 @@ import {
   type LockedLocation,
   listAssigned,
   listCandidates,
+  listChecksOf,
   listSlugs,
+  listUnassigned,
   lockAssignments,
   type NewPlace,
   putAssignments,
@@ -21,6 +23,7 @@ import {
   setRevision,
 } from '../../store/assignments.ts';
 import {
+  noteGoneAgent,
   purgeTombstones,
   takeLocationChanges,
   tellLocation,
@@ -32,12 +35,21 @@ import { assign } from './rendezvous.ts';
 const RANGE_CHECKS = 5_000;
 /** Checks that are placed together; then the event loop turns. */
 const CHECKS_A_TURN = 1_000;
+/**
+ * Checks of agents that are gone, given to others in one transaction: their new agents hear of them
+ * while the next ones are given away.
+ */
+const MAX_ORPHANS = 5_000;
 /** Where more checks than these changed, all of the location are taken as changed. */
 const MAX_NAMED = 20_000;
 
 interface Pass extends LockedLocation {
   readonly locationId: string;
-  readonly nextRevision: number;
+  /**
+   * Of what is written next. Each turn has its own, so that an agent can be told of the changes in
+   * parts, a few revisions at a time.
+   */
+  nextRevision: number;
   readonly agents: readonly LiveAgent[];
   readonly epochs: ReadonlyMap<string, number>;
   /** Of the account's private locations. */
@@ -48,8 +60,8 @@ interface Pass extends LockedLocation {
 
 /**
  * Shares the checks of a location out among its live agents, and writes what differs from before:
- * all of them where an agent came, went or changed, else those that were changed. To be run in a
- * transaction.
+ * all of them where an agent came or changed, else those that were changed, and those of agents
+ * that are gone: no other check moves then (rendezvous.ts). To be run in a transaction.
  *
  * @returns false where another replica is at it or was before, or the location is gone
  */
@@ -59,7 +71,8 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
   const changes = await takeLocationChanges(tx, { locationId, maxChecks: MAX_NAMED });
   const reaped = await reapAgents(tx, { locationId });
   const purged = await purgeTombstones(tx, { locationId });
-  if (changes.count === 0 && reaped === 0) return purged;
+  const gone = [...changes.goneAgents, ...reaped];
+  if (changes.count === 0 && gone.length === 0) return purged;
   const named = changes.checkIds === null ? null : new Set(changes.checkIds);
   const agents = await listLiveAgents(tx, { locationId });
   const pass: Pass = {
@@ -71,12 +84,31 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
     slugs: new Set(await listSlugs(tx, location)),
     isChanged: (checkId) => named === null || named.has(checkId),
   };
-  const isWhole = changes.everything || named === null || reaped > 0;
-  const changed = isWhole ? await assignAll(tx, pass) : await assignNamed(tx, pass, [...named]);
-  if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision });
+  // Without any agent, why nobody has a check is another reason for all of them.
+  const isWhole = changes.everything || named === null || agents.length === 0;
+  const changed = isWhole
+    ? await assignAll(tx, pass)
+    : await assignNamed(tx, pass, [...new Set([...named, ...(await takeOrphans(tx, pass, gone))])]);
+  if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision - 1 });
   // A poll may wait for the end of this, also where it brought nothing new.
-  if (changed > 0 || isWhole) await tellLocation(tx, { locationId });
+  if (changed > 0 || isWhole || gone.length > 0) await tellLocation(tx, { locationId });
   return true;
+}
+
+/** Some of the checks of agents that are gone; where there are more of them, notes that once more. */
+async function takeOrphans(
+  tx: Sql,
+  { locationId }: Pass,
+  gone: readonly string[],
+): Promise<readonly string[]> {
+  if (gone.length === 0) return [];
+  const orphans = await listChecksOf(tx, { locationId, agentIds: gone, limit: MAX_ORPHANS });
+  if (orphans.length === MAX_ORPHANS) {
+    for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
+    return orphans;
+  }
+  // Who could have run those that nobody has may be among the gone: then the reason is another.
+  return [...orphans, ...(await listUnassigned(tx, { locationId }))];
 }
 
 async function assignAll(tx: Sql, pass: Pass): Promise<number> {
@@ -102,15 +134,30 @@ async function assignNamed(tx: Sql, pass: Pass, named: readonly string[]): Promi
 async function assignRange(tx: Sql, pass: Pass, range: CheckRange): Promise<number> {
   const candidates = await listCandidates(tx, { ...pass, range });
   const running = new Set(candidates.map(({ id }) => id));
-  const assigned = await listAssigned(tx, { ...pass, range });
-  const gone = assigned.filter((id) => !running.has(id));
+  const gone = await listGone(tx, pass, range, running);
   await dropAssignments(tx, { ...pass, revision: pass.nextRevision, checkIds: gone });
+  if (gone.length > 0) pass.nextRevision += 1;
   let changed = gone.length;
   for (let from = 0; from < candidates.length; from += CHECKS_A_TURN) {
     changed += await place(tx, pass, candidates.slice(from, from + CHECKS_A_TURN));
     await nextTurn();
   }
   return changed;
+}
+
+/** Those of a range that the location has, and that do not run there any more. */
+async function listGone(
+  tx: Sql,
+  pass: Pass,
+  range: CheckRange,
+  running: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  if (!('checkIds' in range)) {
+    const assigned = await listAssigned(tx, { ...pass, range });
+    return assigned.filter((id) => !running.has(id));
+  }
+  const checkIds = range.checkIds.filter((id) => !running.has(id));
+  return checkIds.length === 0 ? [] : listAssigned(tx, { ...pass, range: { checkIds } });
 }
 
 async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Promise<number> {
@@ -140,6 +187,7 @@ async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Pro
   const { locationId, accountId, nextRevision: revision } = pass;
   await addTombstones(tx, { locationId, revision, lost });
   await putAssignments(tx, { locationId, accountId, revision, places });
+  if (places.length > 0) pass.nextRevision += 1;
   return places.length;
 }
 

@@ -7,11 +7,11 @@ import {
   endLease,
   limitAgents,
   lockAgent,
-  renewLease,
+  type Renewal,
   takeLease,
 } from '../../store/agents.ts';
 import { lockAssignments, setRevision } from '../../store/assignments.ts';
-import { noteAgentChange } from '../../store/location-changes.ts';
+import { noteAgentChange, noteGoneAgent } from '../../store/location-changes.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import type { AgentCaller } from '../location-keys.ts';
 
@@ -23,6 +23,9 @@ export interface Lease {
   /** The agent has to be told the whole set: what it believes to have is of another epoch. */
   readonly begins: boolean;
 }
+
+/** Renews the lease of an agent that is as it was; see `renewLeases`. */
+export type Renew = (locationId: string, renewal: Renewal) => Promise<boolean>;
 
 /**
  * Renews the agent's lease, or gives it a new one.
@@ -38,15 +41,18 @@ export interface Lease {
  * @throws ServiceError 401 where the location is gone, 409 as above or where it has too many agents
  */
 export async function holdLease(
-  store: Store,
+  {
+    store,
+    renew,
+    leaseMs,
+  }: { readonly store: Store; readonly renew: Renew; readonly leaseMs: number },
   { accountId, locationId }: AgentCaller,
   request: PollRequest,
-  leaseMs: number,
 ): Promise<Lease> {
   const key = { locationId, id: request.agentId };
   const facts = factsOf(request, leaseMs);
   const { epoch } = request;
-  if (await renewLease(store, { ...key, epoch, facts })) return { epoch, begins: false };
+  if (await renew(locationId, { id: key.id, epoch, facts })) return { epoch, begins: false };
   return store.transaction(async (tx) => {
     // The assigner must see either the agent as it was or as it is from now on.
     const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
@@ -81,7 +87,7 @@ export async function releaseLease(
     const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
     if (location === null) return false;
     const released = await endLease(tx, { locationId, id: agentId, epoch });
-    if (released) await noteAgentChange(tx, { locationId });
+    if (released) await noteGoneAgent(tx, { locationId, agentId });
     return released;
   });
 }

@@ -67,7 +67,7 @@ async function readPage(
   const { after } = marker;
   const share = await readShare(shelf.sql, { ...agent, range: { after }, ...PAGE });
   const nextPage =
-    share.lastOfPart === null ? null : pageTextOf({ ...marker, after: share.lastOfPart });
+    share.lastOfPart === null ? null : pageTextOf({ ...marker, after: share.lastOfPart.checkId });
   return {
     revision,
     full: true,
@@ -78,30 +78,35 @@ async function readPage(
 }
 
 /**
- * What changed for an agent between two revisions.
+ * What changed for an agent between two revisions, or as much of it, up to some revision between
+ * them, as fits into one answer: its next poll brings what is left.
  *
  * @param to read before: what is told may be newer, and is then told again
- * @returns null where it does not fit into one answer
+ * @returns null where not even the changes of one revision fit
  */
 export async function deltaOf(
   shelf: CheckShelf,
   agent: AgentOfLocation,
   { since, to }: { readonly since: number; readonly to: number },
 ): Promise<ToldChecks | null> {
-  if (since === to) return { revision: to, full: false, upsert: [], remove: [], nextPage: null };
-  const lost = await listLost(shelf.sql, {
-    ...agent,
-    sinceRevision: since,
-    limit: MAX_REMOVALS + 1,
-  });
-  if (lost.length > MAX_REMOVALS) return null;
+  const limit = MAX_REMOVALS + 1;
+  const lost = await listLost(shelf.sql, { ...agent, sinceRevision: since, limit });
   const share = await readShare(shelf.sql, { ...agent, range: { sinceRevision: since }, ...DELTA });
-  if (share.lastOfPart !== null) return null;
-  const upsert = share.checks.map((each) => opened(shelf, each));
+  const cutLost = lost.length === limit ? lost.at(-1) : null;
+  // Of the revision in which either list was cut, some may be missing.
+  const whole = [cutLost, share.lastOfPart].map((cut) => (cut ? cut.revision - 1 : to));
+  const revision = Math.min(to, ...whole);
+  if (revision <= since && revision < to) return null;
+  const isIn = (change: { readonly revision: number }): boolean =>
+    revision === to || change.revision <= revision;
+  const upsert = share.checks.filter(isIn).map((each) => opened(shelf, each));
   // Lost and won back since; or while we looked, and then the next delta tells how it ended.
   const given = new Set(upsert.map(({ checkId }) => checkId));
-  const remove = lost.filter((checkId) => !given.has(checkId));
-  return { revision: to, full: false, upsert, remove, nextPage: null };
+  const remove = lost
+    .filter(isIn)
+    .flatMap(({ checkId }) => (given.has(checkId) ? [] : [checkId]))
+    .slice(0, MAX_REMOVALS);
+  return { revision, full: false, upsert, remove, nextPage: null };
 }
 
 function opened(

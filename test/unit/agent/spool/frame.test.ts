@@ -54,6 +54,10 @@ describe('frames', () => {
     for (let size = 0; size < bytes.length; size += 1) {
       expect(readFrame(bytes.subarray(0, size), 0)).toBeNull();
       expect(isTornWrite(bytes.subarray(0, size), 0)).toBe(true);
+      // The file had grown to its length before.
+      const grown = Buffer.alloc(bytes.length);
+      bytes.copy(grown, 0, 0, size);
+      expect(isTornWrite(grown, 0)).toBe(true);
     }
   });
 

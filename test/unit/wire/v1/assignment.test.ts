@@ -43,6 +43,10 @@ function sent(assignment: Assignment) {
   return assignmentEnvelope.parse(overTheWire(assignmentMessageOf(assignment)));
 }
 
+function assignmentOf(id: string): Assignment {
+  return { check: checkOf('URL', { id }), slots: SLOTS, answeredUntil: null, groupTags: [] };
+}
+
 describe('an assignment', () => {
   it.each(CHECKS.map((check) => [check.id, check] as const))(
     'of %s arrives whole',
@@ -101,6 +105,17 @@ describe('an assignment', () => {
       refusal: { checkId: 'odd', problem: expect.stringContaining(place) },
     });
   });
+
+  it.each(['future', 'request', 'tags'])(
+    'does not exhaust the stack, however deep its %s is nested',
+    (field) => {
+      const check = { ...sent(assignmentOf('deep')).check, other: 1 };
+      const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+      const message = { ...sent(assignmentOf('deep')), check: { ...check, [field]: deep } };
+      const read = readAssignment(message);
+      expect(read.ok).toBe(field === 'future');
+    },
+  );
 
   it('of any check never breaks the reader', () => {
     const fields = Object.fromEntries(

@@ -1,0 +1,104 @@
+import { messageOf } from '../../runtime/errors.ts';
+import type { Spool, SpooledRecord } from '../spool/spool.ts';
+import { BATCH_BYTES, BatchMemory, batchOf } from './batch.ts';
+import { type Answer, packJson } from './service-client.ts';
+
+/** What was read of the spool for one request, and the request's body. */
+export interface PackedBatch {
+  /** Up to where the spool was passed over. */
+  readonly after: number;
+  /** Of the lease that the request names. */
+  readonly epoch: number;
+  /** What came after that, artifacts' notes among them. */
+  readonly read: readonly SpooledRecord[];
+  /** Those without the notes, of which the request has the first so many. */
+  readonly records: readonly SpooledRecord[];
+  readonly sent: number;
+  /** JSON in gzip. */
+  readonly body: Buffer;
+}
+
+export interface PackedBatchesOptions {
+  readonly spool: Spool;
+  readonly agentId: string;
+  /** Of the agent's lease, as it is now. */
+  readonly epoch: () => number;
+}
+
+interface Ahead {
+  readonly after: number;
+  readonly packed: Promise<Answer<PackedBatch>>;
+}
+
+/**
+ * Makes the bodies of requests out of the spool, one at a time. While one is on its way the next can
+ * be made already: reading and packing take about as long as a service takes for a batch.
+ */
+export class PackedBatches {
+  readonly #options: PackedBatchesOptions;
+  readonly #memory = new BatchMemory();
+  #ahead: Ahead | null = null;
+
+  constructor(options: PackedBatchesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The next batch of at most so many records after that key; nothing leaves the spool by it. Where
+   * the disk cannot be read for now, that is waited for like a service that cannot be reached.
+   */
+  async next(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {
+    const ahead = this.#ahead;
+    const ready = await this.end();
+    const isIt =
+      ready?.ok === true &&
+      ahead?.after === after &&
+      ready.value.epoch === this.#options.epoch() &&
+      ready.value.sent > 0 &&
+      ready.value.sent <= maxRecords;
+    return isIt ? ready : this.#pack(after, maxRecords);
+  }
+
+  /**
+   * Begins to make the batch that follows this one, where there is enough in the spool to fill it.
+   * It is used if it turns out to be the next.
+   */
+  makeAfter({ read, records, sent }: PackedBatch, maxRecords: number): void {
+    const last = read.at(-1);
+    const isMore = this.#options.spool.depth.bytes >= 2 * BATCH_BYTES;
+    if (this.#ahead !== null || last === undefined || sent < records.length || !isMore) return;
+    this.#ahead = { after: last.key, packed: this.#pack(last.key, maxRecords) };
+  }
+
+  /** Resolves when nothing is being made; with what was. */
+  async end(): Promise<Answer<PackedBatch> | null> {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    return (await ahead?.packed) ?? null;
+  }
+
+  async #pack(after: number, maxRecords: number): Promise<Answer<PackedBatch>> {
+    const { spool, agentId, epoch: epochNow } = this.#options;
+    try {
+      const read = await spool.batch(BATCH_BYTES, after);
+      const records = read.filter(({ kind }) => kind !== 'artifact-note');
+      const epoch = epochNow();
+      const batch = batchOf(records, maxRecords, { agentId, epoch }, this.#memory);
+      const sent = batch.records.length;
+      const body = sent === 0 ? NOTHING : await packJson(batch.json);
+      return { ok: true, value: { after, epoch, read, records, sent, body } };
+    } catch (error) {
+      const message = messageOf(error);
+      return { ok: false, fault: { ...UNREADABLE, message } };
+    }
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+
+const UNREADABLE = {
+  kind: 'failed',
+  status: null,
+  retryAfterMs: null,
+  attributes: {},
+} as const;
