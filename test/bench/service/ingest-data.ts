@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
-import { resultIdOf, sequenceIdOf } from '../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../src/model/result.ts';
+import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
+import type { CheckResult, HttpDetail } from '../../../src/model/result.ts';
 
 /** One upload of an agent, as it goes over the wire. */
 export interface Upload {
@@ -35,7 +35,7 @@ export function* uploadsOf(options: {
 }
 
 /** What an API check over TLS with two assertions and half a kilobyte of JSON gives. */
-function apiResult(run: {
+export function apiResult(run: {
   readonly checkId: string;
   readonly location: string;
   readonly slotMs: number;

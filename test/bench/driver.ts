@@ -1,0 +1,66 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A process of plain Node that does what each line of its stdin says, and answers with a line. */
+export interface Driver {
+  readonly pid: number;
+  /** Its first line. */
+  readonly firstLine: string;
+  /** @throws Error with what it said where it ended */
+  ask<Answer>(command: object): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts `drivers/NAME.mjs` and waits for its first line. It is ended with the signal.
+ *
+ * @param options its one argument, as JSON
+ */
+export async function startDriver(
+  name: string,
+  options: object,
+  signal: AbortSignal,
+): Promise<Driver> {
+  const path = join(import.meta.dirname, 'drivers', `${name}.mjs`);
+  const child = spawn(process.execPath, [path, JSON.stringify(options)], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const ended = once(child, 'close');
+  const end = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', end, { once: true });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (said.length < 20_000) said += text;
+  });
+  // It may have ended before it is written to; the next line says so.
+  child.stdin.on('error', () => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const nextLine = async (): Promise<string> => {
+    const next = await lines.next();
+    if (next.done === true) throw new Error(`${name} ended: ${said.trim()}`);
+    return next.value;
+  };
+  const stop = async (): Promise<void> => {
+    signal.removeEventListener('abort', end);
+    end();
+    await ended;
+  };
+  let first: string;
+  try {
+    first = await nextLine();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    pid: child.pid ?? 0,
+    firstLine: first,
+    async ask<Answer>(command: object): Promise<Answer> {
+      child.stdin.write(`${JSON.stringify(command)}\n`);
+      return JSON.parse(await nextLine());
+    },
+    stop,
+  };
+}

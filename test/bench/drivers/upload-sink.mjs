@@ -1,0 +1,112 @@
+// What uploads go to, in a process of its own. It does the same work for the agent as for whoever
+// sends the same bytes in another way: a batch of results is unpacked, parsed, hashed and on disk
+// before it is answered; bytes of an artifact are hashed as they come and synced every PART_BYTES.
+// Its argument is {folder} as JSON. Its first line of stdout is {"origin": …}, and each line of
+// stdin, {"seen": true}, is answered with what came since the last: {results, bytes, digests}.
+import { createHash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+
+const { folder } = JSON.parse(process.argv[2]);
+/** As the service has it. */
+const PART_BYTES = 8 * 1024 * 1024;
+const results = await open(join(folder, 'results'), 'w');
+const artifact = await open(join(folder, 'artifact'), 'w');
+
+let seen = { results: 0, bytes: 0, digests: [] };
+/** Of the artifact that is being uploaded in parts. */
+let begun = null;
+
+async function takeResults(request) {
+  const json = gunzipSync(await buffer(request));
+  const batch = JSON.parse(json);
+  createHash('sha256').update(json).digest();
+  // In one place, so that the disk does not fill.
+  await results.write(json, 0, json.length, 0);
+  await results.datasync();
+  seen.results += batch.results.length;
+  seen.bytes += json.length;
+  return { accepted: batch.results.map(({ id }) => id), rejected: [] };
+}
+
+/** Writes what comes from there on, and returns how much it was. */
+async function takeBytes(request, hash, from) {
+  let at = from;
+  let synced = from;
+  for await (const chunk of request) {
+    hash.update(chunk);
+    await artifact.write(chunk, 0, chunk.length, at);
+    at += chunk.length;
+    if (at - synced < PART_BYTES) continue;
+    await artifact.datasync();
+    synced = at;
+  }
+  if (at > synced) await artifact.datasync();
+  seen.bytes += at - from;
+}
+
+async function begin(request) {
+  const { bytes, sha256 } = JSON.parse(await buffer(request));
+  begun = { sha256, parts: new Map() };
+  const count = Math.ceil(bytes / PART_BYTES);
+  const parts = Array.from({ length: count }, (_, index) => ({
+    n: index + 1,
+    url: `/agent/v1/artifacts/upload-1/parts/${index + 1}`,
+    method: 'PUT',
+    headers: {},
+  }));
+  return { uploadId: 'upload-1', partBytes: PART_BYTES, parts };
+}
+
+async function takePart(request, n) {
+  const hash = createHash('sha256');
+  await takeBytes(request, hash, (n - 1) * PART_BYTES);
+  begun.parts.set(n, hash.digest('hex'));
+  return null;
+}
+
+async function takeWhole(request) {
+  const hash = createHash('sha256');
+  await takeBytes(request, hash, 0);
+  seen.digests.push(hash.digest('hex'));
+  return null;
+}
+
+function complete() {
+  seen.digests.push(
+    ...[...begun.parts].sort(([one], [other]) => one - other).map(([, hex]) => hex),
+  );
+  return { complete: true, missing: [] };
+}
+
+function answer(request) {
+  const path = request.url;
+  const part = /^\/agent\/v1\/artifacts\/upload-1\/parts\/(\d+)$/.exec(path);
+  if (path === '/agent/v1/results') return takeResults(request);
+  if (path === '/agent/v1/artifacts') return begin(request);
+  if (part !== null) return takePart(request, Number(part[1]));
+  if (path.endsWith('/complete')) return complete();
+  return takeWhole(request);
+}
+
+const server = createServer(async (request, response) => {
+  try {
+    const value = await answer(request);
+    response.writeHead(value === null ? 204 : 200, { 'content-type': 'application/json' });
+    response.end(value === null ? '' : JSON.stringify(value));
+  } catch (error) {
+    response.writeHead(500).end(`${error}`);
+  }
+});
+server.listen(0, '127.0.0.1', () => {
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  process.stdout.write(`${JSON.stringify({ origin })}\n`);
+});
+for await (const _ of createInterface({ input: process.stdin })) {
+  process.stdout.write(`${JSON.stringify(seen)}\n`);
+  seen = { results: 0, bytes: 0, digests: [] };
+}

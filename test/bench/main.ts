@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { missingPrograms } from './needs.ts';
+import type { Part, PartContext } from './part.ts';
+import { PARTS } from './parts/index.ts';
+import { writeReadme } from './readme.ts';
+import { type Row, rowOf } from './row.ts';
+import { tableOf } from './table.ts';
+
+/** `npm run bench [-- PART... --short --json FILE --readme]`; dist must be compiled before. */
+
+const HELP = `Measures the agent and the service beside what one would use instead.
+
+Usage: npm run bench -- [PART...] [--short] [--rounds N] [--json FILE] [--readme]
+
+  PART         one or more of: ${PARTS.map(({ name }) => name).join(', ')}; all that
+               take no more than a few minutes unless given
+  --short      one short round of each: shows that it works, its figures mean nothing
+  --rounds N   how often each measure is taken; 3 unless given
+  --json FILE  writes the rows there, too
+  --readme     writes the table and its method into README.md, which takes all parts
+
+Example: npm run bench -- http dns --json rows.json`;
+const DEFAULT_ROUNDS = 3;
+
+interface Options {
+  readonly parts: readonly Part[];
+  readonly short: boolean;
+  readonly rounds: number;
+  readonly json: string | null;
+  readonly readme: boolean;
+}
+
+function optionsOf(args: readonly string[]): Options | null {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      short: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: String(DEFAULT_ROUNDS) },
+      json: { type: 'string' },
+      readme: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return null;
+  const unknown = positionals.find((name) => PARTS.every((part) => part.name !== name));
+  if (unknown !== undefined) throw new Error(`there is no part ${unknown}; --help names them`);
+  const usual = values.short ? PARTS : PARTS.filter(({ isLong = false }) => !isLong);
+  const rounds = Number(values.rounds);
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    throw new Error(`--rounds must be a whole number from 1, not ${values.rounds}`);
+  }
+  if (values.readme && (positionals.length > 0 || values.short)) {
+    throw new Error('--readme is for the whole table: leave the names of parts and --short out');
+  }
+  return {
+    parts:
+      positionals.length === 0 ? usual : PARTS.filter(({ name }) => positionals.includes(name)),
+    short: values.short,
+    rounds: values.short ? 1 : rounds,
+    json: values.json ?? null,
+    readme: values.readme,
+  };
+}
+
+/** Each part by itself, so that none runs beside another. */
+async function measured(
+  { parts, short, rounds }: Options,
+  signal: AbortSignal,
+): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const part of parts) {
+    const progress: PartContext['progress'] = (doing) =>
+      process.stderr.write(`${part.name}: ${doing}\n`);
+    const missing = missingPrograms(part);
+    if (missing.length > 0) throw new Error(`${part.name} needs ${missing.join(', ')}`);
+    for (const found of await part.run({ short, rounds, progress, signal })) {
+      rows.push(rowOf(found));
+    }
+  }
+  return rows;
+}
+
+async function main(): Promise<void> {
+  const options = optionsOf(process.argv.slice(1).filter((arg) => arg !== '--'));
+  if (options === null) {
+    process.stdout.write(`${HELP}\n`);
+    return;
+  }
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort(new Error('interrupted')));
+  const rows = await measured(options, stop.signal);
+  process.stdout.write(`${tableOf(rows)}\n`);
+  if (options.json !== null) {
+    writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
+  }
+  if (options.readme) writeReadme(options.parts, rows);
+}
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import type { Features } from '../../../src/service/features.ts';
+import { apiRoutes } from '../../../src/service/http/api-routes.ts';
+import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { migrate } from '../../../src/service/store/migrate.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { startServiceApp } from '../../support/service-app.ts';
+import { testFeatures } from '../../support/service-features.ts';
+import { silentLog, storeConfig } from '../../support/silent-store.ts';
+import { makeData } from '../analytics/data.ts';
+import type { Measured, Part, PartContext } from '../part.ts';
+import { median } from '../row.ts';
+import { openPostgres } from '../service/bench-database.ts';
+
+const TEN_MILLION = 10_000_000;
+const SHORT = 200_000;
+/** Of one kind in a round; each is of another check than the one before. */
+const REPORTS = 7;
+/** The first reports of a connection make it read the catalogue. */
+const WARM_UPS = 3;
+const TIMEOUT_MS = 600_000;
+const METRICS =
+  'responseTime_avg,responseTime_p95,responseTime_p99,responseTime_max,dns_avg,firstByte_p95,availability';
+const HOURLY = `aggregationInterval=60&metrics=${METRICS}`;
+
+const ASKED = [
+  {
+    what: 'last 30 days of a check that runs every minute, hourly',
+    kind: 'minutely',
+    query: `quickRange=last30Days&${HOURLY}`,
+    limitMs: 150,
+  },
+  {
+    what: 'last 7 days of a check that runs every minute in three locations, by location, hourly',
+    kind: 'parallel',
+    query: `quickRange=last7Days&groupBy=runLocation&${HOURLY}`,
+    limitMs: 250,
+  },
+  {
+    what: 'last 7 days of a check that runs every minute in turn, by location, hourly',
+    kind: 'minutely',
+    query: `quickRange=last7Days&groupBy=runLocation&${HOURLY}`,
+    limitMs: 250,
+  },
+] as const;
+
+/** How quickly the service answers for a month. */
+export const analyticsPart: Part = {
+  name: 'analytics',
+  method:
+    'Reports of seven metrics by the hour, three of them percentiles, over the HTTP API of a service on PostgreSQL as it comes, on the same machine, with 10 million results of 2,650 checks in 31 days. Each report is of another check than the one before; a round is the median of seven.',
+  programs: [],
+  isLong: true,
+  async run(context) {
+    const database = await openPostgres();
+    try {
+      return await measure(database.config.databaseUrl, context);
+    } finally {
+      await database.remove();
+    }
+  },
+};
+
+async function measure(
+  databaseUrl: string | null,
+  { short, rounds, progress }: PartContext,
+): Promise<readonly Measured[]> {
+  const config = storeConfig({ databaseUrl, statementTimeoutMs: TIMEOUT_MS });
+  const log = silentLog();
+  const store = await openStore(config, { clock: systemClock, log });
+  try {
+    await migrate(store, log);
+    const { features, close } = await testFeatures(store, systemClock);
+    try {
+      const accountId = randomUUID();
+      await insertAccount(store, { id: accountId, name: 'bench', createdAtMs: Date.now() });
+      const results = short ? SHORT : TEN_MILLION;
+      progress(`making ${results} results${short ? '' : ', which takes minutes'}`);
+      const data = await makeData(store, {
+        accountId,
+        check: await checkBody(features, accountId),
+        nowMs: Date.now(),
+        share: results / TEN_MILLION,
+      });
+      const service = await startServiceApp(apiRoutes(features, new AbortController().signal), {
+        store,
+        authenticator: features.apiKeys,
+        locationKeys: features.locationKeys,
+      });
+      try {
+        const measured: Measured[] = [];
+        for (const { what, kind, query, limitMs } of ASKED) {
+          progress(what);
+          // One key may ask thirty times a minute.
+          const newKey = async (): Promise<string> =>
+            (await features.apiKeys.create(accountId, { name: kind, role: 'read' })).key;
+          const ask = async (key: string, report: number): Promise<number> => {
+            const ids = data.ids[kind];
+            const path = `/v1/analytics/api-checks/${ids[report % ids.length]}?${query}`;
+            const askedMs = performance.now();
+            const { status, text } = await service.ask(path, { key });
+            if (status !== 200) throw new Error(`${status} ${text.slice(0, 500)}`);
+            if (!text.includes('"time"')) throw new Error(`a report without points: ${path}`);
+            return performance.now() - askedMs;
+          };
+          const values = await reportTimes(rounds, newKey, ask);
+          const measure = `Analytics: ${what}, of ${results.toLocaleString('en')} results`;
+          const target = { of: 'value', bound: 'at most', number: limitMs } as const;
+          measured.push({ measure, values, unit: 'ms', target });
+        }
+        return measured;
+      } finally {
+        await service.close();
+      }
+    } finally {
+      await close();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+async function reportTimes(
+  rounds: number,
+  newKey: () => Promise<string>,
+  ask: (key: string, report: number) => Promise<number>,
+): Promise<readonly number[]> {
+  let report = 0;
+  const take = async (count: number): Promise<number[]> => {
+    const key = await newKey();
+    const tookMs: number[] = [];
+    for (let asked = 0; asked < count; asked += 1, report += 1) {
+      tookMs.push(await ask(key, report));
+    }
+    return tookMs;
+  };
+  await take(WARM_UPS);
+  const medians: number[] = [];
+  for (let round = 0; round < rounds; round += 1) medians.push(median(await take(REPORTS)));
+  return medians;
+}
+
+/** A body as the API makes it. */
+async function checkBody(features: Features, accountId: string): Promise<object> {
+  const request = { url: 'https://orders.test/health' };
+  const body = { checkType: 'API', name: 'Orders', request, locations: ['eu-west-1'] };
+  const { check } = await features.checks.put(accountId, 'first', body, { autoAssignAlerts: true });
+  const { id: _, ...fields } = check;
+  return fields;
+}

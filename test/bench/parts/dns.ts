@@ -1,0 +1,82 @@
+import { writeFileSync } from 'node:fs';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import type { Measured, Part, PartContext } from '../part.ts';
+import { withLoadedAgent } from '../rig/agent.ts';
+import { withBlackbox } from '../rig/blackbox.ts';
+import { runToEnd } from '../rig/child.ts';
+import { atMost, beside, takeInTurns } from '../rig/compare.ts';
+import { durationsOf } from '../rig/durations.ts';
+import { manyChecks } from '../rig/many.ts';
+import { NAMES, type NameServer, withNameServer } from '../rig/name-server.ts';
+
+const RUNS_A_SECOND = 15_000;
+const STEADY_RUNS_A_SECOND = 1_000;
+
+export const dnsPart: Part = {
+  name: 'dns',
+  method:
+    'DNS checks over UDP of the addresses of names that nsd serves, beside the dns module of the blackbox exporter, and dnsperf as the limit: queries alone, in C; measured like http.',
+  programs: ['nsd', 'dnsperf', 'wrk', 'prometheus-blackbox-exporter'],
+  run: (context) => withNameServer((server) => measure(server, context)),
+};
+
+async function measure({ port }: NameServer, context: PartContext): Promise<readonly Measured[]> {
+  const { warmUpMs, measureMs, peerSeconds } = durationsOf(context);
+  const agent = async (runsASecond: number) => {
+    const checks = manyChecks(runsASecond, (n) => ({
+      checkType: 'DNS',
+      request: {
+        recordType: 'A',
+        query: NAMES[n % NAMES.length],
+        nameServer: '127.0.0.1',
+        port,
+        assertions: [{ source: 'RESPONSE_CODE', comparison: 'EQUALS', target: 'NOERROR' }],
+      },
+    }));
+    const { perSecond, cpuMsEach } = await withLoadedAgent({ checks }, (loaded) =>
+      loaded.measure(warmUpMs, measureMs, context.signal),
+    );
+    return { perSecond, cpuMsEach };
+  };
+  // The exporter has a module for each name.
+  const asked = { query_type: 'A', transport_protocol: 'udp', preferred_ip_protocol: 'ip4' };
+  const modules = { dns: { prober: 'dns', dns: { ...asked, query_name: NAMES[0] } } };
+  return withBlackbox(modules, async (blackbox) => {
+    const of = await takeInTurns(
+      {
+        agent: () => agent(STEADY_RUNS_A_SECOND),
+        saturated: () => agent(RUNS_A_SECOND),
+        blackbox: async () => ({
+          ...(await blackbox.drive('dns', [`127.0.0.1:${port}`], peerSeconds)),
+        }),
+        dnsperf: () => queries(port, peerSeconds),
+      },
+      context,
+    );
+    const rate = (kind: Parameters<typeof of>[0]) => of(kind, 'perSecond');
+    const cpu = (kind: Parameters<typeof of>[0]) => of(kind, 'cpuMsEach');
+    const name = 'blackbox exporter';
+    return [
+      beside('DNS checks', '/s', rate('saturated'), { name, values: rate('blackbox') }),
+      beside('DNS checks', '/s', rate('saturated'), {
+        name: 'dnsperf, queries alone',
+        values: rate('dnsperf'),
+      }),
+      beside('CPU a DNS check', 'ms', cpu('agent'), { name, values: cpu('blackbox') }, atMost(0.4)),
+    ];
+  });
+}
+
+async function queries(port: number, seconds: number) {
+  const folder = makeTempFolder();
+  try {
+    writeFileSync(folder.file('names'), NAMES.map((name) => `${name} A\n`).join(''));
+    const args = ['-s', '127.0.0.1', '-p', String(port), '-l', String(seconds)];
+    const { stdout, cpuMs } = await runToEnd('dnsperf', [...args, '-d', folder.file('names')]);
+    const completed = Number(/Queries completed:\s+(\d+)/.exec(stdout)?.[1]);
+    if (!(completed > 0)) throw new Error(`dnsperf got no answers: ${stdout}`);
+    return { perSecond: completed / seconds, cpuMsEach: cpuMs / completed };
+  } finally {
+    folder.remove();
+  }
+}

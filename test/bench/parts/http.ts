@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { Measured, Part, PartContext } from '../part.ts';
+import { withLoadedAgent } from '../rig/agent.ts';
+import { withBlackbox } from '../rig/blackbox.ts';
+import { runToEnd } from '../rig/child.ts';
+import { atMost, beside, takeInTurns } from '../rig/compare.ts';
+import { durationsOf } from '../rig/durations.ts';
+import { manyChecks } from '../rig/many.ts';
+import { type WebServer, withWebServer } from '../rig/web-server.ts';
+
+const BARE = join(import.meta.dirname, '../drivers/bare-requests.mjs');
+const AT_ONCE = 50;
+/** More than one core can do. */
+const RUNS_A_SECOND = 5_000;
+/** What the agent does well within its power: no slot is missed, which would be work, too. */
+const STEADY_RUNS_A_SECOND = 500;
+
+export const httpPart: Part = {
+  name: 'http',
+  method:
+    'URL checks with one assertion against nginx, a fresh connection each. The agent gets them by its protocol from a service that takes no results, so the path is that from the slot to the spool on disk; CPU is that of its whole process, at 500 runs a second. The blackbox exporter is asked by wrk, as much as it can do; bare undici makes a Client for each request, bare sockets write and read the same bytes.',
+  programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
+  run: (context) => withWebServer((web) => measure(web, context)),
+};
+
+async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
+  const { warmUpMs, measureMs, peerSeconds } = durationsOf(context);
+  const agent = async (runsASecond: number) => {
+    const load = { checks: manyChecks(runsASecond, (n) => urlCheck(web, n)) };
+    const { perSecond, cpuMsEach } = await withLoadedAgent(load, (loaded) =>
+      loaded.measure(warmUpMs, measureMs, context.signal),
+    );
+    return { perSecond, cpuMsEach };
+  };
+  const bare = async (how: string) => {
+    const { stdout } = await runToEnd(process.execPath, [
+      BARE,
+      how,
+      String(peerSeconds),
+      String(AT_ONCE),
+      ...web.plain,
+    ]);
+    const { requests, seconds, cpuMs } = JSON.parse(stdout);
+    return { perSecond: requests / seconds, cpuMsEach: cpuMs / requests };
+  };
+  const modules = { http: { prober: 'http', http: { preferred_ip_protocol: 'ip4' } } };
+  return withBlackbox(modules, async (blackbox) => {
+    const of = await takeInTurns(
+      {
+        agent: () => agent(STEADY_RUNS_A_SECOND),
+        saturated: () => agent(RUNS_A_SECOND),
+        blackbox: async () => ({ ...(await blackbox.drive('http', web.plain, peerSeconds)) }),
+        undici: () => bare('undici'),
+        socket: () => bare('socket'),
+      },
+      context,
+    );
+    const cpu = (kind: Parameters<typeof of>[0]) => of(kind, 'cpuMsEach');
+    const blackboxCpu = { name: 'blackbox exporter', values: cpu('blackbox') };
+    const undiciCpu = { name: 'bare undici', values: cpu('undici') };
+    const socketCpu = { name: 'bare sockets', values: cpu('socket') };
+    return [
+      beside('URL checks, plain HTTP', '/s', of('saturated', 'perSecond'), {
+        name: 'blackbox exporter',
+        values: of('blackbox', 'perSecond'),
+      }),
+      beside('CPU a URL check', 'ms', cpu('agent'), blackboxCpu, atMost(0.45)),
+      beside('CPU a URL check', 'ms', cpu('agent'), undiciCpu, atMost(1.35)),
+      beside('CPU a URL check', 'ms', cpu('agent'), socketCpu),
+      beside('CPU a URL check, as many as it can', 'ms', cpu('saturated'), blackboxCpu),
+    ];
+  });
+}
+
+function urlCheck({ plain }: WebServer, n: number): object {
+  const assertions = [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }];
+  const url = `${plain[n % plain.length]}/health`;
+  return { checkType: 'URL', request: { url, ipFamily: 'IPv4', assertions } };
+}

@@ -1,0 +1,72 @@
+import type { Measured, Part, PartContext } from '../part.ts';
+import { withLoadedAgent } from '../rig/agent.ts';
+import { withBlackbox } from '../rig/blackbox.ts';
+import { runToEnd } from '../rig/child.ts';
+import { atMost, beside, takeInTurns } from '../rig/compare.ts';
+import { durationsOf } from '../rig/durations.ts';
+import { manyChecks } from '../rig/many.ts';
+import { type WebServer, withWebServer } from '../rig/web-server.ts';
+
+const RUNS_A_SECOND = 2_000;
+const STEADY_RUNS_A_SECOND = 200;
+
+export const httpsPart: Part = {
+  name: 'https',
+  method:
+    'The same over TLS 1.3 with a fresh, verified handshake each: a leaf of P-256 below an intermediate below a root that is trusted by file. openssl s_time makes handshakes alone, in C.',
+  programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter', 'openssl'],
+  run: (context) => withWebServer((web) => measure(web, context)),
+};
+
+async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
+  const { warmUpMs, measureMs, peerSeconds } = durationsOf(context);
+  const agent = async (runsASecond: number) => {
+    const checks = manyChecks(runsASecond, (n) => urlCheck(web, n));
+    const load = { checks, env: { NODE_EXTRA_CA_CERTS: web.caFile } };
+    const { perSecond, cpuMsEach } = await withLoadedAgent(load, (loaded) =>
+      loaded.measure(warmUpMs, measureMs, context.signal),
+    );
+    return { perSecond, cpuMsEach };
+  };
+  const tls = { ca_file: web.caFile };
+  const http = { preferred_ip_protocol: 'ip4', tls_config: tls, fail_if_not_ssl: true };
+  return withBlackbox({ https: { prober: 'http', http } }, async (blackbox) => {
+    const of = await takeInTurns(
+      {
+        agent: () => agent(STEADY_RUNS_A_SECOND),
+        saturated: () => agent(RUNS_A_SECOND),
+        blackbox: async () => ({ ...(await blackbox.drive('https', web.secure, peerSeconds)) }),
+        openssl: () => handshakes(web, peerSeconds),
+      },
+      context,
+    );
+    const cpu = (kind: Parameters<typeof of>[0]) => of(kind, 'cpuMsEach');
+    const blackboxCpu = { name: 'blackbox exporter', values: cpu('blackbox') };
+    return [
+      beside('URL checks, HTTPS', '/s', of('saturated', 'perSecond'), {
+        name: 'blackbox exporter',
+        values: of('blackbox', 'perSecond'),
+      }),
+      beside('CPU an HTTPS check', 'ms', cpu('agent'), blackboxCpu, atMost(0.9)),
+      beside('CPU an HTTPS check', 'ms', cpu('agent'), {
+        name: 'openssl s_time, handshake alone',
+        values: cpu('openssl'),
+      }),
+    ];
+  });
+}
+
+async function handshakes({ securePorts, caFile }: WebServer, seconds: number) {
+  const connect = `127.0.0.1:${securePorts[0]}`;
+  const args = ['s_time', '-connect', connect, '-new', '-time', String(seconds), '-CAfile', caFile];
+  const { stdout, cpuMs } = await runToEnd('openssl', [...args, '-verify', '3']);
+  const connections = Number(/(\d+) connections in [\d.]+ real seconds/.exec(stdout)?.[1]);
+  if (!(connections > 0)) throw new Error(`openssl s_time made no connections: ${stdout}`);
+  return { perSecond: connections / seconds, cpuMsEach: cpuMs / connections };
+}
+
+function urlCheck({ secure }: WebServer, n: number): object {
+  const assertions = [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }];
+  const url = `${secure[n % secure.length]}/health`;
+  return { checkType: 'URL', request: { url, ipFamily: 'IPv4', assertions } };
+}

@@ -1,0 +1,29 @@
+import type { Part } from '../part.ts';
+import { analyticsPart } from './analytics.ts';
+import { dnsPart } from './dns.ts';
+import { httpPart } from './http.ts';
+import { httpsPart } from './https.ts';
+import { icmpPart } from './icmp.ts';
+import { memoryPart } from './memory.ts';
+import { schedulePart } from './schedule.ts';
+import { scrubPart } from './scrub.ts';
+import { servicePart } from './service.ts';
+import { startPart } from './start.ts';
+import { tcpPart } from './tcp.ts';
+import { uploadPart } from './upload.ts';
+
+/** In the order in which they are measured and shown. */
+export const PARTS: readonly Part[] = [
+  httpPart,
+  httpsPart,
+  tcpPart,
+  dnsPart,
+  icmpPart,
+  schedulePart,
+  memoryPart,
+  startPart,
+  uploadPart,
+  servicePart,
+  scrubPart,
+  analyticsPart,
+];

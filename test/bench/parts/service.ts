@@ -1,0 +1,41 @@
+import type { Measured, Part, PartContext } from '../part.ts';
+import { measureAssignment } from '../service/assignment.ts';
+import { openPglite, startBenchServer } from '../service/bench-database.ts';
+import { measureFanOut } from '../service/fan-out.ts';
+import { measureIngest } from '../service/ingest.ts';
+
+const INGEST = { of: 'value', bound: 'at least', number: 5_000 } as const;
+
+/** What the service does for many agents: takes results in, tells of changes, shares checks out. */
+export const servicePart: Part = {
+  name: 'service',
+  method:
+    'The built service in a process of its own, on PostgreSQL with fsync (or PGlite), on the same machine as what asks it. Ingest: 8 connections post gzip batches of 250 results of 3.4 KB; fan-out: simulated agents hold their long polls in a process of plain Node, which also asks the API for the change and stops the time when the last agent that it concerns has it; assignment: until the agents together have every check once.',
+  programs: [],
+  async run(context) {
+    const { short } = context;
+    const checks = short ? 2_000 : 100_000;
+    const agents = short ? 50 : 1_000;
+    const server = await startBenchServer();
+    try {
+      return [
+        await measureIngest(await server.open(), short ? 2_000 : 40_000, INGEST, context),
+        // Making one takes longer than a short run should.
+        ...(short ? [] : [await ingestOnPglite(context)]),
+        ...(await measureFanOut(await server.open(), agents, context)),
+        ...(await measureAssignment(await server.open(), checks, context)),
+      ];
+    } finally {
+      await server.remove();
+    }
+  },
+};
+
+async function ingestOnPglite(context: PartContext): Promise<Measured> {
+  const database = await openPglite();
+  try {
+    return await measureIngest(database, 14_000, undefined, context);
+  } finally {
+    await database.remove();
+  }
+}

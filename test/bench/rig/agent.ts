@@ -1,0 +1,122 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { cpuMsOf } from '../cpu-time.ts';
+import { type Running, startChild } from './child.ts';
+
+/**
+ * The agent under a load of its own: the real process, its checks by the agent protocol from a
+ * service beside it that takes no results, so that what is measured ends in the spool.
+ */
+
+const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
+const SERVICE = join(import.meta.dirname, '../drivers/agent-service.mjs');
+/** The least that the protocol has. */
+const PERIOD_MS = 1_000;
+
+export interface Load {
+  /** The API's bodies; each is due `perSecond / checks.length` times a second, never more than once. */
+  readonly checks: readonly object[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Throughput {
+  readonly runs: number;
+  readonly perSecond: number;
+  readonly cpuMsEach: number;
+}
+
+export interface LoadedAgent {
+  readonly pid: number;
+  /** Passed runs of the time between, and what they took of CPU. Throws where a run failed. */
+  measure(warmUpMs: number, durationMs: number, signal: AbortSignal): Promise<Throughput>;
+}
+
+/** Starts it, works with it, and ends it, however the work ends. */
+export async function withLoadedAgent<Value>(
+  { checks, env = {} }: Load,
+  work: (agent: LoadedAgent) => Promise<Value>,
+): Promise<Value> {
+  const folder = makeTempFolder();
+  const started: Running[] = [];
+  try {
+    const service = await startChild(process.execPath, [SERVICE], {
+      input: JSON.stringify({ assignments: checks.map(assignmentOf) }),
+      readyOn: { stream: 'stdout', pattern: /(\d+)\n/ },
+    });
+    started.push(service);
+    const agent = await startChild(process.execPath, [...execArgv(), MAIN, 'agent'], {
+      env: {
+        SERVICE_URL: `http://127.0.0.1:${service.firstLine}`,
+        API_KEY: `pl_${'0'.repeat(32)}`,
+        DATA_DIR: folder.file('data'),
+        AGENT_HEALTH_PORT: '0',
+        SHUTDOWN_GRACE_SECONDS: '1',
+        EXTERNAL_OBSERVABILITY: 'off',
+        SPOOL_MAX_MIB: '4096',
+        ...env,
+      },
+      readyOn: { stream: 'stderr', pattern: /"port":(\d+)/ },
+    });
+    started.push(agent);
+    const metrics = `http://127.0.0.1:${agent.firstLine}/metrics`;
+    return await work({
+      pid: agent.pid,
+      async measure(warmUpMs, durationMs, signal) {
+        await delay(warmUpMs, undefined, { signal });
+        if (agent.hasEnded()) throw new Error(`the agent ended: ${agent.stderr()}`);
+        const before = { ...(await runsOf(metrics)), cpuMs: cpuMsOf(agent.pid) };
+        const startMs = performance.now();
+        await delay(durationMs, undefined, { signal });
+        if (agent.hasEnded()) throw new Error(`the agent ended: ${agent.stderr()}`);
+        const after = { ...(await runsOf(metrics)), cpuMs: cpuMsOf(agent.pid) };
+        const seconds = (performance.now() - startMs) / 1000;
+        const runs = after.passed - before.passed;
+        const others = after.others - before.others;
+        if (runs === 0 || others > 0) {
+          const failed = `${others} of ${runs + others} runs of the agent did not pass`;
+          throw new Error(`${failed}; it said: ${agent.stderr()}`);
+        }
+        return {
+          runs,
+          perSecond: runs / seconds,
+          cpuMsEach: (after.cpuMs - before.cpuMs) / runs,
+        };
+      },
+    });
+  } finally {
+    for (const running of started.reverse()) await running.stop();
+    folder.remove();
+  }
+}
+
+/** For a profile of what is measured: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=DIR"`. */
+function execArgv(): string[] {
+  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((arg) => arg !== '');
+}
+
+function assignmentOf(check: object, n: number): object {
+  const slots = { periodMs: PERIOD_MS, phaseMs: (n * 7) % PERIOD_MS, stride: 1, index: 0 };
+  return { checkId: `check-${n}`, slots, check };
+}
+
+/** Runs that ended, by the agent's own count. */
+async function runsOf(metrics: string): Promise<{ passed: number; others: number }> {
+  const metricsText = await scraped(metrics).catch(() => scraped(metrics));
+  const count = { passed: 0, others: 0 };
+  for (const [, result = '', number = ''] of metricsText.matchAll(
+    /^vedette_runs_total\{[^}]*result="(\w+)"[^}]*\} (\S+)$/gm,
+  )) {
+    count[result === 'passed' ? 'passed' : 'others'] += Number(number);
+  }
+  return count;
+}
+
+/** On a connection of its own, for a kept one may be closed by now. A busy agent may cut it short. */
+async function scraped(url: string): Promise<string> {
+  const [answer] = (await once(get(url, { agent: false }), 'response')) as [IncomingMessage];
+  return text(answer);
+}

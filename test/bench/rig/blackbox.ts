@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { cpuMsOf } from '../cpu-time.ts';
+import { runToEnd, startChild } from './child.ts';
+
+export interface BlackboxRate {
+  readonly perSecond: number;
+  readonly cpuMsEach: number;
+}
+
+export interface Blackbox {
+  /** As many probes as it can do for some seconds, wrk asking. Throws where one fails. */
+  drive(module: string, targets: readonly string[], seconds: number): Promise<BlackboxRate>;
+}
+
+const AT_ONCE = 32;
+
+/**
+ * Asks for each target in turn, and looks at every answer.
+ * In wrk each thread has a script of its own; `done` sees them all.
+ */
+const WRK_SCRIPT = `
+  local targets = {}
+  local turn = 0
+  local threads = {}
+  bad = 0
+  function setup(thread) table.insert(threads, thread) end
+  function init(args) for i = 2, #args do table.insert(targets, "/probe?module=" .. args[1] .. "&target=" .. args[i]) end end
+  function request() turn = turn + 1 return wrk.format("GET", targets[turn % #targets + 1]) end
+  function response(status, headers, body)
+    if status ~= 200 or not string.find(body, "probe_success 1", 1, true) then bad = bad + 1 end
+  end
+  function done(summary, latency, requests)
+    local bad = 0
+    for _, thread in ipairs(threads) do bad = bad + thread:get("bad") end
+    io.write(string.format("\\nRESULT %d %d %d\\n", summary.requests, bad, summary.duration))
+  end
+`;
+
+/** The blackbox exporter with the modules given, as a YAML or JSON text of its own form. */
+export async function withBlackbox<Value>(
+  modules: object,
+  work: (blackbox: Blackbox) => Promise<Value>,
+): Promise<Value> {
+  const folder = makeTempFolder();
+  writeFileSync(folder.file('blackbox.yml'), JSON.stringify({ modules }));
+  writeFileSync(folder.file('drive.lua'), WRK_SCRIPT);
+  const port = await freePort();
+  const exporter = await startChild(
+    'prometheus-blackbox-exporter',
+    [`--config.file=${folder.file('blackbox.yml')}`, `--web.listen-address=127.0.0.1:${port}`],
+    { readyOn: { stream: 'stderr', pattern: /Listening on/ } },
+  );
+  try {
+    return await work({
+      async drive(module, targets, seconds) {
+        const beforeMs = cpuMsOf(exporter.pid);
+        const args = ['-t1', `-c${AT_ONCE}`, `-d${seconds}s`, '-s', folder.file('drive.lua')];
+        const url = `http://127.0.0.1:${port}`;
+        const { stdout } = await runToEnd('wrk', [...args, url, '--', module, ...targets]);
+        const cpuMs = cpuMsOf(exporter.pid) - beforeMs;
+        const [, probes = 0, bad = 0, durationUs = 0] =
+          /RESULT (\d+) (\d+) (\d+)/.exec(stdout)?.map(Number) ?? [];
+        if (probes === 0 || bad > 0) {
+          throw new Error(`${bad} of ${probes} probes of the blackbox exporter failed (${module})`);
+        }
+        return { perSecond: probes / (durationUs / 1e6), cpuMsEach: cpuMs / probes };
+      },
+    });
+  } finally {
+    await exporter.stop();
+    folder.remove();
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -1,0 +1,43 @@
+import type { Measured, PartContext, Target } from '../part.ts';
+
+/** One way to do the work; its figures of a round. */
+export type Take = () => Promise<Readonly<Record<string, number>>>;
+
+/**
+ * Does each kind of work once a round, one directly after the other so that they see the same
+ * machine, in the opposite order every second round.
+ *
+ * @returns the figures of each kind, by round
+ */
+export async function takeInTurns<Kind extends string>(
+  kinds: Readonly<Record<Kind, Take>>,
+  { rounds, progress, signal }: PartContext,
+): Promise<(kind: Kind, figure: string) => readonly number[]> {
+  const names = Object.keys(kinds) as Kind[];
+  const taken = new Map<Kind, Readonly<Record<string, number>>[]>();
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      signal.throwIfAborted();
+      progress(`round ${round + 1} of ${rounds}, ${name}`);
+      const figures = await kinds[name]();
+      const before = taken.get(name) ?? [];
+      // By round, whatever the order in it.
+      taken.set(name, [...before, figures]);
+    }
+  }
+  return (kind, figure) => (taken.get(kind) ?? []).map((figures) => figures[figure] ?? Number.NaN);
+}
+
+/** At most so many times what stands beside it. */
+export const atMost = (number: number): Target => ({ of: 'ratio', bound: 'at most', number });
+
+/** A measure beside another that is of the same figure. */
+export function beside(
+  measure: string,
+  unit: string,
+  values: readonly number[],
+  other: { readonly name: string; readonly values: readonly number[] },
+  target?: Target,
+): Measured {
+  return { measure, values, unit, beside: other, ...(target === undefined ? {} : { target }) };
+}

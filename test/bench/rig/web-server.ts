@@ -1,0 +1,89 @@
+import { writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createAuthority } from '../../support/certificates.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { startChild } from './child.ts';
+
+/** Fresh connections to one address and port use up the ephemeral ports; so there are many. */
+const PORTS = 32;
+const FIRST_PORT = 20_100;
+const BODY = JSON.stringify({
+  status: 'ok',
+  items: Array.from({ length: 40 }, (_, n) => `item ${n}`),
+});
+
+export interface WebServer {
+  /** `http://127.0.0.1:…`, each on a port of its own. */
+  readonly plain: readonly string[];
+  /** `https://localhost:…`: a leaf below an intermediate below the authority in `caFile`. */
+  readonly secure: readonly string[];
+  readonly plainPorts: readonly number[];
+  readonly securePorts: readonly number[];
+  readonly caFile: string;
+}
+
+/** nginx, which answers at once and closes. */
+export async function withWebServer<Value>(
+  work: (server: WebServer) => Promise<Value>,
+): Promise<Value> {
+  const folder = makeTempFolder();
+  const authority = await createAuthority('Bench Root');
+  const identity = await (await authority.intermediate()).issue({ names: ['localhost'] });
+  const caFile = folder.file('ca.pem');
+  writeFileSync(caFile, authority.cert);
+  writeFileSync(folder.file('cert.pem'), identity.cert);
+  writeFileSync(folder.file('key.pem'), identity.key);
+  const plainPorts = Array.from({ length: PORTS }, (_, n) => FIRST_PORT + n);
+  const securePorts = Array.from({ length: PORTS }, (_, n) => FIRST_PORT + PORTS + n);
+  const listen = (ports: readonly number[], rest: string): string =>
+    ports.map((port) => `listen 127.0.0.1:${port} backlog=4096${rest};`).join('\n');
+  const answer = `keepalive_timeout 0; default_type application/json; location / { return 200 '${BODY}'; }`;
+  const config = folder.file('nginx.conf');
+  writeFileSync(
+    config,
+    `daemon off; worker_processes 1; pid ${folder.file('pid')}; error_log stderr error; user root;
+    events { worker_connections 8192; }
+    http {
+      access_log off;
+      client_body_temp_path ${folder.file('body')}; proxy_temp_path ${folder.file('proxy')};
+      fastcgi_temp_path ${folder.file('f')}; uwsgi_temp_path ${folder.file('u')}; scgi_temp_path ${folder.file('s')};
+      ssl_certificate ${folder.file('cert.pem')}; ssl_certificate_key ${folder.file('key.pem')};
+      ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache off; ssl_session_tickets off;
+      server { ${listen(plainPorts, '')} ${answer} }
+      server { ${listen(securePorts, ' ssl')} ${answer} }
+    }`,
+  );
+  const server = await startChild('nginx', ['-c', config, '-p', folder.path]);
+  try {
+    const [first = 0, last = 0] = [plainPorts[0], securePorts.at(-1)];
+    await Promise.all([untilListening(first), untilListening(last)]);
+    // Another one may listen there.
+    if (server.hasEnded()) throw new Error(`nginx did not start: ${server.stderr()}`);
+    return await work({
+      plain: plainPorts.map((port) => `http://127.0.0.1:${port}`),
+      secure: securePorts.map((port) => `https://localhost:${port}`),
+      plainPorts,
+      securePorts,
+      caFile,
+    });
+  } finally {
+    await server.stop();
+    folder.remove();
+  }
+}
+
+async function untilListening(port: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (isOpen) return;
+    await delay(50);
+  }
+  throw new Error(`nothing listens on port ${port}`);
+}

@@ -1,0 +1,60 @@
+import { findPostgres, startPostgres } from '../../support/postgres.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { cpuMsOfFamily } from '../cpu-time.ts';
+
+/** A database of the benchmark's own, and how a service is told of it. */
+export interface BenchDatabase {
+  readonly name: 'PostgreSQL' | 'PGlite';
+  readonly config: { readonly databaseUrl: string | null; readonly dataDir: string | null };
+  readonly env: Readonly<Record<string, string>>;
+  /** CPU milliseconds that the database takes outside of the service. */
+  cpuMs(): number;
+  remove(): Promise<void>;
+}
+
+/** A server, and databases of it. */
+export interface BenchServer {
+  open(): Promise<BenchDatabase>;
+  remove(): Promise<void>;
+}
+
+/** @throws Error where there are no PostgreSQL binaries. */
+export async function startBenchServer(): Promise<BenchServer> {
+  if (findPostgres() === null) {
+    throw new Error('there is no initdb and postgres on the PATH: install postgresql');
+  }
+  // As a server is that must not lose anything.
+  const server = await startPostgres(undefined, { fsync: 'on' });
+  return {
+    async open() {
+      const databaseUrl = await server.createDatabase();
+      return {
+        name: 'PostgreSQL',
+        config: { databaseUrl, dataDir: null },
+        env: { DATABASE_URL: databaseUrl },
+        cpuMs: () => cpuMsOfFamily(server.pid),
+        // With the server.
+        remove: async () => {},
+      };
+    },
+    remove: () => server.remove(),
+  };
+}
+
+/** The only database of its server. */
+export async function openPostgres(): Promise<BenchDatabase> {
+  const server = await startBenchServer();
+  return { ...(await server.open()), remove: () => server.remove() };
+}
+
+export async function openPglite(): Promise<BenchDatabase> {
+  const folder = makeTempFolder();
+  const dataDir = folder.file('data');
+  return {
+    name: 'PGlite',
+    config: { databaseUrl: null, dataDir },
+    env: { DATA_DIR: dataDir },
+    cpuMs: () => 0,
+    remove: async () => folder.remove(),
+  };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { migrate } from '../../../src/service/store/migrate.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import { openPglite } from '../../../src/service/store/pglite.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import { testFeatures } from '../../support/service-features.ts';
+import { silentLog, storeConfig } from '../../support/silent-store.ts';
+import type { BenchDatabase } from './bench-database.ts';
+
+/** An account with a private location, `here`, that runs all of its checks. */
+export interface Furnished {
+  readonly accountId: string;
+  readonly locationId: string;
+  /** Of agents. */
+  readonly locationKey: string;
+  /** Of an admin. */
+  readonly apiKey: string;
+}
+
+const STATEMENT_TIMEOUT_MS = 120_000;
+
+export async function withStore<Result>(
+  { config }: BenchDatabase,
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const deps = { clock: systemClock, log: silentLog() };
+  // What runs a part loads it and is gone by now, so nothing can be imported late, as openStore does.
+  const store =
+    config.databaseUrl === null
+      ? await openPglite(config.dataDir, deps)
+      : await openStore(storeConfig({ ...config, statementTimeoutMs: STATEMENT_TIMEOUT_MS }), deps);
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Makes the schema, and the account with API checks `check-0` to the number before `checks`. */
+export async function furnish(database: BenchDatabase, checks: number): Promise<Furnished> {
+  return await withStore(database, async (store) => {
+    await migrate(store, silentLog());
+    const { features, close } = await testFeatures(store, systemClock);
+    try {
+      const accountId = randomUUID();
+      await insertAccount(store, { id: accountId, name: 'bench', createdAtMs: Date.now() });
+      const location = await features.privateLocations.create(accountId, {
+        slug: 'here',
+        name: 'Here',
+      });
+      const { key: locationKey } = await features.locationKeys.create(accountId, location.id);
+      const { key: apiKey } = await features.apiKeys.create(accountId, {
+        name: 'bench',
+        role: 'admin',
+      });
+      const request = { url: 'https://orders.test/health' };
+      const body = { checkType: 'API', name: 'Orders', request, privateLocations: ['here'] };
+      await features.checks.put(accountId, 'check-0', body, { autoAssignAlerts: true });
+      await store.query('alter table checks disable trigger checks_changed');
+      await store.query(
+        `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+         select account_id, 'check-' || n, check_type, name, activated, muted, frequency, body
+         from checks, generate_series(1, $2::int - 1) n where account_id = $1 and id = 'check-0'`,
+        [accountId, checks],
+      );
+      await store.query('alter table checks enable trigger checks_changed');
+      // As the triggers would have noted, one check at a time.
+      await store.query('insert into location_changes (location_id) values ($1)', [location.id]);
+      // As autovacuum would have done by the time that an account has so many checks.
+      await store.query('analyze checks');
+      return { accountId, locationId: location.id, locationKey, apiKey };
+    } finally {
+      await close();
+    }
+  });
+}
