@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { casesOf, type FaultCase, play } from './support/spool-cases.ts';
+import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool-sites.ts';
+import { tellingProblem } from './support/spool-telling.ts';
+
+/** For what is left where the power goes. */
+const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
+const LIMIT_MS = 600_000;
+// In memory, where there is such a place: a disk's own time shows nothing here.
+const SHM = '/dev/shm';
+const folder = mkdtempSync(join(existsSync(SHM) ? SHM : tmpdir(), 'vedette-test-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let plays = 0;
+async function playIn(only: FaultCase | null) {
+  plays += 1;
+  const path = join(folder, `${plays}`);
+  const played = await play(path, only, SEED);
+  rmSync(path, { recursive: true });
+  return played;
+}
+
+async function problemsOf(each: FaultCase): Promise<string[]> {
+  const { stage, disk } = await playIn(each);
+  const problems = [...stage.ledger.problems];
+  const found = disk.fired;
+  if (found?.name !== each.call.name || found.site !== each.call.site) {
+    problems.push(`call ${each.at} is ${found?.name} of ${found?.site}`);
+  }
+  const untold = tellingProblem(each, stage);
+  if (untold !== null) problems.push(untold);
+  const { at, kind, call } = each;
+  return problems.map((problem) => `call ${at}, ${call.name} of ${call.site}, ${kind}: ${problem}`);
+}
+
+// The lock's library is loaded at its first use, which takes turns that no call accounts for.
+await import('koffi');
+const recording = await playIn(null);
+const { calls } = recording.disk;
+const cases = casesOf(calls);
+const kinds = [...new Set(cases.map(({ kind }) => kind))];
+
+describe(`the spool and a disk that goes wrong, BREAK_SEED=${SEED}`, () => {
+  it('is played without a fault', () => {
+    expect(recording.stage.ledger.problems).toEqual([]);
+    expect(recording.stage.isDamaged).toBe(true);
+  });
+
+  it('comes to every call that there is, and none goes past the port', () => {
+    const sites = new Set(calls.map(({ site }) => site ?? 'nowhere'));
+    expect([...sites].sort(byText)).toEqual(callSites());
+    const methods = new Set(calls.map(({ method }) => method));
+    expect([...methods].sort(byText)).toEqual(PORT_METHODS);
+    expect(otherDoors()).toEqual([]);
+    process.stdout.write(
+      `the spool: ${calls.length} calls from ${sites.size} places, ${kinds.length} kinds of faults, ${cases.length} cases, BREAK_SEED=${SEED}\n`,
+    );
+  });
+
+  it.each(kinds)('keeps its promises where any call %s', { timeout: LIMIT_MS }, async (kind) => {
+    const problems: string[] = [];
+    for (const each of cases.filter((one) => one.kind === kind)) {
+      problems.push(...(await problemsOf(each)));
+    }
+    expect(problems, `BREAK_SEED=${SEED}`).toEqual([]);
+  });
+});

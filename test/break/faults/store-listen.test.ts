@@ -1,0 +1,20 @@
+import { cpSync } from 'node:fs';
+import { PGlite } from '@electric-sql/pglite';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { PgliteStore } from '../../../src/service/store/pglite.ts';
+import { silentLog } from '../../support/silent-store.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+
+it('ends its listening also where the embedded database is of no more use', async () => {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  cpSync(inject('emptyPglite'), folder.path, { recursive: true });
+  const db = await PGlite.create({ dataDir: folder.file('database') });
+  const store = new PgliteStore(db, { clock: systemClock, log: silentLog() });
+  const end = await store.listen('some_channel', () => {});
+  await db.close();
+  await expect(store.query('select 1')).rejects.toMatchObject({ kind: 'unavailable' });
+  // Whoever stops the service awaits it among other things that are to end.
+  await expect(end()).resolves.toBeUndefined();
+});

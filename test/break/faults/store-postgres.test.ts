@@ -1,0 +1,4 @@
+import { sampleOf } from './support/store-plan.ts';
+import { SEED, storeFaultSuite } from './support/store-suite.ts';
+
+await storeFaultSuite('postgres', sampleOf(SEED));

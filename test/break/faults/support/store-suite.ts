@@ -1,0 +1,90 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSelfSigned } from '../../../support/certificates.ts';
+import { type DatabaseKind, removeSharedPostgres } from '../../../support/databases.ts';
+import type { Scenario } from './store-cases.ts';
+import { type FaultLab, openFaultLab } from './store-lab.ts';
+import { allOperations } from './store-operations.ts';
+import { type Campaign, type Choice, tryFaults } from './store-plan.ts';
+import { agentsScenario, runsScenario } from './store-scenarios-agents.ts';
+import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
+import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
+import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
+import { resultsScenario } from './store-scenarios-results.ts';
+
+/** To have the same faults chosen again. */
+export const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
+/** Scenarios whose names have it, alone. */
+const ONLY = process.env.BREAK_ONLY ?? '';
+const LIMIT_MS = 1_200_000;
+
+/** What no scenario comes to, and why. */
+const NOT_REACHED: Readonly<Record<string, string>> = {
+  'accounts.ts hasAccount': 'asked once, before the service is there',
+  'accounts.ts insertAccount': 'asked once, before the service is there',
+  'accounts.ts lockFirstAccount': 'asked once, before the service is there',
+  'root-cause-claims.ts dropPending': 'asked for a model of another company alone',
+  'root-cause-claims.ts releasePending': 'asked for a model of another company alone',
+  'root-cause-claims.ts useModelOnce': 'asked for a model of another company alone',
+};
+
+const WORKLOADS: readonly Scenario[] = [
+  resultsScenario,
+  alertsScenario,
+  remindersScenario,
+  failuresScenario,
+  agentsScenario,
+  runsScenario,
+  artifactsScenario,
+  heartbeatsScenario,
+  startScenario,
+  partsScenario,
+];
+
+/**
+ * Everything that the service does, with its database failing at each call in each way.
+ *
+ * @param choose which of the faults are tried
+ */
+export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promise<void> {
+  const identity = await createSelfSigned();
+  const scenarios = [...WORKLOADS, ...crudScenarios(identity)].filter(({ name }) =>
+    name.includes(ONLY),
+  );
+  describe(`a database that fails, on ${kind}, BREAK_SEED=${SEED}`, () => {
+    let lab: FaultLab | null = null;
+    const campaigns: Campaign[] = [];
+    const beganMs = performance.now();
+    beforeAll(async () => {
+      lab = await openFaultLab(kind);
+    }, 120_000);
+    afterAll(async () => {
+      await lab?.close();
+      await removeSharedPostgres();
+    });
+
+    it.each(scenarios)('$name', { timeout: LIMIT_MS }, async (scenario) => {
+      if (lab === null) throw new Error('the lab comes before the test');
+      const campaign = await tryFaults(lab, scenario, choose);
+      campaigns.push(campaign);
+      expect(campaign.failures, `BREAK_SEED=${SEED}`).toEqual([]);
+    });
+
+    it.skipIf(ONLY !== '')('was called at every operation, and failed at each', () => {
+      const through = new Set(campaigns.flatMap((each) => [...each.through]));
+      const missing = allOperations().filter((operation) => !through.has(operation));
+      expect(missing).toEqual(Object.keys(NOT_REACHED));
+      const chosen = new Set(campaigns.flatMap((each) => [...each.chosen]));
+      const hit = new Set(campaigns.flatMap((each) => [...each.hit]));
+      expect([...chosen].filter((name) => !hit.has(name))).toEqual([]);
+      const sum = (of: (each: Campaign) => number): number =>
+        campaigns.reduce((total, each) => total + of(each), 0);
+      const seconds = Math.round((performance.now() - beganMs) / 1000);
+      process.stdout.write(
+        `${kind}: ${through.size} functions of the store, ${sum(({ calls }) => calls)} calls, ${sum(
+          ({ faults }) => faults,
+        )} faults in ${sum(({ cases }) => cases)} cases, ${seconds} s, BREAK_SEED=${SEED}\n`,
+      );
+    });
+  });
+}

@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { text as textOfStream } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { expect, it, onTestFinished } from 'vitest';
+import { FileProblemsError } from '../../../src/agent/source/file-problem.ts';
+import { loadCheckFile } from '../../../src/agent/source/load-check-file.ts';
+import { validateCommand } from '../../../src/cli/commands/validate.ts';
+import { systemCodeOf } from '../../../src/runtime/errors.ts';
+import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { makeTempFolder } from '../../support/temp-folder.ts';
+import { alikeChecks, expectEachAsAlone } from './support/check-alike.ts';
+import { HOSTILE_FILES, HUNGRY_FILES, LARGE_TEXTS, longTexts } from './support/check-large.ts';
+import { expectProblems, expectSameAsYaml, outcomeOf } from './support/check-outcome.ts';
+import { corpusTexts, runTextCampaign } from './support/check-protocol-campaign.ts';
+import { showsMark, TEXTS } from './support/check-seeds.ts';
+import { type CheckText, checkText } from './support/check-texts.ts';
+import { watchingFile } from './support/check-watch.ts';
+
+const MINUTES = 60_000;
+const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));
+const WORKER = new URL('../../../dist/agent/source/check-file-worker.js', import.meta.url);
+const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
+
+const common = {
+  corpus: 'check-files' as const,
+  bytesOf: ({ text }: CheckText) => [Buffer.from(text)],
+};
+
+/** Files of the corpus have the secret only where a secret belongs. */
+const CORPUS: readonly CheckText[] = corpusTexts('check-files').map(({ name, bytes }) => ({
+  text: bytes.toString('utf8'),
+  extension: name.endsWith('.json.txt') ? 'json' : 'yaml',
+  isMarked: true,
+}));
+const SEEDS: readonly CheckText[] = TEXTS.map((text) => ({
+  text,
+  extension: 'yaml',
+  isMarked: true,
+}));
+
+it('takes any check file, or says where and what is wrong with it', { timeout: TIMEOUT_MS }, () =>
+  runTextCampaign<CheckText>({
+    ...common,
+    name: 'check files',
+    cases: 30_000,
+    fixed: [...SEEDS, ...CORPUS, ...LARGE_TEXTS, ...longTexts()],
+    arbitrary: checkText,
+    run: outcomeOf,
+    mustSee: ['valid', 'refused'],
+  }),
+);
+
+it('reads plain JSON as it reads YAML', { timeout: TIMEOUT_MS }, () =>
+  runTextCampaign<CheckText>({
+    ...common,
+    name: 'check files as JSON',
+    cases: 1_000,
+    fixed: CORPUS.filter(({ text }) => text.startsWith('{')),
+    arbitrary: checkText.filter(({ text }) => text.startsWith('{')),
+    run: async (input) => {
+      await expectSameAsYaml(input);
+      return 'same';
+    },
+  }),
+);
+
+it('reads checks that are alike as it reads each of them alone', { timeout: TIMEOUT_MS }, () =>
+  runTextCampaign<readonly unknown[]>({
+    name: 'checks alike',
+    cases: 1_000,
+    corpus: 'check-files',
+    bytesOf: (entries) => [Buffer.from(JSON.stringify({ checks: entries }))],
+    fixed: [],
+    arbitrary: alikeChecks,
+    run: expectEachAsAlone,
+    mustSee: ['all valid', 'some refused'],
+  }),
+);
+
+it('validates files on disk and prints lines that do no harm', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  await runTextCampaign<CheckText>({
+    ...common,
+    name: 'vedette validate',
+    cases: 2_000,
+    fixed: CORPUS,
+    arbitrary: checkText,
+    run: async ({ text, extension, isMarked }) => {
+      const file = folder.file(`f.${extension}`);
+      writeFileSync(file, text);
+      const { terminal, stdout } = memoryTerminal();
+      const code = await validateCommand(file, terminal);
+      const printed = stdout();
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what does harm
+      expect(printed).toMatch(/^([^\u0000-\u0009\u000b-\u001f\u007f-\u009f]{5,}\n)+$/);
+      expect(printed.split('\n').length).toBeLessThan(60);
+      if (isMarked) expect(showsMark(printed), printed).toBe(false);
+      expect(printed.includes('no problems')).toBe(code === 0);
+      return String(code);
+    },
+    mustSee: ['0', '2'],
+  });
+});
+
+it('reads in a thread of its own what it reads without', { timeout: TIMEOUT_MS }, async () => {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  await runTextCampaign<CheckText>({
+    ...common,
+    name: 'check files in a thread',
+    cases: 40,
+    fixed: [],
+    arbitrary: fc.oneof(checkText, fc.constantFrom(...SEEDS, ...CORPUS)),
+    run: async (input) => {
+      const file = folder.file(`f.${input.extension}`);
+      writeFileSync(file, input.text);
+      const options = { workerUrl: WORKER, maxPlainChars: 0 };
+      const [own, here] = await Promise.allSettled([
+        loadCheckFile(file, { ...options, maxInlineChars: -1 }),
+        loadCheckFile(file, options),
+      ]);
+      if (own.status === 'rejected' && here.status === 'rejected') {
+        if (!(own.reason instanceof FileProblemsError)) throw own.reason;
+        expect(own.reason.lines()).toEqual(here.reason.lines());
+        expectProblems(own.reason, input);
+        return 'refused';
+      }
+      expect([own.status, here.status]).toEqual(['fulfilled', 'fulfilled']);
+      if (own.status !== 'fulfilled' || here.status !== 'fulfilled') throw own;
+      expect(own.value.checks).toEqual(here.value.checks);
+      expect(own.value.variables).toEqual(here.value.variables);
+      return 'valid';
+    },
+    mustSee: ['valid', 'refused'],
+  });
+});
+
+it('goes on with the checks before while a file of 32 MiB does its worst', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const watched = await watchingFile(WORKER);
+  for (const { name, make } of HOSTILE_FILES) {
+    const problem = await watched.refuses(make());
+    expect(problem, name).toMatch(/checks\.yaml:\d+:\d+: [^\n]{5,500}$/);
+    expect(watched.ids(), name).toEqual(['good']);
+    await watched.takesAgain();
+  }
+});
+
+it('says so where a file of 32 MiB needs more memory than there is', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  for (const { name, make } of HUNGRY_FILES) {
+    const file = folder.file('checks.yaml');
+    writeFileSync(file, make());
+    const child = spawn(process.execPath, ['--max-old-space-size=200', CLI, 'validate', file], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH },
+    });
+    const said = textOfStream(child.stderr);
+    const [code] = await once(child, 'close');
+    expect(code, name).toBe(2);
+    expect(await said, name).toMatch(
+      /^vedette: .*checks\.yaml: reading it takes more memory .*\n$/,
+    );
+  }
+});
+
+it('tells a file that cannot be read at all by its own error', async () => {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  const file = folder.file('checks.yaml');
+  writeFileSync(file, Buffer.from([0xff, 0xfe, 0x00, 0xd8]));
+  const thrown: unknown = await loadCheckFile(file).catch((error: unknown) => error);
+  expect(systemCodeOf(thrown)).toBe('CHECK_FILE_UNREADABLE');
+});

@@ -1,0 +1,109 @@
+import { VALUES } from './check-seeds.ts';
+import type { CheckText } from './check-texts.ts';
+
+const MIB = 1024 * 1024;
+/** As long as a check file may be. */
+const MAX_CHARS = 32 * MIB;
+
+/** The piece again and again, between a beginning and an end. */
+function filled(piece: string, chars: number, beginning = '', end = ''): string {
+  const times = Math.floor((chars - beginning.length - end.length) / piece.length);
+  return beginning + piece.repeat(times) + end;
+}
+
+/** Pieces that differ, as many as there is room for. */
+function numbered(make: (number: number) => string, chars: number, beginning = ''): string {
+  const pieces = [beginning];
+  let length = beginning.length;
+  for (let number = 0; ; number += 1) {
+    const piece = make(number);
+    length += piece.length;
+    if (length > chars) return pieces.join('');
+    pieces.push(piece);
+  }
+}
+
+const CHECK = '{"id":"a","checkType":"API","request":{"url":"http://a/"';
+const yaml = (text: string): CheckText => ({ text, extension: 'yaml', isMarked: false });
+
+/** As long as what is read without a thread of its own, or made of one long line. */
+export const LARGE_TEXTS: readonly CheckText[] = [
+  filled('x', MIB),
+  filled('x', MIB, 'checks: "', '"'),
+  filled(' ', MIB, 'checks:'),
+  filled('\t', MIB),
+  filled('#', MIB),
+  filled('x', MIB, `{"checks":[${CHECK},"body":"`, '"}}]}'),
+  filled('\\u0041', MIB, `{"checks":[${CHECK},"body":"`, '"}}]}'),
+  filled('}', 64 * 1024),
+  filled(',', 64 * 1024, '['),
+  filled('\\q', 64 * 1024, 'checks: "', '"'),
+  filled('!x ', 64 * 1024),
+  filled('...\n', 64 * 1024),
+  filled('%YAML 1.1\n', 64 * 1024),
+  filled('\n', 64 * 1024, 'checks: >\n  a\n'),
+  filled('\r', 64 * 1024, 'checks:'),
+  filled('*a,', 64 * 1024, 'a: &a x\nchecks: [', ']'),
+  filled('&a ', 64 * 1024, 'checks: '),
+  filled('a\n\n b\n', 64 * 1024),
+  filled('? ', 64 * 1024),
+  numbered((number) => `"k${number}":1,`, 48 * 1024, `{"checks":[${CHECK}},`),
+  numbered((number) => `k${number}: 1\n`, 64 * 1024),
+  numbered((number) => `- { frequencyOffse${number}: 1 }\n`, 48 * 1024, 'checks:\n'),
+].map(yaml);
+
+const FILLERS = ['a', '{{', '://', '@', '.', ':', '[', '(', '\\', '-', '0', ' ', '\n', 'é', '$.a'];
+const LONG_CHARS = 256 * 1024;
+
+/** Files with a very long text in the place of each of their texts in turn. */
+export function longTexts(): CheckText[] {
+  return VALUES.flatMap((file) =>
+    pathsOfTexts(file).map((path, index) => {
+      const value = structuredClone(file);
+      const above = path.slice(0, -1);
+      const holder = above.reduce<unknown>((at, step) => Reflect.get(Object(at), step), value);
+      const filler = FILLERS[index % FILLERS.length] ?? 'a';
+      Reflect.set(Object(holder), path.at(-1) ?? '', filled(filler, LONG_CHARS));
+      return yaml(JSON.stringify(value));
+    }),
+  );
+}
+
+function pathsOfTexts(value: unknown, path: readonly string[] = []): (readonly string[])[] {
+  if (typeof value === 'string') return [path];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => pathsOfTexts(inner, [...path, key]));
+}
+
+export interface LargeFile {
+  readonly name: string;
+  readonly make: () => string;
+}
+
+const large = (name: string, make: () => string): LargeFile => ({ name, make });
+
+/** They are refused before they take much. */
+export const HOSTILE_FILES: readonly LargeFile[] = [
+  large('one enormous text', () => filled('x', MAX_CHARS, 'checks: "', '"')),
+  large('one enormous folded text', () => filled('  x\n', MAX_CHARS, 'checks: >\n')),
+  large('deep nesting', () => filled('[', MAX_CHARS)),
+  large('nothing but closing brackets', () => filled('}', MAX_CHARS)),
+  large('nothing but commas', () => filled(',', MAX_CHARS, '[')),
+  large('escapes that are none', () => filled('\\q', MAX_CHARS, 'checks: "', '"')),
+  large('nothing but ends of documents', () => filled('...\n', MAX_CHARS)),
+  large('nothing but directives', () => filled('%YAML 1.1\n', MAX_CHARS)),
+];
+
+/** These hold what is allowed, but for its amount. */
+export const HUNGRY_FILES: readonly LargeFile[] = [
+  large('a million anchors', () =>
+    numbered((number) => `- &a${number} x\n`, MAX_CHARS, 'checks:\n'),
+  ),
+  large('a million checks', () =>
+    numbered(
+      (number) => `- {id: a${number}, checkType: TCP, request: {hostname: h, port: 1}}\n`,
+      MAX_CHARS,
+      'checks:\n',
+    ),
+  ),
+];

@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Campaign, runCampaign } from './dns-http-campaign.ts';
+import { leavingNothing } from './dns-http-guards.ts';
+
+/** The corpus folders, with the names that files have there. */
+const NAMES = { 'check-files': 'NAME.yaml.txt', protocol: 'KIND--NAME.json.txt' };
+type Folder = keyof typeof NAMES;
+
+export interface TextCampaign<Case> extends Omit<Campaign<Case>, 'corpus' | 'mustSee' | 'atOnce'> {
+  readonly corpus: Folder;
+  readonly mustSee?: readonly string[];
+}
+
+/** The campaign of DNS and HTTP for other inputs: one case at a time, and a corpus of their own. */
+export async function runTextCampaign<Case>({
+  corpus,
+  mustSee = [],
+  ...campaign
+}: TextCampaign<Case>): Promise<void> {
+  // It knows the folders of others: it only puts them into the report of a failure.
+  const folder = corpus as string as Campaign<Case>['corpus'];
+  try {
+    await runCampaign({ ...campaign, mustSee, atOnce: 1, corpus: folder });
+  } catch (thrown) {
+    if (!(thrown instanceof Error)) throw thrown;
+    const message = thrown.message.replace(/(?<=corpus\/)\S+$/m, `${corpus}/${NAMES[corpus]}`);
+    throw new Error(message, { cause: thrown.cause });
+  }
+}
+
+/** Opens what the cases are run on, closes it, and sees that nothing of it stays open. */
+export async function withLane<Lane extends { close(): Promise<void> }>(
+  open: () => Promise<Lane>,
+  work: (lane: Lane) => Promise<void>,
+): Promise<void> {
+  await leavingNothing(async () => {
+    const lane = await open();
+    try {
+      await work(lane);
+    } finally {
+      await lane.close();
+    }
+  });
+}
+
+/** A file of the corpus; `name` says what it is. */
+export interface CorpusText {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** In the order of their names; of one kind, where the beginning of the name tells it. */
+export function corpusTexts(corpus: Folder, beginning = ''): readonly CorpusText[] {
+  const url = new URL(`../../corpus/${corpus}/`, import.meta.url);
+  return readdirSync(url)
+    .filter((name) => name.startsWith(beginning))
+    .sort()
+    .map((name) => ({ name, bytes: readFileSync(new URL(name, url)) }));
+}

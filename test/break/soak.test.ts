@@ -1,0 +1,169 @@
+import { expect, it } from 'vitest';
+import { startAgent, startService, testFolder, until } from '../support/deployment.ts';
+import { errorsIn } from '../support/doomed-agent.ts';
+import { lacking } from '../support/system-needs.ts';
+import { addSoakChecks, SECRET_VARIABLE } from './support/soak-checks.ts';
+import { newSecret, startSoakClients } from './support/soak-clients.ts';
+import { allOf, growthIn, growthOf, summaryOf } from './support/soak-flatness.ts';
+import { INSPECTED, inspect } from './support/soak-inspector.ts';
+import { AGENT_CENSUS, AGENT_RULES, SERVICE_CENSUS, SERVICE_RULES } from './support/soak-rules.ts';
+import {
+  type Census,
+  type Sample,
+  takeCensus,
+  takeSample,
+  type Watched,
+} from './support/soak-sampler.ts';
+import { judgeSlots, type Span } from './support/soak-slots.ts';
+import { startTargets } from './support/soak-targets.ts';
+import { startPulse } from './support/storm-pulse.ts';
+
+/** 1 walks every path, 10 is for nightly runs, 60 for a release. */
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 1);
+const MINUTE_MS = 60_000;
+const COUNTS = { often: 170, minutely: 104 };
+const SAMPLES = 30;
+/** The time between two samples is a part of the whole, within these. */
+const [SOONEST_MS, LATEST_MS] = [1_500, 15_000];
+/** Start, drain and judgement. */
+const BESIDES_MS = 3 * MINUTE_MS;
+
+const lacks = lacking({ commands: ['tcpdump', 'traceroute'], files: [] });
+const SLUG = 'soak';
+/** An attempt in which it stands still for longer does not count for the agent: SEMANTICS 1. */
+const NOTICED_MS = 250;
+
+it.skipIf(lacks !== null)(
+  `agent and service soak for ${MINUTES} min and stay as they were (lacking: ${lacks ?? 'nothing'})`,
+  async () => {
+    const targets = await startTargets();
+    const dataDir = testFolder();
+    const service = await startService({
+      dataDir,
+      // The default: it is stood still for longer than the tests' other leases last.
+      env: { ...INSPECTED, LEASE_SECONDS: '15' },
+    });
+    const { key } = await service.addLocation(SLUG);
+    const post = async (path: string, body: object) => {
+      const reply = await service.ask(path, { method: 'POST', body });
+      if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${reply.text}`);
+      return reply.json;
+    };
+    await post('/v1/variables', { key: SECRET_VARIABLE, value: newSecret(), secret: true });
+    const checks = await addSoakChecks(service, targets.ports, SLUG, COUNTS);
+    const heard = checks.filter(({ id }) => id.startsWith('flapping-'));
+    const rhythm = { period: 30, periodUnit: 'SECONDS', grace: 0, graceUnit: 'SECONDS' };
+    const heartbeat = (name: string) => post('/v1/checks/heartbeats', { name, heartbeat: rhythm });
+    const [pinged, silent] = [await heartbeat('pinged'), await heartbeat('silent')];
+    const pathOf = (beat: { heartbeat: { pingToken: string } }): string =>
+      `/heartbeat/${beat.heartbeat.pingToken}`;
+    await post('/v1/alert-channels', {
+      type: 'WEBHOOK',
+      config: { name: 'hook', url: `http://127.0.0.1:${targets.ports.http}/hook` },
+      subscriptions: [...heard, silent].map(({ id }) => ({ checkId: id })),
+    });
+    await service.ask(pathOf(silent), { key: null });
+
+    const agentDir = testFolder();
+    // What hangs when it is told to stop is cut short, and missed.
+    const env = { ...INSPECTED, SHUTDOWN_GRACE_SECONDS: '5' };
+    const options = { serviceUrl: service.url, key, dataDir: agentDir, env };
+    const agent = await startAgent(options);
+    await agent.logged(/"scheduled":[1-9].*the checks are in/);
+    const afterMs = Date.now();
+    const [serviceInspector, agentInspector] = [await inspect(service), await inspect(agent)];
+    const watched: readonly Watched[] = [
+      {
+        running: agent,
+        inspector: agentInspector,
+        port: agent.healthPort,
+        metrics: [
+          'vedette_running',
+          'vedette_queued',
+          'vedette_spool_records',
+          'vedette_spool_bytes',
+          'vedette_checks',
+          'nodejs_eventloop_lag_p99_seconds',
+        ],
+      },
+      {
+        running: service,
+        inspector: serviceInspector,
+        port: service.port,
+        metrics: ['vedette_service_http_requests_in_flight', 'nodejs_eventloop_lag_p99_seconds'],
+      },
+    ];
+    const pulse = await startPulse();
+    const clients = startSoakClients({ service, slug: SLUG, checks, pingPath: pathOf(pinged) });
+
+    const endMs = afterMs + MINUTES * MINUTE_MS;
+    const everyMs = Math.min(LATEST_MS, Math.max(SOONEST_MS, (MINUTES * MINUTE_MS) / SAMPLES));
+    const samples: [Sample[], Sample[]] = [[], []];
+    const standstills: Span[] = [];
+    const timed = async <Value>(look: () => Promise<Value>): Promise<Value> => {
+      const fromMs = Date.now();
+      const value = await look();
+      if (Date.now() - fromMs > NOTICED_MS) standstills.push({ fromMs, toMs: Date.now() });
+      return value;
+    };
+    const count = async (): Promise<readonly [Census, Census]> => [
+      await timed(() => takeCensus(agentInspector)),
+      await timed(() => takeCensus(serviceInspector)),
+    ];
+    let warm: readonly [Census, Census] | null = null;
+    for (let dueMs = afterMs; dueMs < endMs; dueMs += everyMs) {
+      await until(
+        async () => Date.now(),
+        (nowMs) => nowMs >= dueMs,
+      );
+      for (const [index, one] of watched.entries()) {
+        samples[index]?.push(await timed(() => takeSample(one)));
+        const stoodMs = await pulse.latestMs();
+        if (stoodMs > NOTICED_MS) standstills.push({ fromMs: dueMs, toMs: Date.now() });
+      }
+      if (Date.now() - afterMs >= (endMs - afterMs) / 3) warm ??= await count();
+    }
+
+    const upToMs = Date.now();
+    await clients.stop();
+    const [warmAgent, warmService] = warm ?? (await count());
+    const [endAgent, endService] = await count();
+    const { hooks } = await targets.counts();
+    await until(
+      async () => (await agent.health()).json,
+      // All that was to be delivered by then is.
+      ({ spoolOldestSeconds: age }) => age === null || age * 1000 < Date.now() - upToMs - 1000,
+    );
+    await Promise.all([agentInspector.close(), serviceInspector.close()]);
+    expect(await agent.kill('SIGTERM')).toBe(0);
+    expect(await service.kill('SIGTERM')).toBe(0);
+
+    const series = [
+      { name: 'agent', samples: samples[0] },
+      { name: 'service', samples: samples[1] },
+    ] as const;
+    console.info(series.map(summaryOf).join('\n'));
+    console.info(JSON.stringify({ warm, end: [endAgent, endService] }));
+    const growth = [
+      ...growthIn(series[0], AGENT_RULES),
+      ...growthIn(series[1], SERVICE_RULES),
+      ...growthOf(series[0], [warmAgent, endAgent], AGENT_CENSUS),
+      ...growthOf(series[1], [warmService, endService], SERVICE_CENSUS),
+    ];
+    if (growth.length > 0) console.info(series.map(allOf).join('\n'));
+    const verdict = await judgeSlots({ dataDir }, checks, { afterMs, upToMs, standstills });
+    const { finals, missedSlots, artifacts } = verdict;
+    const counts = { finals, missedSlots, artifacts, standstills: standstills.length };
+    console.info(JSON.stringify({ ...counts, done: clients.done, hooks }));
+    expect(clients.troubles).toEqual([]);
+    expect([...errorsIn(agent.log()), ...errorsIn(service.log())]).toEqual([]);
+    expect(verdict).toMatchObject({ unanswered: [], double: [], missed: [] });
+    expect(samples.flat().filter(({ ready }) => ready !== 1)).toEqual([]);
+    expect(growth).toEqual([]);
+    // Where nobody used them, all of this would say nothing.
+    expect(finals).toBeGreaterThan(checks.length);
+    expect(hooks).toMatchObject({ ALERT_FAILURE: expect.any(Number) });
+    expect(artifacts).toBeGreaterThan(0);
+  },
+  MINUTES * MINUTE_MS + BESIDES_MS,
+);

@@ -1,0 +1,27 @@
+// How late a process is woken on this machine that has nothing to do with the storm, and takes about as
+// much of it as an agent: a timer of 10 ms and 2 ms of work, over and over. A line on its input has it print the latest wake-up since the one
+// before, in milliseconds. Ends with its input.
+import { createInterface } from 'node:readline';
+
+const EVERY_MS = 10;
+const WORK_MS = 2;
+let latestMs = 0;
+let dueMs = performance.now() + EVERY_MS;
+
+function beat() {
+  const nowMs = performance.now();
+  latestMs = Math.max(latestMs, nowMs - dueMs);
+  while (performance.now() - nowMs < WORK_MS);
+  latestMs = Math.max(latestMs, performance.now() - nowMs - WORK_MS);
+  dueMs = performance.now() + EVERY_MS;
+  setTimeout(beat, EVERY_MS);
+}
+setTimeout(beat, EVERY_MS);
+process.stdout.write('beating\n');
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', () => {
+  process.stdout.write(`${latestMs}\n`);
+  latestMs = 0;
+});
+lines.on('close', () => process.exit());
