@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
 import { runToEnd, startChild } from './child.ts';
+import { freePorts } from './free-ports.ts';
 
 export interface BlackboxRate {
   readonly perSecond: number;
@@ -47,7 +46,7 @@ export async function withBlackbox<Value>(
   const folder = makeTempFolder();
   writeFileSync(folder.file('blackbox.yml'), JSON.stringify({ modules }));
   writeFileSync(folder.file('drive.lua'), WRK_SCRIPT);
-  const port = await freePort();
+  const [port = 0] = await freePorts(1);
   const exporter = await startChild(
     'prometheus-blackbox-exporter',
     [`--config.file=${folder.file('blackbox.yml')}`, `--web.listen-address=127.0.0.1:${port}`],
@@ -73,13 +72,4 @@ export async function withBlackbox<Value>(
     await exporter.stop();
     folder.remove();
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

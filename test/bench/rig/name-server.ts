@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { startChild } from './child.ts';
+import { freePorts } from './free-ports.ts';
 
-const PORT = 20_200;
 /** Each has one address. */
 export const NAMES: readonly string[] = Array.from({ length: 64 }, (_, n) => `host${n}.bench.test`);
 
@@ -17,6 +17,7 @@ export async function withNameServer<Value>(
   work: (server: NameServer) => Promise<Value>,
 ): Promise<Value> {
   const folder = makeTempFolder();
+  const [port = 0] = await freePorts(1);
   const records = NAMES.map((name, n) => `${name}. 60 IN A 192.0.2.${n + 1}`).join('\n');
   const soa = 'bench.test. 60 IN SOA ns.bench.test. root.bench.test. 1 60 60 60 60';
   const zone = `${soa}\nbench.test. 60 IN NS ns.bench.test.\nns.bench.test. 60 IN A 127.0.0.1\n`;
@@ -24,7 +25,7 @@ export async function withNameServer<Value>(
   writeFileSync(
     folder.file('nsd.conf'),
     `server:
-      ip-address: 127.0.0.1@${PORT}
+      ip-address: 127.0.0.1@${port}
       username: ""
       chroot: ""
       zonesdir: "${folder.path}"
@@ -44,18 +45,18 @@ export async function withNameServer<Value>(
   );
   const server = await startChild('/usr/sbin/nsd', ['-d', '-c', folder.file('nsd.conf')]);
   try {
-    await untilItAnswers();
+    await untilItAnswers(port);
     if (server.hasEnded()) throw new Error(`nsd did not start: ${server.stderr()}`);
-    return await work({ port: PORT });
+    return await work({ port });
   } finally {
     await server.stop();
     folder.remove();
   }
 }
 
-async function untilItAnswers(): Promise<void> {
+async function untilItAnswers(port: number): Promise<void> {
   const resolver = new Resolver({ timeout: 500, tries: 1 });
-  resolver.setServers([`127.0.0.1:${PORT}`]);
+  resolver.setServers([`127.0.0.1:${port}`]);
   for (let tries = 0; tries < 40; tries += 1) {
     const answer = await resolver.resolve4(NAMES[0] ?? '').catch(() => []);
     if (answer.length > 0) return;

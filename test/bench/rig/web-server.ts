@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createAuthority } from '../../support/certificates.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { startChild } from './child.ts';
+import { freePorts } from './free-ports.ts';
 
 /** Fresh connections to one address and port use up the ephemeral ports; so there are many. */
 const PORTS = 32;
-const FIRST_PORT = 20_100;
 const BODY = JSON.stringify({
   status: 'ok',
   items: Array.from({ length: 40 }, (_, n) => `item ${n}`),
@@ -34,10 +34,10 @@ export async function withWebServer<Value>(
   writeFileSync(caFile, authority.cert);
   writeFileSync(folder.file('cert.pem'), identity.cert);
   writeFileSync(folder.file('key.pem'), identity.key);
-  const plainPorts = Array.from({ length: PORTS }, (_, n) => FIRST_PORT + n);
-  const securePorts = Array.from({ length: PORTS }, (_, n) => FIRST_PORT + PORTS + n);
-  const listen = (ports: readonly number[], rest: string): string =>
-    ports.map((port) => `listen 127.0.0.1:${port} backlog=4096${rest};`).join('\n');
+  const ports = await freePorts(2 * PORTS);
+  const [plainPorts, securePorts] = [ports.slice(0, PORTS), ports.slice(PORTS)];
+  const listen = (on: readonly number[], rest: string): string =>
+    on.map((port) => `listen 127.0.0.1:${port} backlog=4096${rest};`).join('\n');
   const answer = `keepalive_timeout 0; default_type application/json; location / { return 200 '${BODY}'; }`;
   const config = folder.file('nginx.conf');
   writeFileSync(
@@ -58,7 +58,6 @@ export async function withWebServer<Value>(
   try {
     const [first = 0, last = 0] = [plainPorts[0], securePorts.at(-1)];
     await Promise.all([untilListening(first), untilListening(last)]);
-    // Another one may listen there.
     if (server.hasEnded()) throw new Error(`nginx did not start: ${server.stderr()}`);
     return await work({
       plain: plainPorts.map((port) => `http://127.0.0.1:${port}`),
