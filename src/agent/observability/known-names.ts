@@ -11,7 +11,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 const CLASSES: ReadonlySet<string> = new Set([
   ...['Error', 'TypeError', 'RangeError', 'SyntaxError', 'ReferenceError', 'EvalError'],
   ...['URIError', 'AggregateError', 'DOMException', 'AssertionError', 'NodeError', 'SystemError'],
-  ...['VedetteError', 'FileProblemsError', 'ProxyFault'],
+  ...['VedetteError', 'FileProblemsError', 'EnoughProblems', 'EnoughYamlProblems', 'ProxyFault'],
   ...['ZodError', 'YAMLError', 'YAMLParseError', 'YAMLWarning', 'TimeoutError', 'AbortError'],
   ...['JSONPathError', 'JSONPathTypeError', 'JSONPathIndexError', 'JSONPathSyntaxError'],
   ...['JSONPathLexerError', 'JSONPathRecursionLimitError'],

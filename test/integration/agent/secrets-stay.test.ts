@@ -208,9 +208,12 @@ function pollAnswer(checks: readonly ReturnType<typeof checkOf>[], first: boolea
 }
 
 function filesIn(folder: string): readonly string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile());
+  return (
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => join(folder, name))
+      // The agent replaces files meanwhile.
+      .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+  );
 }
 
 /** Of the file that tcpdump writes. */

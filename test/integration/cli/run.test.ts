@@ -175,14 +175,19 @@ describe('vedette run', () => {
 });
 
 describe('stdout that cannot be written', () => {
-  it.runIf(process.platform === 'linux')('is told, and success is not claimed', async () => {
-    const file = fileOf(url('one', await servedBy(answering)));
-    const full = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(full));
-    const { code, stderr } = await startCli(['validate', file], {}, full).ended;
-    expect(code).toBe(2);
-    expect(stderr).toBe('vedette: stdout cannot be written (ENOSPC): output is lost\n');
-    const up = await startCli(['up', '--file', file], { AGENT_HEALTH_PORT: '0' }, full).ended;
-    expect(up.stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
-  });
+  it.runIf(process.platform === 'linux')(
+    'is told, and success is not claimed',
+    async () => {
+      const file = fileOf(url('one', await servedBy(answering)));
+      const full = openSync('/dev/full', 'w');
+      onTestFinished(() => closeSync(full));
+      const { code, stderr } = await startCli(['validate', file], {}, full).ended;
+      expect(code).toBe(2);
+      expect(stderr).toBe('vedette: stdout cannot be written (ENOSPC): output is lost\n');
+      const up = await startCli(['up', '--file', file], { AGENT_HEALTH_PORT: '0' }, full).ended;
+      expect(up.stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
+      // A whole service starts in it.
+    },
+    60_000,
+  );
 });
