@@ -1,6 +1,6 @@
 import type { TurnRule } from '../../model/slot-stride.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf, VedetteError } from '../../runtime/errors.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { CheckFile } from './check-file.ts';
@@ -186,7 +186,10 @@ class WatchedFile {
     const { log, file, clock } = this.#options;
     const isInvalid = thrown instanceof FileProblemsError;
     if (isInvalid) this.#files = [file, ...thrown.pemFiles];
-    else this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
+    // To be tried again it would only take all that memory again.
+    else if (systemCodeOf(thrown) !== 'CHECK_FILE_TOO_LARGE') {
+      this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
+    }
     this.#onUsable(false);
 
     const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];

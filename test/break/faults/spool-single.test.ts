@@ -9,8 +9,8 @@ import { captureLog } from '../../support/log-capture.ts';
 import { idsOf, readAll, recordFor } from '../../support/spool.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { FaultyDisk } from './support/spool-disk.ts';
-import { quiet } from './support/spool-life.ts';
 import { PowerShadow } from './support/spool-power.ts';
+import { quiet } from './support/spool-stage.ts';
 
 /** Opens the spool of one folder again and again, all on a disk that can be told to refuse. */
 function setUp() {
@@ -174,6 +174,15 @@ it.each([
   });
   disk.refuses = null;
   expect(await idsOf((await open()).spool)).toEqual(['a', 'b']);
+});
+
+it('starts under a folder that it may not read, and so cannot sync', async () => {
+  const { open, refuse, keep } = setUp();
+  refuse('EACCES', /^open data$/);
+  const { spool, records } = await open();
+  await keep(spool, 'a');
+  expect(spool.state).toBe('durable');
+  expect(records()).toEqual([]);
 });
 
 it('a file that was made, and yet was said not to be, is no damage at the next start', async () => {

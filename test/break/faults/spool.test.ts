@@ -61,7 +61,7 @@ describe(`the spool and a disk that goes wrong, BREAK_SEED=${SEED}`, () => {
     );
   });
 
-  it.each(kinds)('keeps its promises where any call %s', { timeout: LIMIT_MS }, async (kind) => {
+  it.each(kinds)('keeps its promises at every call: %s', { timeout: LIMIT_MS }, async (kind) => {
     const problems: string[] = [];
     for (const each of cases.filter((one) => one.kind === kind)) {
       problems.push(...(await problemsOf(each)));

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DiskCall, type Fault, FaultyDisk } from './spool-disk.ts';
-import type { Stage } from './spool-life.ts';
 import { PowerShadow } from './spool-power.ts';
 import { playScenario } from './spool-scenario.ts';
+import type { Stage } from './spool-stage.ts';
 
 /** One run of the scenario in which one call goes wrong. */
 export interface FaultCase {

@@ -4,7 +4,8 @@ import type { SpooledRecord, SpoolKind } from '../../../../src/agent/spool/spool
 import { artifactIdOf } from '../../../../src/model/ids.ts';
 import { recordFor } from '../../../support/spool.ts';
 import type { FaultyDisk } from './spool-disk.ts';
-import { artifactBytes, Died, Life, newStage, type Stage } from './spool-life.ts';
+import { artifactBytes, Life } from './spool-life.ts';
+import { Died, newStage, type Stage } from './spool-stage.ts';
 
 const DAY_MS = 24 * 3_600_000;
 const SACRIFICE = 'sacrifice';

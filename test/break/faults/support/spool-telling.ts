@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../../../src/runtime/errors.ts';
 import type { FaultCase } from './spool-cases.ts';
-import type { Stage } from './spool-life.ts';
+import type { Stage } from './spool-stage.ts';
 
 /**
  * How a call that fails is told of.
