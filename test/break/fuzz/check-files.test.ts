@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { text as textOfStream } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { FileProblemsError } from '../../../src/agent/source/file-problem.ts';
@@ -22,7 +19,6 @@ import { watchingFile } from './support/check-watch.ts';
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));
 const WORKER = new URL('../../../dist/agent/source/check-file-worker.js', import.meta.url);
-const CLI = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
 const common = {
   corpus: 'check-files' as const,
@@ -115,7 +111,7 @@ it('reads in a thread of its own what it reads without', { timeout: TIMEOUT_MS }
     ...common,
     name: 'check files in a thread',
     cases: 40,
-    fixed: [],
+    fixed: SEEDS.slice(1, 4),
     arbitrary: fc.oneof(checkText, fc.constantFrom(...SEEDS, ...CORPUS)),
     run: async (input) => {
       const file = folder.file(`f.${input.extension}`);
@@ -153,24 +149,24 @@ it('goes on with the checks before while a file of 32 MiB does its worst', {
   }
 });
 
-it('says so where a file of 32 MiB needs more memory than there is', {
+it('goes on with the checks before where a file of 32 MiB needs more memory than there is', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const folder = makeTempFolder();
-  onTestFinished(folder.remove);
+  const watched = await watchingFile(WORKER);
+  // It holds for threads that are started from now on.
+  setFlagsFromString('--max-old-space-size=100');
+  onTestFinished(() => setFlagsFromString('--max-old-space-size=0'));
   for (const { name, make } of HUNGRY_FILES) {
-    const file = folder.file('checks.yaml');
-    writeFileSync(file, make());
-    const child = spawn(process.execPath, ['--max-old-space-size=200', CLI, 'validate', file], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { PATH: process.env.PATH },
-    });
-    const said = textOfStream(child.stderr);
-    const [code] = await once(child, 'close');
-    expect(code, name).toBe(2);
-    expect(await said, name).toMatch(
-      /^vedette: .*checks\.yaml: reading it takes more memory .*\n$/,
+    const problem = await watched.refuses(make());
+    expect(problem, name).toMatch(
+      /checks\.yaml: reading it takes more memory than this process may/,
     );
+    const threads = watched.threads();
+    expect(threads, name).toBeGreaterThan(0);
+    await watched.rests(5 * MINUTES);
+    expect(watched.threads(), 'threads that would need as much again').toBe(threads);
+    expect(watched.ids(), name).toEqual(['good']);
+    await watched.takesAgain();
   }
 });
 

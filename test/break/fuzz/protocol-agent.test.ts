@@ -57,6 +57,8 @@ it('reads any message as what it validly is', { timeout: TIMEOUT_MS }, () =>
   }),
 );
 
+const REPLACED = { ...ERROR_ANSWER, statusCode: 409, attributes: { reason: 'replaced' } };
+
 /** Errors in the service's form have the status in them, or the agent takes them for a proxy's. */
 const errorBody = fc
   .tuple(
@@ -99,7 +101,7 @@ it('polls any service and runs what it was validly told', { timeout: TIMEOUT_MS 
       bytesOf: wireBytes,
       fixed: [...corpusMessages('poll-answer'), ...corpusMessages('error-answer')]
         .map(plain)
-        .concat(GZIP_BOMB),
+        .concat(GZIP_BOMB, { ...plain(Buffer.from(JSON.stringify(REPLACED))), status: 409 }),
       arbitrary: answers(['poll-answer', 'poll-answer', 'results-answer']),
       run: (answer) => lane.run(answer),
       mustSee: ['taken', 'nothing of it', 'replaced'],

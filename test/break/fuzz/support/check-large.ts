@@ -88,10 +88,8 @@ export const HOSTILE_FILES: readonly LargeFile[] = [
   large('one enormous folded text', () => filled('  x\n', MAX_CHARS, 'checks: >\n')),
   large('deep nesting', () => filled('[', MAX_CHARS)),
   large('nothing but closing brackets', () => filled('}', MAX_CHARS)),
-  large('nothing but commas', () => filled(',', MAX_CHARS, '[')),
   large('escapes that are none', () => filled('\\q', MAX_CHARS, 'checks: "', '"')),
   large('nothing but ends of documents', () => filled('...\n', MAX_CHARS)),
-  large('nothing but directives', () => filled('%YAML 1.1\n', MAX_CHARS)),
 ];
 
 /** These hold what is allowed, but for its amount. */

@@ -27,10 +27,16 @@ export async function watchingFile(workerUrl: URL) {
   };
   write(good(hosts));
   const onChecks = (set: CheckSet): void => void sets.push(set);
+  let threads = 0;
+  const onThread = (): void => {
+    threads += 1;
+  };
+  process.on('worker', onThread);
   const watching = source.watch({ onChecks, onRun: () => {} }, ended.signal);
   onTestFinished(async () => {
     ended.abort();
     await watching;
+    process.off('worker', onThread);
     folder.remove();
   });
   const idle = (): Promise<void> => eventually(() => clock.pendingTimers === 1);
@@ -55,6 +61,13 @@ export async function watchingFile(workerUrl: URL) {
         .slice(before)
         .find(({ level }) => level === 'warn');
       return String(warning?.msg ?? 'nothing was said');
+    },
+    /** How many threads were started so far. */
+    threads: (): number => threads,
+    /** Time passes, and the file stays as it is. */
+    async rests(durationMs: number): Promise<void> {
+      await clock.advance(durationMs);
+      await idle();
     },
     /** A good file is a new set again. */
     async takesAgain(): Promise<void> {

@@ -45,7 +45,8 @@ export function readMessage(kind: AnswerKind, json: Buffer): 'no JSON' | 'refuse
 }
 
 function readError(value: unknown): boolean {
-  const status = Number(Object(value).statusCode);
+  const given: unknown = Object(value).statusCode;
+  const status = typeof given === 'number' ? given : 0;
   const answer = errorAnswerIn(status, value);
   if (answer === null) return false;
   expect(answer.statusCode).toBe(status);

@@ -121,7 +121,9 @@ export class UploadLane {
       if (!request.readableEnded) await new Promise((resolve) => request.once('end', resolve));
       const said = answer();
       await sendAnswer(response, said);
-      if (said.ending === 'silence') await this.#rig.clock.advance(120_000);
+      // To the time limit of this request and no further, as that of the next may follow on it.
+      const { clock } = this.#rig;
+      if (said.ending === 'silence') await clock.advance(clock.nextTimerInMs ?? 0);
     });
   }
 
