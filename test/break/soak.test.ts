@@ -4,16 +4,16 @@ import { errorsIn } from '../support/doomed-agent.ts';
 import { lacking } from '../support/system-needs.ts';
 import { addSoakChecks, SECRET_VARIABLE } from './support/soak-checks.ts';
 import { newSecret, startSoakClients } from './support/soak-clients.ts';
-import { allOf, growthIn, growthOf, summaryOf } from './support/soak-flatness.ts';
+import { allOf, type Counted, growthIn, growthOf, summaryOf } from './support/soak-flatness.ts';
 import { INSPECTED, inspect } from './support/soak-inspector.ts';
-import { AGENT_CENSUS, AGENT_RULES, SERVICE_CENSUS, SERVICE_RULES } from './support/soak-rules.ts';
 import {
-  type Census,
-  type Sample,
-  takeCensus,
-  takeSample,
-  type Watched,
-} from './support/soak-sampler.ts';
+  AGENT_CENSUS,
+  AGENT_RULES,
+  ASKED_RUNS,
+  SERVICE_CENSUS,
+  SERVICE_RULES,
+} from './support/soak-rules.ts';
+import { type Sample, takeCensus, takeSample, type Watched } from './support/soak-sampler.ts';
 import { judgeSlots, type Span } from './support/soak-slots.ts';
 import { startTargets } from './support/soak-targets.ts';
 import { startPulse } from './support/storm-pulse.ts';
@@ -22,6 +22,7 @@ import { startPulse } from './support/storm-pulse.ts';
 const MINUTES = Number(process.env.SOAK_MINUTES ?? 1);
 const MINUTE_MS = 60_000;
 const COUNTS = { often: 170, minutely: 104 };
+const SHORTLY_MS = 1_000;
 const SAMPLES = 30;
 /** The time between two samples is a part of the whole, within these. */
 const [SOONEST_MS, LATEST_MS] = [1_500, 15_000];
@@ -106,18 +107,26 @@ it.skipIf(lacks !== null)(
       if (Date.now() - fromMs > NOTICED_MS) standstills.push({ fromMs, toMs: Date.now() });
       return value;
     };
-    const count = async (): Promise<readonly [Census, Census]> => [
-      await timed(() => takeCensus(agentInspector)),
-      await timed(() => takeCensus(serviceInspector)),
-    ];
-    let warm: readonly [Census, Census] | null = null;
+    const last = (of: readonly Sample[]): Sample => of.at(-1) ?? {};
+    const count = async (): Promise<readonly [Counted, Counted]> => {
+      const [agentCensus, serviceCensus] = [
+        await timed(() => takeCensus(agentInspector)),
+        await timed(() => takeCensus(serviceInspector)),
+      ];
+      return [
+        { census: agentCensus, sample: last(samples[0]) },
+        { census: serviceCensus, sample: last(samples[1]) },
+      ];
+    };
+    let warm: readonly [Counted, Counted] | null = null;
     for (let dueMs = afterMs; dueMs < endMs; dueMs += everyMs) {
       await until(
         async () => Date.now(),
         (nowMs) => nowMs >= dueMs,
       );
       for (const [index, one] of watched.entries()) {
-        samples[index]?.push(await timed(() => takeSample(one)));
+        const sample = await timed(() => takeSample(one));
+        samples[index]?.push({ ...sample, [ASKED_RUNS]: clients.done.runs ?? 0 });
         const stoodMs = await pulse.latestMs();
         if (stoodMs > NOTICED_MS) standstills.push({ fromMs: dueMs, toMs: Date.now() });
       }
@@ -143,15 +152,22 @@ it.skipIf(lacks !== null)(
       { name: 'service', samples: samples[1] },
     ] as const;
     console.info(series.map(summaryOf).join('\n'));
-    console.info(JSON.stringify({ warm, end: [endAgent, endService] }));
+    console.info(
+      JSON.stringify([warmAgent, endAgent, warmService, endService].map(({ census }) => census)),
+    );
     const growth = [
       ...growthIn(series[0], AGENT_RULES),
       ...growthIn(series[1], SERVICE_RULES),
-      ...growthOf(series[0], [warmAgent, endAgent], AGENT_CENSUS),
-      ...growthOf(series[1], [warmService, endService], SERVICE_CENSUS),
+      ...growthOf('agent', [warmAgent, endAgent], AGENT_CENSUS),
+      ...growthOf('service', [warmService, endService], SERVICE_CENSUS),
     ];
     if (growth.length > 0) console.info(series.map(allOf).join('\n'));
-    const verdict = await judgeSlots({ dataDir }, checks, { afterMs, upToMs, standstills });
+    const verdict = await judgeSlots({ dataDir }, checks, {
+      // It says that it has its checks shortly before it begins.
+      afterMs: afterMs + SHORTLY_MS,
+      upToMs,
+      standstills,
+    });
     const { finals, missedSlots, artifacts } = verdict;
     const counts = { finals, missedSlots, artifacts, standstills: standstills.length };
     console.info(JSON.stringify({ ...counts, done: clients.done, hooks }));

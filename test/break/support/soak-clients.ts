@@ -7,7 +7,7 @@ import { SECRET_VARIABLE, type SoakCheck } from './soak-checks.ts';
 /** Those that use the API while it soaks. */
 export interface SoakClients {
   /** Requests by what they were for. */
-  readonly done: Readonly<Record<string, number>>;
+  readonly done: Readonly<Partial<Record<string, number>>>;
   /** What was answered otherwise than it should: empty where all is well. */
   readonly troubles: readonly string[];
   /** Ends them when what they have begun is answered. */

@@ -31,8 +31,9 @@ export function growthIn(
   rules: Readonly<Record<string, Rule>>,
 ): readonly string[] {
   return Object.entries(rules).flatMap(([series, rule]) => {
-    const [before, after] = mediansOf(samples, series);
-    const most = before * (1 + rule.share) + mostGrowth(samples, rule);
+    const ends = (which: string) => mediansOf(samples, which);
+    const [before, after] = ends(series);
+    const most = before * (1 + rule.share) + mostGrowth(rule, ends);
     if (after <= most) return [];
     const numbers = `${shown(before)} after the warm-up, ${shown(after)} at the end`;
     return [`${name}, ${series}: ${numbers}, which is more than ${shown(most)}`];
@@ -46,25 +47,38 @@ function mediansOf(samples: readonly Sample[], series: string): readonly [number
   return [of(early), of(late)];
 }
 
-/** In numbers, whatever the share. */
-function mostGrowth(samples: readonly Sample[], { plus, besides = [] }: Rule): number {
+/** In numbers, whatever the share; `ends` tells where a series was then and is now. */
+function mostGrowth(
+  { plus, besides = [] }: Rule,
+  ends: (series: string) => readonly [number, number],
+): number {
   const explained = besides.map(({ series, each }) => {
-    const [before, after] = mediansOf(samples, series);
+    const [before, after] = ends(series);
     return Math.max(0, after - before) * each;
   });
   return explained.reduce((sum, some) => sum + some, plus);
 }
 
+/** What lived at one moment, and the sample that was taken just before. */
+export interface Counted {
+  readonly census: Census;
+  readonly sample: Sample;
+}
+
 /** The same of the counts of what lives, once after the warm-up and once at the end. */
 export function growthOf(
-  { name, samples }: Series,
-  [before, after]: readonly [Census, Census],
+  name: string,
+  [before, after]: readonly [Counted, Counted],
   rules: Readonly<Record<keyof Census, Rule>>,
 ): readonly string[] {
   return (Object.keys(rules) as (keyof Census)[]).flatMap((kind) => {
-    const [most, grown] = [mostGrowth(samples, rules[kind]), after[kind] - before[kind]];
-    if (grown <= most) return [];
-    const numbers = `${before[kind]} after the warm-up, ${after[kind]} at the end`;
+    const most = mostGrowth(rules[kind], (series) => [
+      before.sample[series] ?? Number.NaN,
+      after.sample[series] ?? Number.NaN,
+    ]);
+    const [early, late] = [before.census[kind], after.census[kind]];
+    if (late - early <= most) return [];
+    const numbers = `${early} after the warm-up, ${late} at the end`;
     return [`${name}, living ${kind}: ${numbers}, which is more than ${shown(most)} more`];
   });
 }

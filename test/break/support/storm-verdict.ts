@@ -7,6 +7,8 @@ import type { Span, StormRecords, StormResult } from './storm-records.ts';
 export interface Course {
   readonly outbreak: Span;
   readonly end: Span;
+  /** How long after it runs may be at work that it came upon. */
+  readonly aftermathMs: number;
   /** Slots in it are judged. */
   readonly watched: Span;
   /**
@@ -41,8 +43,6 @@ const FAILS_WITHIN_MS: Readonly<Record<Group, number>> = {
   reset: 3_000,
   nameless: 7_000,
 };
-/** A run that is at work then connects with the next packet that the kernel sends, or ends. */
-export const AFTERMATH_MS = 6_000;
 /** A run that began so long before the outbreak has ended. */
 const RUN_MS = 2_000;
 
@@ -50,7 +50,7 @@ const RUN_MS = 2_000;
 export function stormFaults(
   { results, missed }: StormRecords,
   checks: readonly StormCheck[],
-  { outbreak, end, watched, stoodStill }: Course,
+  { outbreak, end, aftermathMs, watched, stoodStill }: Course,
 ): StormFaults {
   const known = new Map(checks.map((check) => [check.id, check]));
   const checkOf = ({ checkId }: { readonly checkId: string }): StormCheck => {
@@ -61,7 +61,7 @@ export function stormFaults(
   const isPeaceful = (result: StormResult): boolean => {
     const { slotMs } = result;
     if (checkOf(result).group === 'healthy') return true;
-    return slotMs < outbreak.fromMs - RUN_MS || slotMs > end.toMs + AFTERMATH_MS;
+    return slotMs < outbreak.fromMs - RUN_MS || slotMs > end.toMs + aftermathMs;
   };
   const isMidst = (result: StormResult): boolean => {
     const { group } = checkOf(result);
@@ -78,7 +78,7 @@ export function stormFaults(
   const mayBeMissed = (slots: MissedSlots): boolean => {
     const { slot, lastSlot, reason } = slots;
     const { group } = checkOf(slots);
-    const isInStorm = slot > outbreak.fromMs - RUN_MS && lastSlot < end.toMs + AFTERMATH_MS;
+    const isInStorm = slot > outbreak.fromMs - RUN_MS && lastSlot < end.toMs + aftermathMs;
     if (group === 'healthy' || !isInStorm) return false;
     if (reason === 'agent_starved') return stoodStill;
     return reason === 'previous_run_active' && (group === 'dropped' || stoodStill);
@@ -87,7 +87,7 @@ export function stormFaults(
     new Set(results.filter(isTelling).map(({ checkId }) => checkId));
   const hit = heardIn((result) => result.failed && result.code === CODES[checkOf(result).group]);
   const well = heardIn(
-    ({ failed, isFinal, slotMs }) => isFinal && !failed && slotMs > end.toMs + AFTERMATH_MS,
+    ({ failed, isFinal, slotMs }) => isFinal && !failed && slotMs > end.toMs + aftermathMs,
   );
   const isSilent = ({ id, group }: StormCheck): boolean =>
     !well.has(id) || (group !== 'healthy' && !hit.has(id) && !stoodStill);

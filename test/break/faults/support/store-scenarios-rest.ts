@@ -4,6 +4,7 @@ import type { Scenario } from './store-cases.ts';
 import { reporterOf, shopIn } from './store-scenarios-results.ts';
 import type { World } from './store-world.ts';
 
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const BYTES = Buffer.from('what a browser would show of the failure');
 const ARTIFACTS = '/agent/v1/artifacts';
@@ -72,7 +73,7 @@ async function passPresent({ lab, passUntil }: World, durationMs: number): Promi
 export const heartbeatsScenario: Scenario = {
   name: 'a heartbeat is pinged, missed, excused and pinged again',
   async prepare(world) {
-    const heartbeat = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
+    const heartbeat = { period: 5, periodUnit: 'MINUTES', grace: 1, graceUnit: 'MINUTES' };
     const made = await world.done(201, 'POST', '/v1/checks/heartbeats', {
       name: 'Backup',
       tags: ['nightly'],
@@ -86,13 +87,13 @@ export const heartbeatsScenario: Scenario = {
     const path = new URL(made.heartbeat.pingUrl).pathname;
     return async () => {
       const states = [await ping(path)];
-      await passPresent(world, HOUR_MS + 60_000);
+      await passPresent(world, 5 * MINUTE_MS + 30_000);
       states.push(await ping(path));
-      await passPresent(world, HOUR_MS + 10 * 60_000);
+      await passPresent(world, 7 * MINUTE_MS);
       const failing = await world.done(200, 'GET', `/v1/check-statuses/${made.id}`);
       states.push(await ping(path));
       // Nobody was there to take pings.
-      await world.lab.clock.stall(HOUR_MS + 10 * 60_000);
+      await world.lab.clock.stall(7 * MINUTE_MS);
       await world.passUntil('it is excused', async () => {
         const rows = await world.rows(
           `select from heartbeats where account_id = $1 and failing_since is null`,
@@ -107,11 +108,11 @@ export const heartbeatsScenario: Scenario = {
         repeatUnit: 'MONTH',
         tags: ['nightly'],
       });
-      await passPresent(world, 2 * HOUR_MS);
+      await passPresent(world, 12 * MINUTE_MS);
       const renewed = await world.done(200, 'POST', `/v1/checks/heartbeats/${made.id}/ping-token`);
       await ping(new URL(renewed.heartbeat.pingUrl).pathname);
       await world.done(200, 'PATCH', `/v1/checks/heartbeats/${made.id}`, {
-        heartbeat: { ...heartbeat, grace: 10 },
+        heartbeat: { ...heartbeat, grace: 2 },
       });
       const events = await world.done(200, 'GET', `/v1/checks/heartbeats/${made.id}/events`);
       await world.done(200, 'GET', `/v1/checks/heartbeats/${made.id}/events/${events[0].id}`);

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
 import { insertAccount } from '../../../../src/service/store/accounts.ts';
 import type { Reply } from '../../../support/service-app.ts';
@@ -96,9 +97,8 @@ export async function openWorld(lab: FaultLab): Promise<World> {
     passUntil: (what, condition) =>
       step(async () => {
         for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
-          await lab.quiet();
-          // It goes on by itself, and on an embedded database nobody else is answered till then.
-          if (faulty.isStalled) continue;
+          // On an embedded database nobody else is answered before what stalls goes on.
+          await lab.calm();
           if (await condition()) return;
           if (steps % STEPS_OF_A_LEASE === 0) await endLeases(lab, accountId);
           await clock.advance(STEP_MS);
@@ -134,9 +134,11 @@ async function endLeases({ store }: FaultLab, accountId: string): Promise<void> 
  * It goes on when that is answered, or nothing more comes of it.
  */
 export function stallOf({ lab, clients }: World): (release: () => void) => void {
+  // The transaction in which it stalls is none of its waiter's.
+  const outside = new AsyncResource('stall');
   return (release) => {
     if (!isOfLoop()) clients.giveUp();
-    void releaseInTime(lab, clients).finally(release);
+    outside.runInAsyncScope(() => void releaseInTime(lab, clients).finally(release));
   };
 }
 
