@@ -40,10 +40,6 @@ const lost = (what: string): Row => row('CONNECTION_RESET', 'CONNECTION_RESET', 
 const broken = (what: string): Row => row('PROTOCOL_ERROR', 'PROTOCOL_ERROR', what);
 const ours = (what: string): Row => row('INTERNAL_ERROR', 'INTERNAL_ERROR', what);
 
-/** What undici's WRONG_LENGTH hides where the head is not whole yet. */
-const MUDDLED_HEAD = broken(
-  'the response breaks the rules of HTTP in its head, at or behind its Content-Length',
-);
 const CLOSED = row('CONNECTION_CLOSED', 'BODY_TRUNCATED', 'the connection was closed');
 const WRONG_LENGTH = row(
   'PROTOCOL_ERROR',
@@ -63,18 +59,16 @@ const SYSTEM_ROWS: Readonly<Record<string, Row>> = {
   ETIMEDOUT: row('RESPONSE_TIMEOUT', 'BODY_TIMEOUT', 'the other side stopped acknowledging'),
 };
 
-/** From undici, its parser (HPE_, see rowOf) and node:http2. */
+/** From our transports, the parser (HPE_, see rowOf) and node:http2. */
 const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
-  UND_ERR_HEADERS_OVERFLOW: row(
+  HEADERS_TOO_LARGE: row(
     'HEADERS_TOO_LARGE',
     'HEADERS_TOO_LARGE',
     'the response headers are larger than 64 KiB',
   ),
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: WRONG_LENGTH,
+  WRONG_CONTENT_LENGTH: WRONG_LENGTH,
   HPE_INVALID_EOF_STATE: CLOSED,
-  UND_ERR_INVALID_ARG: ours('the request could not be formed'),
-  UND_ERR_NOT_SUPPORTED: ours('the request could not be formed'),
-  UND_ERR_REQ_CONTENT_LENGTH_MISMATCH: ours('the request could not be formed'),
+  UNSENDABLE_REQUEST: ours('the request could not be formed'),
   ERR_HTTP2_ERROR: broken('the other side broke the rules of HTTP/2'),
   ERR_HTTP2_GOAWAY_SESSION: CLOSED,
 };
@@ -86,8 +80,7 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
  * @param responded whether the response's head was complete
  */
 export function endingOf(error: unknown, evidence: SocketEvidence, responded: boolean): Ending {
-  const row =
-    systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence, responded);
+  const row = systemRowOf(evidence.error) ?? systemRowOf(error) ?? rowOf(error, evidence);
   const where = responded ? 'before the whole body came' : 'before a response came';
   const code = responded ? row.within : row.before;
   const isCut = row === CLOSED || code === 'CONNECTION_RESET';
@@ -116,23 +109,20 @@ function systemRowOf(error: unknown): Row | null {
   return broken(`the TLS connection broke (${code})`);
 }
 
-function rowOf(error: unknown, evidence: SocketEvidence, responded: boolean): Row {
+function rowOf(error: unknown, evidence: SocketEvidence): Row {
   const code = systemCodeOf(error);
   const known = code === null ? undefined : PROTOCOL_ROWS[code];
-  if (known === WRONG_LENGTH && !responded) return evidence.ended ? CLOSED : MUDDLED_HEAD;
   if (known !== undefined) return known;
-  // undici says the same for a close inside the response and for bytes that it will not have.
+  // Whatever else it may be called: the other side closed before all was there.
   if (evidence.ended && !code?.startsWith('HPE_')) return CLOSED;
   return broken(`the response breaks the rules of HTTP (${reasonOf(error) ?? code ?? 'no code'})`);
 }
 
 const MAX_REASON_CHARS = 100;
 
-/** The HTTP library's own words, on one line; null where it has none. */
+/** The parser's own words, on one line; null where it has none. */
 function reasonOf(error: unknown): string | null {
-  if (!(error instanceof Error)) return null;
-  const line = error.message.split('\n', 1)[0] ?? '';
-  const reason = /^Response does not match the HTTP\/1\.1 protocol \((.+)\)$/.exec(line)?.[1];
-  const text = (reason ?? line).slice(0, MAX_REASON_CHARS);
-  return text === '' ? null : text;
+  if (typeof error !== 'object' || error === null || !('message' in error)) return null;
+  const [line = ''] = String(error.message).split('\n', 1);
+  return line === '' ? null : line.slice(0, MAX_REASON_CHARS);
 }

@@ -50,11 +50,11 @@ export function http2EndingOf(end: Http2End): Ending {
   if (isCoded(error, evidence)) return endingOf(error, evidence, responded);
   if (!responded && resetCode === constants.NGHTTP2_ENHANCE_YOUR_CALM) {
     // Node's own way to refuse a header block that is over the limit.
-    return endingOf({ code: 'UND_ERR_HEADERS_OVERFLOW' }, evidence, responded);
+    return endingOf({ code: 'HEADERS_TOO_LARGE' }, evidence, responded);
   }
   if (responded && end.short && resetCode === constants.NGHTTP2_PROTOCOL_ERROR) {
     // An end before the announced length is such an error (RFC 9113 8.1.1); the name for it is.
-    return endingOf({ code: 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' }, evidence, responded);
+    return endingOf({ code: 'WRONG_CONTENT_LENGTH' }, evidence, responded);
   }
   const name = CODE_NAMES[resetCode] ?? `code ${resetCode}`;
   if (RULE_CODES.has(resetCode)) {

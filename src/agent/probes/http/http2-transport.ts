@@ -118,7 +118,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
     events.firstByte();
     // Node holds a server to the limit only once that has acknowledged our settings.
     if (bytesOf(headers) > maxHeaderBytes) {
-      fail({ code: 'UND_ERR_HEADERS_OVERFLOW' });
+      fail({ code: 'HEADERS_TOO_LARGE' });
       return;
     }
     responded = true;

@@ -63,7 +63,7 @@ describe('no response', () => {
     ['HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n', '(Invalid header token)'],
     [
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n',
-      'in its head, at or behind its Content-Length',
+      "Transfer-Encoding can't be present with Content-Length",
     ],
     ['HTTP/1.1 099 Odd\r\n\r\n', 'a status below 200'],
   ])('the message about %j tells what is wrong', async (text, words) => {

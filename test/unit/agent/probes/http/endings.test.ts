@@ -11,12 +11,12 @@ describe('HTTP/1', () => {
     ['ECONNRESET', 'CONNECTION_RESET', 'CONNECTION_RESET'],
     ['EPIPE', 'CONNECTION_RESET', 'CONNECTION_RESET'],
     ['ETIMEDOUT', 'RESPONSE_TIMEOUT', 'BODY_TIMEOUT'],
-    ['UND_ERR_HEADERS_OVERFLOW', 'HEADERS_TOO_LARGE', 'HEADERS_TOO_LARGE'],
-    ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'PROTOCOL_ERROR', 'BODY_TRUNCATED'],
+    ['HEADERS_TOO_LARGE', 'HEADERS_TOO_LARGE', 'HEADERS_TOO_LARGE'],
+    ['WRONG_CONTENT_LENGTH', 'PROTOCOL_ERROR', 'BODY_TRUNCATED'],
     ['HPE_INVALID_EOF_STATE', 'CONNECTION_CLOSED', 'BODY_TRUNCATED'],
     ['HPE_INVALID_CONSTANT', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
-    ['UND_ERR_SOCKET', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
-    ['UND_ERR_INVALID_ARG', 'INTERNAL_ERROR', 'INTERNAL_ERROR'],
+    ['CONNECTION_ENDED', 'PROTOCOL_ERROR', 'PROTOCOL_ERROR'],
+    ['UNSENDABLE_REQUEST', 'INTERNAL_ERROR', 'INTERNAL_ERROR'],
     [
       'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
       'TLS_CLIENT_CERT_REJECTED',
@@ -31,15 +31,15 @@ describe('HTTP/1', () => {
 
   test('what the operating system said comes before what a parser made of it', () => {
     const evidence = { error: coded('ECONNRESET'), ended: false };
-    const error = coded('UND_ERR_RES_CONTENT_LENGTH_MISMATCH');
+    const error = coded('WRONG_CONTENT_LENGTH');
     expect(endingOf(error, evidence, true).code).toBe('CONNECTION_RESET');
     expect(isCutOff(evidence)).toBe(true);
     expect(isCutOff(CLOSED)).toBe(false);
   });
 
   test('a close is told from bytes that the library will not have', () => {
-    expect(endingOf(coded('UND_ERR_SOCKET'), CLOSED, false).code).toBe('CONNECTION_CLOSED');
-    expect(endingOf(coded('UND_ERR_SOCKET'), CLOSED, true).code).toBe('BODY_TRUNCATED');
+    expect(endingOf(coded('CONNECTION_ENDED'), CLOSED, false).code).toBe('CONNECTION_CLOSED');
+    expect(endingOf(coded('CONNECTION_ENDED'), CLOSED, true).code).toBe('BODY_TRUNCATED');
   });
 });
 
