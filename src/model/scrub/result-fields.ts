@@ -89,7 +89,9 @@ export function scrubResult<Result extends ResultDetails>(
   const { apiCheckResult: http, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const found = [http, tcpCheckResult, dnsCheckResult, icmpCheckResult];
   const used =
-    !scrubber.isIdle && holdsNone(found, scrubber, MAY_BE_CUT, CUT_MARK) ? NO_SECRETS : scrubber;
+    !scrubber.isIdle && holdsNone(found, scrubber, RECORDS, MAY_BE_CUT, CUT_MARK)
+      ? NO_SECRETS
+      : scrubber;
   const details: ResultDetails = {
     apiCheckResult: http && scrubHttp(http, used),
     tcpCheckResult: tcpCheckResult && deep(tcpCheckResult, used),
