@@ -1,16 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
-import { withLoadedAgent } from '../rig/agent.ts';
+import { agentTakes } from '../rig/agent-takes.ts';
 import { withBlackbox } from '../rig/blackbox.ts';
 import { runToEnd } from '../rig/child.ts';
 import { atMost, beside, takeInTurns } from '../rig/compare.ts';
 import { durationsOf } from '../rig/durations.ts';
-import { manyChecks } from '../rig/many.ts';
 import { NAMES, type NameServer, withNameServer } from '../rig/name-server.ts';
 
 const RUNS_A_SECOND = 15_000;
-const STEADY_RUNS_A_SECOND = 1_000;
 
 export const dnsPart: Part = {
   name: 'dns',
@@ -21,31 +19,26 @@ export const dnsPart: Part = {
 };
 
 async function measure({ port }: NameServer, context: PartContext): Promise<readonly Measured[]> {
-  const { warmUpMs, measureMs, peerSeconds } = durationsOf(context);
-  const agent = async (runsASecond: number) => {
-    const checks = manyChecks(runsASecond, (n) => ({
-      checkType: 'DNS',
-      request: {
-        recordType: 'A',
-        query: NAMES[n % NAMES.length],
-        nameServer: '127.0.0.1',
-        port,
-        assertions: [{ source: 'RESPONSE_CODE', comparison: 'EQUALS', target: 'NOERROR' }],
-      },
-    }));
-    const { perSecond, cpuMsEach } = await withLoadedAgent({ checks }, (loaded) =>
-      loaded.measure(warmUpMs, measureMs, context.signal),
-    );
-    return { perSecond, cpuMsEach };
-  };
+  const { peerSeconds } = durationsOf(context);
+  const checkOf = (n: number) => ({
+    checkType: 'DNS',
+    request: {
+      recordType: 'A',
+      query: NAMES[n % NAMES.length],
+      nameServer: '127.0.0.1',
+      port,
+      assertions: [{ source: 'RESPONSE_CODE', comparison: 'EQUALS', target: 'NOERROR' }],
+    },
+  });
+  const { saturated, agent } = agentTakes(RUNS_A_SECOND, checkOf, context);
   // The exporter has a module for each name.
   const asked = { query_type: 'A', transport_protocol: 'udp', preferred_ip_protocol: 'ip4' };
   const modules = { dns: { prober: 'dns', dns: { ...asked, query_name: NAMES[0] } } };
   return withBlackbox(modules, async (blackbox) => {
     const of = await takeInTurns(
       {
-        agent: () => agent(STEADY_RUNS_A_SECOND),
-        saturated: () => agent(RUNS_A_SECOND),
+        saturated,
+        agent,
         blackbox: async () => ({
           ...(await blackbox.drive('dns', [`127.0.0.1:${port}`], peerSeconds)),
         }),

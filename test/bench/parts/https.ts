@@ -1,14 +1,12 @@
 import type { Measured, Part, PartContext } from '../part.ts';
-import { withLoadedAgent } from '../rig/agent.ts';
+import { agentTakes } from '../rig/agent-takes.ts';
 import { withBlackbox } from '../rig/blackbox.ts';
 import { runToEnd } from '../rig/child.ts';
 import { atMost, beside, takeInTurns } from '../rig/compare.ts';
 import { durationsOf } from '../rig/durations.ts';
-import { manyChecks } from '../rig/many.ts';
 import { type WebServer, withWebServer } from '../rig/web-server.ts';
 
 const RUNS_A_SECOND = 2_000;
-const STEADY_RUNS_A_SECOND = 200;
 
 export const httpsPart: Part = {
   name: 'https',
@@ -19,22 +17,16 @@ export const httpsPart: Part = {
 };
 
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
-  const { warmUpMs, measureMs, peerSeconds } = durationsOf(context);
-  const agent = async (runsASecond: number) => {
-    const checks = manyChecks(runsASecond, (n) => urlCheck(web, n));
-    const load = { checks, env: { NODE_EXTRA_CA_CERTS: web.caFile } };
-    const { perSecond, cpuMsEach } = await withLoadedAgent(load, (loaded) =>
-      loaded.measure(warmUpMs, measureMs, context.signal),
-    );
-    return { perSecond, cpuMsEach };
-  };
+  const { peerSeconds } = durationsOf(context);
+  const env = { NODE_EXTRA_CA_CERTS: web.caFile };
+  const { saturated, agent } = agentTakes(RUNS_A_SECOND, (n) => urlCheck(web, n), context, env);
   const tls = { ca_file: web.caFile };
   const http = { preferred_ip_protocol: 'ip4', tls_config: tls, fail_if_not_ssl: true };
   return withBlackbox({ https: { prober: 'http', http } }, async (blackbox) => {
     const of = await takeInTurns(
       {
-        agent: () => agent(STEADY_RUNS_A_SECOND),
-        saturated: () => agent(RUNS_A_SECOND),
+        saturated,
+        agent,
         blackbox: async () => ({ ...(await blackbox.drive('https', web.secure, peerSeconds)) }),
         openssl: () => handshakes(web, peerSeconds),
       },

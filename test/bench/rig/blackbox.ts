@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
 import { runToEnd, startChild } from './child.ts';
@@ -12,6 +13,13 @@ export interface BlackboxRate {
 export interface Blackbox {
   /** As many probes as it can do for some seconds, wrk asking. Throws where one fails. */
   drive(module: string, targets: readonly string[], seconds: number): Promise<BlackboxRate>;
+  /** So many probes a second. Throws where one fails. */
+  ask(
+    module: string,
+    targets: readonly string[],
+    perSecond: number,
+    seconds: number,
+  ): Promise<BlackboxRate>;
 }
 
 const AT_ONCE = 32;
@@ -67,9 +75,31 @@ export async function withBlackbox<Value>(
         }
         return { perSecond: probes / (durationUs / 1e6), cpuMsEach: cpuMs / probes };
       },
+      async ask(module, targets, perSecond, seconds) {
+        const beforeMs = cpuMsOf(exporter.pid);
+        const probes = perSecond * seconds;
+        const urlOf = (n: number) =>
+          `http://127.0.0.1:${port}/probe?module=${module}&target=${targets[n % targets.length]}`;
+        const startMs = performance.now();
+        const asked: Promise<void>[] = [];
+        while (asked.length < probes) {
+          const due = ((performance.now() - startMs) / 1000) * perSecond;
+          while (asked.length < due) asked.push(askOnce(urlOf(asked.length)));
+          await delay(1);
+        }
+        await Promise.all(asked);
+        const cpuMs = cpuMsOf(exporter.pid) - beforeMs;
+        const tookMs = performance.now() - startMs;
+        return { perSecond: probes / (tookMs / 1000), cpuMsEach: cpuMs / probes };
+      },
     });
   } finally {
     await exporter.stop();
     folder.remove();
   }
+}
+
+async function askOnce(url: string): Promise<void> {
+  const answer = await (await fetch(url)).text();
+  if (!answer.includes('probe_success 1')) throw new Error(`${url} did not succeed`);
 }

@@ -1,0 +1,57 @@
+import type { PartContext } from '../part.ts';
+import { withLoadedAgent } from './agent.ts';
+import type { Take } from './compare.ts';
+import { durationsOf } from './durations.ts';
+import { manyChecks } from './many.ts';
+
+export interface AgentTakes {
+  /** Offered more than it can do: its rate is what it can. What it has no time for costs it, too. */
+  readonly saturated: Take;
+  /** Offered nearly what it could do when it was saturated last: its CPU for each is that of the work. */
+  readonly agent: Take;
+  /** Offered so many a second. */
+  at(runsASecond: number): Take;
+}
+
+/** Of what it can do, so that it misses no slot. */
+const NEARLY = 0.9;
+/** More than any repetition takes, and allowed for every type of check. */
+const MOST_THRESHOLD_MS = 5_000;
+
+/**
+ * The ways to load an agent with checks of one kind.
+ *
+ * @param mostRunsASecond more than one core can do
+ * @param checkOf the type and request of the nth check
+ */
+export function agentTakes(
+  mostRunsASecond: number,
+  checkOf: (n: number) => object,
+  context: PartContext,
+  env: Readonly<Record<string, string>> = {},
+): AgentTakes {
+  const { warmUpMs, measureMs } = durationsOf(context);
+  const at = (runsASecond: number) => async () => {
+    const checks = manyChecks(runsASecond, (n) => ({ ...WHATEVER_IT_TAKES, ...checkOf(n) }));
+    const { perSecond, cpuMsEach } = await withLoadedAgent({ checks, env }, (loaded) =>
+      loaded.measure(warmUpMs, measureMs, context.signal),
+    );
+    return { perSecond, cpuMsEach };
+  };
+  let canDo = 0;
+  return {
+    at,
+    async saturated() {
+      const figures = await at(mostRunsASecond)();
+      canDo = figures.perSecond;
+      return figures;
+    },
+    agent: () => at(Math.max(1, Math.round(canDo * NEARLY)))(),
+  };
+}
+
+/** Under full load the kernel may drop a connection's first packet, and repeats it a second later. */
+const WHATEVER_IT_TAKES = {
+  degradedResponseTime: MOST_THRESHOLD_MS,
+  maxResponseTime: MOST_THRESHOLD_MS,
+};
