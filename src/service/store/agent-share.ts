@@ -136,6 +136,8 @@ type ShareRow = {
 
 /** What stands in JSON beside a check's body, at the most. */
 const ENVELOPE_BYTES = 400;
+/** As it is stored; most are shorter, and the database keeps longer ones apart. */
+const SHORT_BODY_BYTES = 2_000;
 
 /**
  * The agent's checks with their bodies, as many as fit into `maxRows` and `maxBytes`, and one at
@@ -162,24 +164,28 @@ export async function readShare(
       ? ['a.check_id > $3', 'check_id', range.after]
       : ['a.revision > $3::bigint', 'revision', range.sinceRevision];
   const rows = await sql.query<ShareRow>(
-    `with chosen as (
+    `with chosen as materialized (
        select a.account_id, a.check_id, a.revision, a.period_ms, a.phase_ms, a.stride,
          a.stride_index, a.answered_until
        from assignments a where a.location_id = $1 and a.agent_id = $2 and ${condition}
        order by a.${order} limit $4::int + 1
-     ), sized as (
-       select chosen.*, row_number() over told as place,
-         sum(coalesce(octet_length(c.body::text), 0) + coalesce(octet_length(c.sealed_variables), 0)
-           + ${ENVELOPE_BYTES}) over told as bytes
+     ), written as materialized (
+       -- Once for each, as it is most of the work; long ones twice, as they are too much to keep.
+       select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables,
+         case when pg_column_size(c.body) <= ${SHORT_BODY_BYTES} then c.body::text end as short
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
-       window told as (order by chosen.${order}, chosen.check_id)
+     ), sized as (
+       select written.*, row_number() over told as place,
+         sum(coalesce(octet_length(coalesce(short, body::text)), 0)
+           + coalesce(octet_length(sealed_variables), 0)
+           + ${ENVELOPE_BYTES}) over told as bytes
+       from written window told as (order by ${order}, check_id rows unbounded preceding)
      )
      select s.account_id, s.check_id, s.revision, s.period_ms, s.phase_ms, s.stride, s.stride_index,
-       s.answered_until, (select count(*) from chosen) as chosen, c.body::text as body, c.group_id,
-       c.sealed_variables, coalesce(g.tags, '[]'::jsonb) as group_tags
-     from sized s left join checks c on c.account_id = s.account_id and c.id = s.check_id
-       and c.activated
-     left join check_groups g on g.id = c.group_id
+       s.answered_until, (select count(*) from chosen) as chosen,
+       case when s.activated then coalesce(s.short, s.body::text) end as body, s.group_id,
+       s.sealed_variables, coalesce(g.tags, '[]'::jsonb) as group_tags
+     from sized s left join check_groups g on g.id = s.group_id
      where s.place <= $4::int and (s.bytes <= $5::bigint or s.place = 1)
      order by s.place`,
     [locationId, agentId, start, maxRows, maxBytes],

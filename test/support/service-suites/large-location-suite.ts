@@ -30,6 +30,39 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
     useMigrated(store);
     const labOf = useAgentLab(store);
 
+    it('has short and long bodies told as they are, no more of them at once than fit', async () => {
+      const lab = labOf();
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.addCheck('check-0');
+      await fillLocation(lab, 60);
+      // Of some, too long for a row of the table, and one that is short only as it is stored.
+      const text = `(select string_agg(md5(id || n), '') from generate_series(1, 6000) n)`;
+      await lab.store.query(
+        `update checks set body = jsonb_set(body, '{request,body}', to_jsonb(case id
+           when 'check-1' then repeat('x', 100000) else ${text} end))
+         where id = 'check-1' or id like 'check-%2' or id like 'check-%5' or id like 'check-%8'
+           or id like 'check-%3' or id like 'check-%4'`,
+      );
+      await lab.assigner.pass();
+      a.revision = 0;
+      const told: AssignmentMessage[] = [];
+      let page: string | null = null;
+      do {
+        const answer: PollResponse = await a.ask({ page });
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES / 2);
+        told.push(...answer.upsert);
+        a.epoch = answer.epoch;
+        page = answer.nextPage;
+      } while (page !== null);
+      const stored = await lab.store.query<{ id: string; body: object }>(
+        'select id, body from checks where activated order by id',
+      );
+      expect(told.map(({ checkId, check }) => ({ id: checkId, body: check }))).toEqual(
+        stored.map(({ id, body }) => ({ id, body: { ...body, groupId: null } })),
+      );
+    });
+
     it('is told whole and exactly, in pages, also while it changes', {
       timeout: 120_000,
     }, async () => {
