@@ -194,6 +194,9 @@ describe('a body', () => {
     ['is nested 65 objects deep', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`],
     ['would change a prototype', '{"__proto__":{"admin":true}}'],
     ['would change a prototype by an escape', '{"\\u005f_proto__":{"admin":true}}'],
+    ['would change one by another escape', '{"__pr\\u006Fto_\\u005F":{"admin":true}}'],
+    ['would change that of a constructor', '[{"constructor" : {"prototype":{}}}]'],
+    ['would do so by an escape', '{"a":{"construct\\u006fr":{"prototype":{}}}}'],
     ['would change a constructor', '{"a":{"constructor":{"prototype":{"admin":true}}}}'],
   ])('that %s is 400', async (_what, body) => {
     expect((await post(body)).json).toEqual(

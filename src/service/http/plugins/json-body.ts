@@ -59,10 +59,15 @@ function parseJson(text: string, onForeignKey: OnForeignKey): unknown {
   } catch (error) {
     throw malformed('The body is not valid JSON', {}, error);
   }
-  // Few bodies hold the letters at all, in plain or as escapes, so few are walked.
-  if (/proto|constructor|\\u/.test(text)) judgeKeys(value, onForeignKey);
+  if (MAY_HOLD_POISON.test(text)) judgeKeys(value, onForeignKey);
   return value;
 }
+
+/**
+ * The keys as they are written, or an escape of a letter or underscore, of which they may be made. Few
+ * bodies hold either, so few are walked; the word `protocol`, say, is in every result.
+ */
+const MAY_HOLD_POISON = /"(?:__proto__|constructor)"|\\u00(?:5[fF]|[67])/;
 
 type OnForeignKey = (holder: object, key: string) => void;
 
