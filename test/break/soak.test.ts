@@ -168,8 +168,8 @@ it.skipIf(lacks !== null)(
       upToMs,
       standstills,
     });
-    const { finals, missedSlots, artifacts } = verdict;
-    const counts = { finals, missedSlots, artifacts, standstills: standstills.length };
+    const { finals, missedSlots, stoodStill, artifacts } = verdict;
+    const counts = { finals, missedSlots, stoodStill, artifacts, standstills: standstills.length };
     console.info(JSON.stringify({ ...counts, done: clients.done, hooks }));
     expect(clients.troubles).toEqual([]);
     expect([...errorsIn(agent.log()), ...errorsIn(service.log())]).toEqual([]);
