@@ -75,9 +75,12 @@ async function measured(
       process.stderr.write(`${part.name}: ${doing}\n`);
     const missing = missingPrograms(part);
     if (missing.length > 0) throw new Error(`${part.name} needs ${missing.join(', ')}`);
-    for (const found of await part.run({ short, rounds, progress, signal })) {
-      rows.push(rowOf(found));
+    const found = (await part.run({ short, rounds, progress, signal })).map(rowOf);
+    const empty = found.find(({ value }) => !Number.isFinite(value));
+    if (found.length === 0 || empty !== undefined) {
+      throw new Error(`${part.name} measured nothing: ${empty?.measure ?? 'it has no rows'}`);
     }
+    rows.push(...found);
   }
   return rows;
 }

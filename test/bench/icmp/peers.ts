@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import type { NetworkNamespace } from '../../support/network-namespace.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-import { cpuMsOf } from '../cpu-time.ts';
-import { type Finished, runToEnd, startChild } from '../rig/child.ts';
+import { withBlackbox } from '../rig/blackbox.ts';
+import { type Finished, runToEnd } from '../rig/child.ts';
 import type { EchoRate } from './ours.ts';
 
-const PROBES_AT_ONCE = 32;
-const BLACKBOX_PORT = 9115;
+const WARM_UP_SECONDS = 1;
 const PINGS_AT_ONCE = 4;
 
 /**
@@ -70,64 +67,21 @@ export async function pingRtts(
   return rttsMs;
 }
 
-/** Asks for each target in turn, and looks at every answer. */
-const WRK_SCRIPT = `
-  local targets = {}
-  local turn = 0
-  local threads = {}
-  bad = 0
-  function setup(thread) table.insert(threads, thread) end
-  function init(args)
-    for i = 1, #args do table.insert(targets, "/probe?module=icmp&target=" .. args[i]) end
-  end
-  function request()
-    turn = turn + 1
-    return wrk.format("GET", targets[turn % #targets + 1])
-  end
-  function response(status, headers, body)
-    if status ~= 200 or not string.find(body, "probe_success 1", 1, true) then bad = bad + 1 end
-  end
-  function done(summary, latency, requests)
-    local bad = 0
-    for _, thread in ipairs(threads) do bad = bad + thread:get("bad") end
-    io.write(string.format("\\nRESULT %d %d\\n", summary.requests, bad))
-  end
-`;
-
 /** CPU milliseconds of a probe of the blackbox exporter, which is one echo. */
-export async function driveBlackbox(
+export function driveBlackbox(
   namespace: NetworkNamespace,
   addresses: readonly string[],
   seconds: number,
 ): Promise<number> {
-  const folder = makeTempFolder();
-  const settings = { prober: 'icmp', timeout: '5s', icmp: { preferred_ip_protocol: 'ip4' } };
-  writeFileSync(folder.file('blackbox.yml'), JSON.stringify({ modules: { icmp: settings } }));
-  writeFileSync(folder.file('drive.lua'), WRK_SCRIPT);
-  const listen = `127.0.0.1:${BLACKBOX_PORT}`;
-  const exporter = await startChild(
-    'ip',
-    [
-      ...['netns', 'exec', namespace.name, 'prometheus-blackbox-exporter'],
-      ...[`--config.file=${folder.file('blackbox.yml')}`, `--web.listen-address=${listen}`],
-    ],
-    { readyOn: { stream: 'stderr', pattern: /Listening on/ } },
+  const icmp = { prober: 'icmp', timeout: '5s', icmp: { preferred_ip_protocol: 'ip4' } };
+  return withBlackbox(
+    { icmp },
+    async (blackbox) => {
+      await blackbox.drive('icmp', addresses, WARM_UP_SECONDS);
+      return (await blackbox.drive('icmp', addresses, seconds)).cpuMsEach;
+    },
+    ['ip', 'netns', 'exec', namespace.name],
   );
-  try {
-    const args = ['-t1', `-c${PROBES_AT_ONCE}`, '-s', folder.file('drive.lua'), `http://${listen}`];
-    const drive = (length: number): Promise<Finished> =>
-      inside(namespace, 'wrk', [`-d${length}s`, ...args, '--', ...addresses]);
-    await drive(1);
-    const beforeMs = cpuMsOf(exporter.pid);
-    const { stdout } = await drive(seconds);
-    const cpuMs = cpuMsOf(exporter.pid) - beforeMs;
-    const [, probes = 0, bad = 0] = /RESULT (\d+) (\d+)/.exec(stdout)?.map(Number) ?? [];
-    if (probes > 0 && bad === 0) return cpuMs / probes;
-    throw new Error(`${bad} of ${probes} ICMP probes of the blackbox exporter failed`);
-  } finally {
-    await exporter.stop();
-    folder.remove();
-  }
 }
 
 function inside(

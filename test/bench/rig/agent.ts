@@ -75,10 +75,13 @@ export async function withLoadedAgent<Value>(
         const after = { ...(await runsOf(metrics)), cpuMs: cpuMsOf(agent.pid) };
         const seconds = (performance.now() - startMs) / 1000;
         const runs = after.passed - before.passed;
-        const others = after.others - before.others;
-        if (runs === 0 || others > 0) {
-          const failed = `${others} of ${runs + others} runs of the agent did not pass`;
-          throw new Error(`${failed}; it said: ${agent.stderr()}`);
+        const others = Object.entries(after.others)
+          .map(([result, count]) => ({ result, count: count - (before.others[result] ?? 0) }))
+          .filter(({ count }) => count > 0)
+          .map(({ result, count }) => `${count} ended in ${result}`);
+        if (runs === 0 || others.length > 0) {
+          const counts = [`${runs} runs of the agent passed`, ...others].join(', ');
+          throw new Error(`${counts}; it said: ${agent.stderr()}`);
         }
         return {
           runs,
@@ -103,16 +106,24 @@ function assignmentOf(check: object, n: number): object {
   return { checkId: `check-${n}`, slots, check };
 }
 
+interface Runs {
+  readonly passed: number;
+  /** By what they ended in. */
+  readonly others: Readonly<Record<string, number>>;
+}
+
 /** Runs that ended, by the agent's own count. */
-async function runsOf(metrics: string): Promise<{ passed: number; others: number }> {
+async function runsOf(metrics: string): Promise<Runs> {
   const metricsText = await scraped(metrics).catch(() => scraped(metrics));
-  const count = { passed: 0, others: 0 };
+  let passed = 0;
+  const others: Record<string, number> = {};
   for (const [, result = '', number = ''] of metricsText.matchAll(
     /^vedette_runs_total\{[^}]*result="(\w+)"[^}]*\} (\S+)$/gm,
   )) {
-    count[result === 'passed' ? 'passed' : 'others'] += Number(number);
+    if (result === 'passed') passed += Number(number);
+    else others[result] = (others[result] ?? 0) + Number(number);
   }
-  return count;
+  return { passed, others };
 }
 
 /** On a connection of its own, for a kept one may be closed by now. A busy agent may cut it short. */

@@ -46,27 +46,39 @@ const WRK_SCRIPT = `
   end
 `;
 
-/** The blackbox exporter with the modules given, as a YAML or JSON text of its own form. */
+/**
+ * The blackbox exporter with the modules given, as a YAML or JSON text of its own form.
+ *
+ * @param prefix goes before its command and wrk's: `['ip', 'netns', 'exec', 'bench']`
+ */
 export async function withBlackbox<Value>(
   modules: object,
   work: (blackbox: Blackbox) => Promise<Value>,
+  prefix: readonly string[] = [],
 ): Promise<Value> {
+  const commandOf = (program: string, args: readonly string[]): [string, readonly string[]] => {
+    const [first = program, ...rest] = [...prefix, program, ...args];
+    return [first, rest];
+  };
   const folder = makeTempFolder();
   writeFileSync(folder.file('blackbox.yml'), JSON.stringify({ modules }));
   writeFileSync(folder.file('drive.lua'), WRK_SCRIPT);
   const [port = 0] = await freePorts(1);
-  const exporter = await startChild(
-    'prometheus-blackbox-exporter',
-    [`--config.file=${folder.file('blackbox.yml')}`, `--web.listen-address=127.0.0.1:${port}`],
-    { readyOn: { stream: 'stderr', pattern: /Listening on/ } },
-  );
+  const settings = [
+    `--config.file=${folder.file('blackbox.yml')}`,
+    `--web.listen-address=127.0.0.1:${port}`,
+  ];
+  const exporter = await startChild(...commandOf('prometheus-blackbox-exporter', settings), {
+    readyOn: { stream: 'stderr', pattern: /Listening on/ },
+  });
   try {
     return await work({
       async drive(module, targets, seconds) {
         const beforeMs = cpuMsOf(exporter.pid);
         const args = ['-t1', `-c${AT_ONCE}`, `-d${seconds}s`, '-s', folder.file('drive.lua')];
         const url = `http://127.0.0.1:${port}`;
-        const { stdout } = await runToEnd('wrk', [...args, url, '--', module, ...targets]);
+        const asked = [...args, url, '--', module, ...targets];
+        const { stdout } = await runToEnd(...commandOf('wrk', asked));
         const cpuMs = cpuMsOf(exporter.pid) - beforeMs;
         const [, probes = 0, bad = 0, durationUs = 0] =
           /RESULT (\d+) (\d+) (\d+)/.exec(stdout)?.map(Number) ?? [];

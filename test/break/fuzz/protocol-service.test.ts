@@ -3,7 +3,9 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { useResultsWorld } from '../../support/service-suites/results-harness.ts';
 import { useRunningService } from '../../support/service-suites/service-harness.ts';
+import { runTextCampaign } from './support/check-protocol-campaign.ts';
 import { changedValue } from './support/check-protocol-values.ts';
+import { IN_A_DATABASE } from './support/dns-http-campaign.ts';
 import { changedJson } from './support/protocol-bytes.ts';
 import {
   corpusMessages,
@@ -13,7 +15,6 @@ import {
   type RequestKind,
   resultOf,
 } from './support/protocol-messages.ts';
-import { runServiceCampaign } from './support/protocol-service-campaign.ts';
 import { ServiceLane, type WireRequest } from './support/protocol-service-lane.ts';
 
 const MINUTES = 60_000;
@@ -108,13 +109,16 @@ describe('a service', () => {
 
   it('takes any request of an agent for what it validly is', { timeout: TIMEOUT_MS }, async () => {
     const lane = await ServiceLane.open(worldOf());
-    await runServiceCampaign<Case>({
+    await runTextCampaign<Case>({
       name: 'requests to the service',
+      corpus: 'protocol',
+      ground: IN_A_DATABASE,
       cases: 5_000,
-      bytesOf: (input) =>
+      bytesOf: (input) => [
         input.mixed === null
           ? input.body.subarray(0, 64 * 1024)
           : Buffer.from(JSON.stringify(input.mixed.garbage)),
+      ],
       fixed: FIXED,
       arbitrary: fc.oneof({ weight: 9, arbitrary: garbage }, { weight: 1, arbitrary: mixed }),
       run: (input) =>

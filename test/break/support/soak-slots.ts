@@ -10,6 +10,8 @@ export interface SlotVerdict {
   readonly double: readonly string[];
   /** Missed for a reason that the soak has not brought about itself. */
   readonly missed: readonly string[];
+  /** How many were missed since the agent, or all of the machine, stood still. */
+  readonly stoodStill: number;
   /** So that nobody takes nothing for all well. */
   readonly finals: number;
   readonly missedSlots: number;
@@ -68,17 +70,20 @@ export async function judgeSlots(
     !lasting.has(checkId) ||
     slotMs <= afterMs ||
     (reason === 'previous_run_active' && overrunning.has(checkId)) ||
-    (STANDING_STILL.has(reason) && isNear(standstills, slotMs)) ||
     // Those that it had begun when it was told to stop.
     (reason === 'agent_stopped' && slotMs > upToMs - STOPPED_WITHIN_MS);
+  const isOfStandstill = ({ slotMs, reason }: Answer): boolean =>
+    reason !== null && STANDING_STILL.has(reason) && isNear(standstills, slotMs);
+  const missed = answers.filter((answer) => !isOurDoing(answer));
   return {
     unanswered,
     double: [...bySlot]
       .filter(([, found]) => found.length > 1)
       .map(([slot, found]) => `${slot}: ${found.map(({ reason }) => reason ?? 'FINAL').join()}`),
-    missed: answers
-      .filter((answer) => !isOurDoing(answer))
+    missed: missed
+      .filter((answer) => !isOfStandstill(answer))
       .map(({ checkId, slotMs, reason }) => `${nameOf(checkId, slotMs)}: ${reason}`),
+    stoodStill: missed.filter(isOfStandstill).length,
     finals: answers.filter(({ reason }) => reason === null).length,
     missedSlots: answers.filter(({ reason }) => reason !== null).length,
     artifacts: artifacts.length,

@@ -33,6 +33,7 @@ export type Choice = (faults: readonly Fault[]) => readonly Fault[];
 const MAX_FAILURES = 20;
 /** Each of them meets another try of whoever asks. */
 const FAULTS_A_STEP = 3;
+const TRIES_ALONE = 4;
 /** A loop asks the same in each turn: the first turns of a scenario stand for the others. */
 const TURNS = 3;
 
@@ -55,10 +56,11 @@ export async function tryFaults(
   const failures = unsteady.map((line) => `without a fault: ${line}`);
   const hit = new Set<string>();
   const cases = FAULT_KINDS.flatMap((kind) => casesOf(calls, kind, chosen));
-  const tryCase = async (faults: readonly Fault[]): Promise<void> => {
+  const tryCase = async (faults: readonly Fault[]): Promise<readonly StoreCall[]> => {
     const report = await runCase(lab, scenario, faults);
     for (const fault of report.run.hit) hit.add(nameOf(fault));
     failures.push(...(await explained(lab, scenario, { normal, report, faults })));
+    return report.run.calls;
   };
   for (const faults of cases) {
     await tryCase(faults);
@@ -67,7 +69,12 @@ export async function tryFaults(
   // What the others in its case kept from coming is tried by itself.
   const alone = [...chosen].filter((fault) => !hit.has(nameOf(fault)));
   for (const fault of failures.length > 0 ? [] : alone) {
-    if (!hit.has(nameOf(fault))) await tryCase([fault]);
+    let { callId } = fault;
+    for (let tries = 0; tries < TRIES_ALONE && !hit.has(nameOf(fault)); tries += 1) {
+      const came = await tryCase([{ ...fault, callId }]);
+      // What a loop asks in one step it may ask in another the next time.
+      callId = came.find(({ operation }) => operation === fault.operation)?.id ?? fault.callId;
+    }
   }
   return {
     calls: calls.length,

@@ -2,30 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type Campaign, runCampaign } from './dns-http-campaign.ts';
 import { leavingNothing } from './dns-http-guards.ts';
 
-/** The corpus folders, with the names that files have there. */
-const NAMES = { 'check-files': 'NAME.yaml.txt', protocol: 'KIND--NAME.json.txt' };
-type Folder = keyof typeof NAMES;
+type Folder = 'check-files' | 'protocol';
 
 export interface TextCampaign<Case> extends Omit<Campaign<Case>, 'corpus' | 'mustSee' | 'atOnce'> {
   readonly corpus: Folder;
   readonly mustSee?: readonly string[];
 }
 
-/** The campaign of DNS and HTTP for other inputs: one case at a time, and a corpus of their own. */
-export async function runTextCampaign<Case>({
-  corpus,
-  mustSee = [],
-  ...campaign
-}: TextCampaign<Case>): Promise<void> {
-  // It knows the folders of others: it only puts them into the report of a failure.
-  const folder = corpus as string as Campaign<Case>['corpus'];
-  try {
-    await runCampaign({ ...campaign, mustSee, atOnce: 1, corpus: folder });
-  } catch (thrown) {
-    if (!(thrown instanceof Error)) throw thrown;
-    const message = thrown.message.replace(/(?<=corpus\/)\S+$/m, `${corpus}/${NAMES[corpus]}`);
-    throw new Error(message, { cause: thrown.cause });
-  }
+/** The campaign of DNS and HTTP for other inputs: one case at a time. */
+export function runTextCampaign<Case>(campaign: TextCampaign<Case>): Promise<void> {
+  return runCampaign({ mustSee: [], ...campaign, atOnce: 1 });
 }
 
 /** Opens what the cases are run on, closes it, and sees that nothing of it stays open. */

@@ -16,35 +16,51 @@ import { runInNewContext } from 'node:vm';
 import { expect } from 'vitest';
 
 /** What may stay open or running, and has no business after the last case. */
-const WATCHED =
-  /^(TCP|UDP|TLS|Pipe|Timeout|Zlib|ZLIB|Brotli|HTTP|GetAddrInfo|ShutdownWrap|WriteWrap)/;
+export interface Watched {
+  /** Of the names that `process.getActiveResourcesInfo` gives. */
+  readonly resources: RegExp;
+  readonly files: boolean;
+}
+
+export const EVERYTHING: Watched = {
+  resources: /^(TCP|UDP|TLS|Pipe|Timeout|Zlib|ZLIB|Brotli|HTTP|GetAddrInfo|ShutdownWrap|WriteWrap)/,
+  files: true,
+};
+export const SOCKETS_AND_TIMERS: Watched = { resources: /^(TCP|TLS|Pipe|Timeout)/, files: false };
 /** How long the last close events may take; only a leak comes near. */
 const MAX_SETTLING_MS = 10_000;
 
 /** Runs the body, and fails where it leaves a socket, a timer or a file open. */
-export async function leavingNothing(body: () => Promise<void>): Promise<void> {
-  const before = openThings();
+export async function leavingNothing(
+  body: () => Promise<void>,
+  watched: Watched = EVERYTHING,
+): Promise<void> {
+  const before = openThings(watched);
   await body();
+  const leftOver = (): readonly string[] => moreThan(before, openThings(watched));
   const startMs = performance.now();
-  while (leftOver(before).length > 0 && performance.now() - startMs < MAX_SETTLING_MS) {
+  while (leftOver().length > 0 && performance.now() - startMs < MAX_SETTLING_MS) {
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  expect(leftOver(before), 'what is still open afterwards').toEqual([]);
+  expect(leftOver(), 'what is still open afterwards').toEqual([]);
 }
 
 /** What there is more of than before, like `TCPSocketWrap: 3, before 2`. */
-function leftOver(before: Readonly<Record<string, number>>): readonly string[] {
-  return Object.entries(openThings())
+function moreThan(
+  before: Readonly<Record<string, number>>,
+  now: Readonly<Record<string, number>>,
+): readonly string[] {
+  return Object.entries(now)
     .filter(([name, count]) => count > (before[name] ?? 0))
     .map(([name, count]) => `${name}: ${count}, before ${before[name] ?? 0}`);
 }
 
-function openThings(): Readonly<Record<string, number>> {
+function openThings({ resources, files }: Watched): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const name of process.getActiveResourcesInfo().filter((each) => WATCHED.test(each))) {
+  for (const name of process.getActiveResourcesInfo().filter((each) => resources.test(each))) {
     counts[name] = (counts[name] ?? 0) + 1;
   }
-  return { ...counts, files: readdirSync('/proc/self/fd').length };
+  return files ? { ...counts, files: readdirSync('/proc/self/fd').length } : counts;
 }
 
 let collect: (() => void) | null = null;
@@ -63,6 +79,12 @@ export async function livingBytes(): Promise<number> {
     least = Math.min(least, heapUsed + external);
   }
   return least;
+}
+
+/** The same of the heap alone. */
+export async function livingHeapBytes(): Promise<number> {
+  await livingBytes();
+  return process.memoryUsage().heapUsed;
 }
 
 /** Without a sign of life; each wait of a case has a shorter limit of its own. */
