@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { missingPrograms } from './needs.ts';
 import type { Part, PartContext } from './part.ts';
 import { PARTS } from './parts/index.ts';
-import { writeReadme } from './readme.ts';
+import { assertPlace, writeReadme } from './readme.ts';
 import { type Row, rowOf } from './row.ts';
 import { tableOf } from './table.ts';
 
@@ -18,7 +18,7 @@ Usage: npm run bench -- [PART...] [--short] [--rounds N] [--json FILE] [--readme
   --short      one short round of each: shows that it works, its figures mean nothing
   --rounds N   how often each measure is taken; 3 unless given
   --json FILE  writes the rows there, too
-  --readme     writes the table and its method into README.md, which takes all parts
+  --readme     writes the rows of each part and its method into README.md
 
 Example: npm run bench -- http dns --json rows.json`;
 const DEFAULT_ROUNDS = 3;
@@ -51,9 +51,7 @@ function optionsOf(args: readonly string[]): Options | null {
   if (!Number.isInteger(rounds) || rounds < 1) {
     throw new Error(`--rounds must be a whole number from 1, not ${values.rounds}`);
   }
-  if (values.readme && (positionals.length > 0 || values.short)) {
-    throw new Error('--readme is for the whole table: leave the names of parts and --short out');
-  }
+  if (values.readme && values.short) throw new Error('--readme is not for figures of --short');
   return {
     parts:
       positionals.length === 0 ? usual : PARTS.filter(({ name }) => positionals.includes(name)),
@@ -66,10 +64,11 @@ function optionsOf(args: readonly string[]): Options | null {
 
 /** Each part by itself, so that none runs beside another. */
 async function measured(
-  { parts, short, rounds }: Options,
+  { parts, short, rounds, readme }: Options,
   signal: AbortSignal,
 ): Promise<readonly Row[]> {
   const rows: Row[] = [];
+  if (readme) parts.forEach(assertPlace);
   for (const part of parts) {
     const progress: PartContext['progress'] = (doing) =>
       process.stderr.write(`${part.name}: ${doing}\n`);
@@ -80,6 +79,7 @@ async function measured(
     if (found.length === 0 || empty !== undefined) {
       throw new Error(`${part.name} measured nothing: ${empty?.measure ?? 'it has no rows'}`);
     }
+    if (readme) writeReadme(part, found);
     rows.push(...found);
   }
   return rows;
@@ -98,7 +98,6 @@ async function main(): Promise<void> {
   if (options.json !== null) {
     writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);
   }
-  if (options.readme) writeReadme(options.parts, rows);
 }
 
 await main().catch((error: unknown) => {

@@ -11,6 +11,8 @@ export interface Measured {
   readonly measure: string;
   /** One number a round. */
   readonly values: readonly number[];
+  /** What stands for the rounds; the median unless given. */
+  readonly take?: 'median' | 'worst';
   /** For example `ms` or `checks/s`. */
   readonly unit: string;
   /** What was measured beside it, doing the same work in the same round. */
@@ -33,6 +35,8 @@ export interface Part {
   readonly name: string;
   /** How it measures, in one or two sentences for the README. */
   readonly method: string;
+  /** Where a target is not met: what keeps it, and what would meet it. */
+  readonly answer?: string;
   /** Programs on the PATH without which it cannot run. */
   readonly programs: readonly string[];
   /** Only where it needs namespaces or raw sockets. */

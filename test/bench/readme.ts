@@ -6,16 +6,31 @@ import type { Row } from './row.ts';
 import { markdownOf } from './table.ts';
 
 const README = join(import.meta.dirname, '../../README.md');
-const BEGIN = '<!-- bench -->';
-const END = '<!-- /bench -->';
 
-/** Puts the rows and how they were taken between the marks in the README. */
-export function writeReadme(parts: readonly Part[], rows: readonly Row[]): void {
+/** Between these the README has what a part measured. */
+export function marksOf({ name }: Pick<Part, 'name'>): readonly [string, string] {
+  return [`<!-- bench ${name} -->`, `<!-- /bench ${name} -->`];
+}
+
+/** How a part measures, as the README has it. */
+export function methodOf({ name, method }: Pick<Part, 'name' | 'method'>): string {
+  return `**${name}**: ${method}`;
+}
+
+/** Throws where the README has no place for a part. */
+export function assertPlace(part: Part): void {
   const text = readFileSync(README, 'utf8');
-  const [from, to] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (from === -1 || to === -1) throw new Error(`README.md has no ${BEGIN} … ${END}`);
+  const missing = marksOf(part).find((mark) => !text.includes(mark));
+  if (missing !== undefined) throw new Error(`README.md has no ${missing}`);
+}
+
+/** Puts a part's rows, and how and on what they were taken, between its marks in the README. */
+export function writeReadme(part: Part, rows: readonly Row[]): void {
+  const text = readFileSync(README, 'utf8');
+  const [begin, end] = marksOf(part);
+  const [from, to] = [text.indexOf(begin), text.indexOf(end)];
   const machine = `${cpus().length} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`;
-  const methods = parts.map(({ name, method }) => `- **${name}**: ${method}`).join('\n');
-  const section = `${BEGIN}\n\nOn ${machine}:\n\n${markdownOf(rows)}\n\n${methods}\n\n${END}`;
-  writeFileSync(README, text.slice(0, from) + section + text.slice(to + END.length));
+  const answer = part.answer === undefined ? '' : `\n\n${part.answer}`;
+  const section = `${begin}\n${methodOf(part)} (${machine})\n\n${markdownOf(rows)}${answer}\n${end}`;
+  writeFileSync(README, text.slice(0, from) + section + text.slice(to + end.length));
 }

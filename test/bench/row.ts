@@ -3,7 +3,7 @@ import type { Measured, Target } from './part.ts';
 /** A line of the table, and of the JSON file. */
 export interface Row {
   readonly measure: string;
-  /** The median of the rounds. */
+  /** The median of the rounds, or the largest of them. */
   readonly value: number;
   readonly unit: string;
   readonly beside: string | null;
@@ -16,8 +16,8 @@ export interface Row {
   readonly met: boolean | null;
 }
 
-export function rowOf({ measure, values, unit, beside, target }: Measured): Row {
-  const value = median(values);
+export function rowOf({ measure, values, take, unit, beside, target }: Measured): Row {
+  const value = take === 'worst' ? Math.max(...values) : median(values);
   const ratios = beside?.values.map((besideValue, round) => (values[round] ?? NaN) / besideValue);
   const ratio = ratios === undefined ? null : median(ratios);
   const judged = target?.of === 'ratio' ? ratio : value;

@@ -136,7 +136,7 @@ type ShareRow = {
 
 /** What stands in JSON beside a check's body, at the most. */
 const ENVELOPE_BYTES = 400;
-/** As it is stored; most are shorter, and the database keeps longer ones apart. */
+/** As JSON; most are shorter. */
 const SHORT_BODY_BYTES = 2_000;
 
 /**
@@ -171,12 +171,15 @@ export async function readShare(
        order by a.${order} limit $4::int + 1
      ), written as materialized (
        -- Once for each, as it is most of the work; long ones twice, as they are too much to keep.
-       select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables,
-         case when pg_column_size(c.body) <= ${SHORT_BODY_BYTES} then c.body::text end as short
+       select chosen.*, c.activated, c.body, c.group_id, c.sealed_variables, t.bytes as body_bytes,
+         case when t.bytes <= ${SHORT_BODY_BYTES} then t.json end as short
        from chosen left join checks c on c.account_id = chosen.account_id and c.id = chosen.check_id
+       left join lateral (
+         select x.json, octet_length(x.json) as bytes from (select c.body::text as json offset 0) x
+       ) t on true
      ), sized as (
        select written.*, row_number() over told as place,
-         sum(coalesce(octet_length(coalesce(short, body::text)), 0)
+         sum(coalesce(body_bytes, 0)
            + coalesce(octet_length(sealed_variables), 0)
            + ${ENVELOPE_BYTES}) over told as bytes
        from written window told as (order by ${order}, check_id rows unbounded preceding)

@@ -1,20 +1,31 @@
 import { connect } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'undici';
 
 /**
- * The same requests without an agent around them: a fresh connection each, so many at once, for so
- * long. `bare-requests.mjs undici|socket SECONDS AT_ONCE URL...` prints { requests, seconds, cpuMs }.
+ * The agent's requests without an agent around them: a fresh connection each, so many at once, for so
+ * long after a warm-up. `bare-requests.mjs undici|socket WARM_UP_MS SECONDS AT_ONCE URL...` prints
+ * { requests, seconds, cpuMs }.
  */
 
-const [how, secondsText, atOnceText, ...urls] = process.argv.slice(2);
+const [how, warmUpMsText, secondsText, atOnceText, ...urls] = process.argv.slice(2);
+const PATH = '/health';
+const HEADERS = {
+  accept: '*/*',
+  'accept-encoding': 'gzip, deflate, br, zstd',
+  'user-agent': 'vedette/0.0.0',
+};
+const HEAD = Object.entries(HEADERS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
 const OK = 200;
 
 function byUndici(url) {
   return new Promise((resolve, reject) => {
     const client = new Client(url, { pipelining: 0 });
     client.dispatch(
-      { path: '/', method: 'GET' },
+      { path: PATH, method: 'GET', headers: HEADERS },
       {
         onRequestStart() {},
         onResponseStart(_controller, status) {
@@ -41,26 +52,28 @@ function bySocket(url) {
     });
     socket.once('end', () => (bytes > 0 ? resolve() : reject(new Error('no answer'))));
     socket.once('error', reject);
-    socket.write(`GET / HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    socket.write(`GET ${PATH} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n${HEAD}\r\n`);
   });
 }
 
 const once = { undici: byUndici, socket: bySocket }[how];
 let requests = 0;
-let isOver = false;
+const over = new AbortController();
 async function again(n) {
-  for (let turn = n; !isOver; turn += 1) {
+  for (let turn = n; !over.signal.aborted; turn += 1) {
     await once(urls[turn % urls.length]);
     requests += 1;
   }
 }
 
-setTimeout(() => {
-  isOver = true;
-}, Number(secondsText) * 1000);
+const running = Array.from({ length: Number(atOnceText) }, (_, n) => again(n));
+await setTimeout(Number(warmUpMsText));
+requests = 0;
 const startMs = performance.now();
 const before = process.cpuUsage();
-await Promise.all(Array.from({ length: Number(atOnceText) }, (_, n) => again(n)));
+await setTimeout(Number(secondsText) * 1000);
 const { user, system } = process.cpuUsage(before);
 const seconds = (performance.now() - startMs) / 1000;
 process.stdout.write(`${JSON.stringify({ requests, seconds, cpuMs: (user + system) / 1000 })}\n`);
+over.abort();
+await Promise.all(running);

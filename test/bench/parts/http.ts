@@ -17,18 +17,19 @@ const CALM_RUNS_A_SECOND = 200;
 export const httpPart: Part = {
   name: 'http',
   method:
-    'URL checks with one assertion against nginx, a fresh connection each. The agent gets them by its protocol from a service that takes no results, so the path is that from the slot to the spool on disk; CPU is that of its whole process, at nine tenths of what it can do, and once at 200 runs a second. The blackbox exporter is asked by wrk, as much as it can do, and once at that rate; bare undici makes a Client for each request, bare sockets write and read the same bytes.',
+    'URL checks with one assertion against nginx, a fresh connection each. The agent gets them by its protocol from a service that takes no results, so the path is that from the slot to the spool on disk; CPU is that of its whole process, at nine tenths of what it can do, and once at 200 runs a second. The blackbox exporter is asked by wrk, as much as it can do, and once at that rate; bare undici makes a Client for each request, bare sockets write the same bytes and read what comes, both warm like the agent.',
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) => withWebServer((web) => measure(web, context)),
 };
 
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
-  const { peerSeconds } = durationsOf(context);
+  const { warmUpMs, peerSeconds } = durationsOf(context);
   const { saturated, agent, at } = agentTakes(RUNS_A_SECOND, (n) => urlCheck(web, n), context);
   const bare = async (how: string) => {
     const { stdout } = await runToEnd(process.execPath, [
       BARE,
       how,
+      String(warmUpMs),
       String(peerSeconds),
       String(AT_ONCE),
       ...web.plain,

@@ -13,15 +13,15 @@ export const tcpPart: Part = {
     'TCP checks that connect and close, beside the tcp module of the blackbox exporter; measured like http.',
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) =>
-    withWebServer(async ({ plainPorts }) => {
+    withWebServer(async ({ places }) => {
       const { peerSeconds } = durationsOf(context);
       const checkOf = (n: number) => ({
         checkType: 'TCP',
-        request: { hostname: '127.0.0.1', port: plainPorts[n % plainPorts.length] },
+        request: places[n % places.length],
       });
       const { saturated, agent } = agentTakes(RUNS_A_SECOND, checkOf, context);
       const modules = { tcp: { prober: 'tcp', tcp: { preferred_ip_protocol: 'ip4' } } };
-      const targets = plainPorts.map((port) => `127.0.0.1:${port}`);
+      const targets = places.map(({ hostname, port }) => `${hostname}:${port}`);
       return withBlackbox(modules, async (blackbox) => {
         const of = await takeInTurns(
           {

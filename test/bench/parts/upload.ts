@@ -46,7 +46,7 @@ interface Rounds {
 export const uploadPart: Part = {
   name: 'upload',
   method:
-    "The product's uploader, in a process of its own with its spool and its artifacts on disk, beside curl -T, which sends the very same requests (gzip batches of 1 MiB of results; the artifact in one PUT) to the same server, which unpacks, parses, hashes and syncs alike for both. Memory is the peak of the uploader's resident set (VmHWM) less what it had before it began.",
+    "The product's uploader, in a process of its own with its spool and its artifacts on disk, beside curl -T, which sends the same bytes (gzip batches of 1 MiB of results; the artifact in one PUT, where the uploader has parts) to the same server, which unpacks, parses, hashes and syncs alike for both. Memory is the peak of the uploader's resident set (VmHWM) less what it had after some 500 small requests, which make Node compile what any request needs: some 30 MB once, whatever is uploaded.",
   programs: ['curl'],
   async run(context) {
     const folder = makeTempFolder();

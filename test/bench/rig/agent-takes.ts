@@ -15,8 +15,6 @@ export interface AgentTakes {
 
 /** Of what it can do, so that it misses no slot. */
 const NEARLY = 0.9;
-/** More than any repetition takes, and allowed for every type of check. */
-const MOST_THRESHOLD_MS = 5_000;
 
 /**
  * The ways to load an agent with checks of one kind.
@@ -32,7 +30,7 @@ export function agentTakes(
 ): AgentTakes {
   const { warmUpMs, measureMs } = durationsOf(context);
   const at = (runsASecond: number) => async () => {
-    const checks = manyChecks(runsASecond, (n) => ({ ...WHATEVER_IT_TAKES, ...checkOf(n) }));
+    const checks = manyChecks(runsASecond, checkOf);
     const { perSecond, cpuMsEach } = await withLoadedAgent({ checks, env }, (loaded) =>
       loaded.measure(warmUpMs, measureMs, context.signal),
     );
@@ -49,9 +47,3 @@ export function agentTakes(
     agent: () => at(Math.max(1, Math.round(canDo * NEARLY)))(),
   };
 }
-
-/** Under full load the kernel may drop a connection's first packet, and repeats it a second later. */
-const WHATEVER_IT_TAKES = {
-  degradedResponseTime: MOST_THRESHOLD_MS,
-  maxResponseTime: MOST_THRESHOLD_MS,
-};

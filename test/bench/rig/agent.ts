@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
 import { type Running, startChild } from './child.ts';
+import { nodeArgs } from './node-args.ts';
 
 /**
  * The agent under a load of its own: the real process, its checks by the agent protocol from a
@@ -48,7 +49,7 @@ export async function withLoadedAgent<Value>(
       readyOn: { stream: 'stdout', pattern: /(\d+)\n/ },
     });
     started.push(service);
-    const agent = await startChild(process.execPath, [...execArgv(), MAIN, 'agent'], {
+    const agent = await startChild(process.execPath, [...nodeArgs(), MAIN, 'agent'], {
       env: {
         SERVICE_URL: `http://127.0.0.1:${service.firstLine}`,
         API_KEY: `pl_${'0'.repeat(32)}`,
@@ -94,11 +95,6 @@ export async function withLoadedAgent<Value>(
     for (const running of started.reverse()) await running.stop();
     folder.remove();
   }
-}
-
-/** For a profile of what is measured: `BENCH_NODE_ARGS="--cpu-prof --cpu-prof-dir=DIR"`. */
-function execArgv(): string[] {
-  return (process.env.BENCH_NODE_ARGS ?? '').split(' ').filter((arg) => arg !== '');
 }
 
 function assignmentOf(check: object, n: number): object {

@@ -6,19 +6,29 @@ import { makeTempFolder } from '../../support/temp-folder.ts';
 import { startChild } from './child.ts';
 import { freePorts } from './free-ports.ts';
 
-/** Fresh connections to one address and port use up the ephemeral ports; so there are many. */
+/**
+ * Fresh connections to one address and port use up the ephemeral ports, and those of the minute
+ * before slow down whoever comes next; so there are many of both.
+ */
 const PORTS = 32;
+const ADDRESSES = Array.from({ length: 16 }, (_, n) => `127.0.0.${n + 1}`);
 const BODY = JSON.stringify({
   status: 'ok',
   items: Array.from({ length: 40 }, (_, n) => `item ${n}`),
 });
 
+interface Place {
+  readonly hostname: string;
+  readonly port: number;
+}
+
 export interface WebServer {
-  /** `http://127.0.0.1:…`, each on a port of its own. */
+  /** `http://127.0.0.…:…`, each of an address and a port of its own. */
   readonly plain: readonly string[];
+  /** The same as `127.0.0.…` and port. */
+  readonly places: readonly Place[];
   /** `https://localhost:…`: a leaf below an intermediate below the authority in `caFile`. */
   readonly secure: readonly string[];
-  readonly plainPorts: readonly number[];
   readonly securePorts: readonly number[];
   readonly caFile: string;
 }
@@ -36,8 +46,10 @@ export async function withWebServer<Value>(
   writeFileSync(folder.file('key.pem'), identity.key);
   const ports = await freePorts(2 * PORTS);
   const [plainPorts, securePorts] = [ports.slice(0, PORTS), ports.slice(PORTS)];
-  const listen = (on: readonly number[], rest: string): string =>
-    on.map((port) => `listen 127.0.0.1:${port} backlog=4096${rest};`).join('\n');
+  const listen = (on: readonly Place[], rest: string): string =>
+    on.map(({ hostname, port }) => `listen ${hostname}:${port} backlog=4096${rest};`).join('\n');
+  const places = ADDRESSES.flatMap((hostname) => plainPorts.map((port) => ({ hostname, port })));
+  const securePlaces = securePorts.map((port) => ({ hostname: '127.0.0.1', port }));
   const answer = `keepalive_timeout 0; default_type application/json; location / { return 200 '${BODY}'; }`;
   const config = folder.file('nginx.conf');
   writeFileSync(
@@ -50,8 +62,8 @@ export async function withWebServer<Value>(
       fastcgi_temp_path ${folder.file('f')}; uwsgi_temp_path ${folder.file('u')}; scgi_temp_path ${folder.file('s')};
       ssl_certificate ${folder.file('cert.pem')}; ssl_certificate_key ${folder.file('key.pem')};
       ssl_protocols TLSv1.2 TLSv1.3; ssl_session_cache off; ssl_session_tickets off;
-      server { ${listen(plainPorts, '')} ${answer} }
-      server { ${listen(securePorts, ' ssl')} ${answer} }
+      server { ${listen(places, '')} ${answer} }
+      server { ${listen(securePlaces, ' ssl')} ${answer} }
     }`,
   );
   const server = await startChild('nginx', ['-c', config, '-p', folder.path]);
@@ -60,9 +72,9 @@ export async function withWebServer<Value>(
     await Promise.all([untilListening(first), untilListening(last)]);
     if (server.hasEnded()) throw new Error(`nginx did not start: ${server.stderr()}`);
     return await work({
-      plain: plainPorts.map((port) => `http://127.0.0.1:${port}`),
+      plain: places.map(({ hostname, port }) => `http://${hostname}:${port}`),
+      places,
       secure: securePorts.map((port) => `https://localhost:${port}`),
-      plainPorts,
       securePorts,
       caFile,
     });

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { nodeArgs } from '../rig/node-args.ts';
 import type { BenchDatabase } from './bench-database.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
@@ -14,9 +15,7 @@ export interface ServiceProcess {
 }
 
 export async function startService({ env }: BenchDatabase): Promise<ServiceProcess> {
-  // BENCH_NODE_FLAGS is for profiles: --cpu-prof --cpu-prof-dir=DIR.
-  const flags = (process.env.BENCH_NODE_FLAGS ?? '').split(' ').filter((flag) => flag !== '');
-  const child = spawn(process.execPath, [...flags, MAIN, 'service'], {
+  const child = spawn(process.execPath, [...nodeArgs(), MAIN, 'service'], {
     env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -67,6 +67,7 @@ const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
     'the response headers are larger than 64 KiB',
   ),
   WRONG_CONTENT_LENGTH: WRONG_LENGTH,
+  CONNECTION_ENDED: CLOSED,
   HPE_INVALID_EOF_STATE: CLOSED,
   UNSENDABLE_REQUEST: ours('the request could not be formed'),
   ERR_HTTP2_ERROR: broken('the other side broke the rules of HTTP/2'),

@@ -118,6 +118,7 @@ class Exchange {
       data: (chunk) => this.#onData(chunk),
       end: () => this.#end(null),
       failed: (ending) => this.#end(ending),
+      fault: (thrown) => this.#fault(thrown),
     };
     try {
       this.#transport = startTransport(socket, request, events, MAX_HEADER_BYTES);

@@ -14,7 +14,10 @@ import {
 
 const HEADERS_TOO_LARGE = { code: 'HEADERS_TOO_LARGE' };
 const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };
-/** It ended, and nothing told why: the other side closed it before all had come. */
+/**
+ * It ended, and nothing told why. Where a body goes on until the connection ends, that is its end
+ * (RFC 9112 8), whether or not the other side's TLS said goodbye: many do not.
+ */
 const CLOSED = { code: 'CONNECTION_ENDED', message: 'the connection ended' };
 
 /** Sends one request over a connected socket by HTTP/1.1; the socket is the transport's then. */
@@ -76,13 +79,27 @@ export function startHttp1(
     if (outcome !== true) fail(outcome === false ? CLOSED : outcome);
   };
 
-  socket.on('data', onData);
-  socket.once('end', onEnd);
+  /** What a listener throws would end the process, and all the other checks with it. */
+  const guarded =
+    <Args extends unknown[]>(listener: (...args: Args) => void) =>
+    (...args: Args): void => {
+      try {
+        listener(...args);
+      } catch (thrown) {
+        over = true;
+        events.fault(thrown);
+      }
+    };
+
+  socket.on('data', guarded(onData));
+  socket.once('end', guarded(onEnd));
   socket.once('error', fail);
   // Where it went without a word, like a tunnel's inner connection.
-  socket.once('close', onEnd);
+  socket.once('close', guarded(onEnd));
   const head = requestHead(request);
-  if (head === null) fail(UNSENDABLE);
+  // Nothing would come of listening to a socket that is over.
+  if (socket.destroyed || socket.readableEnded) fail(socket.errored ?? CLOSED);
+  else if (head === null) fail(UNSENDABLE);
   else if (request.body === null) socket.write(head, 'latin1');
   else {
     socket.cork();

@@ -32,6 +32,8 @@ export interface TransportEvents {
   data(chunk: Buffer): void;
   end(): void;
   failed(ending: Ending): void;
+  /** Instead of either: something of ours threw, which ends the exchange. */
+  fault(thrown: unknown): void;
 }
 
 /** One request under way on its own connection. */

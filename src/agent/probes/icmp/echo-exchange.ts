@@ -159,7 +159,9 @@ export class EchoExchange implements EchoReceiver {
     for (const echo of this.#sent) {
       const leftMs = echo.sentAtMs + ECHO_TIMEOUT_MS - nowMs;
       if (leftMs > 0) {
-        if (this.#cancelTimer === null) this.#setTimer(leftMs);
+        // An echo that a settling one brought about may have set it for later.
+        this.#cancelTimer?.();
+        this.#setTimer(leftMs);
         return;
       }
       this.#settle(echo, { kind: 'lost' });

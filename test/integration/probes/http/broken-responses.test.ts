@@ -39,6 +39,14 @@ describe('no response', () => {
       'PROTOCOL_ERROR',
       answering('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ],
+    [
+      'a reason phrase without end',
+      'HEADERS_TOO_LARGE',
+      answering(
+        `HTTP/1.1 200 ${'a'.repeat(30_000)}`,
+        ...new Array<string>(80).fill('b'.repeat(1_000)),
+      ),
+    ],
     ['a status that is none', 'PROTOCOL_ERROR', answering(response('099 Odd', 'body'))],
     ['status 000', 'PROTOCOL_ERROR', answering(response('000 Odd', 'body'))],
   ])('%s is %s', async (_name, code, script) => {

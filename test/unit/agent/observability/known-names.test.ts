@@ -55,6 +55,13 @@ describe('classes', () => {
     });
     expect(known).toEqual(ours);
   });
+
+  it('knows all of undici', () => {
+    const names = Object.values(errors).map(({ name }) => name);
+    const known = Object.values(errors).map(({ prototype }) => classOf(Object.create(prototype)));
+    expect(names).toContain('ConnectTimeoutError');
+    expect(known).toEqual(names);
+  });
 });
 
 describe('codes', () => {

@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 
 /** What a parser calls while it executes. 0: go on; -1: an error; SKIP_BODY, PAUSE. */
 export interface ParserCallbacks {
-  onStatus(text: Buffer): void;
+  onStatus(text: Buffer): number;
   onHeaderField(text: Buffer): number;
   onHeaderValue(text: Buffer): number;
   onHeadersComplete(status: number, upgrade: boolean, keepAlive: boolean): number;
@@ -73,7 +73,8 @@ interface Engine {
 let engine: Engine | null = null;
 /** The one that executes; llhttp calls back within its call alone. */
 let current: ParserCallbacks | null = null;
-let input: Buffer = Buffer.alloc(0);
+const NOTHING: Buffer = Buffer.alloc(0);
+let input = NOTHING;
 /** Where `input` begins, as an address of the parser's memory. */
 let inputAt = 0;
 
@@ -85,10 +86,7 @@ function text(at: number, bytes: number): Buffer {
 const IMPORTS: Readonly<Record<string, Import>> = {
   wasm_on_url: () => 0,
   wasm_on_message_begin: () => 0,
-  wasm_on_status(_parser, at, bytes) {
-    current?.onStatus(text(at, bytes));
-    return 0;
-  },
+  wasm_on_status: (_parser, at, bytes) => current?.onStatus(text(at, bytes)) ?? -1,
   wasm_on_header_field: (_parser, at, bytes) => current?.onHeaderField(text(at, bytes)) ?? -1,
   wasm_on_header_value: (_parser, at, bytes) => current?.onHeaderValue(text(at, bytes)) ?? -1,
   wasm_on_headers_complete: (_parser, status, upgrade, ...[keepAlive]: number[]) =>
@@ -97,6 +95,7 @@ const IMPORTS: Readonly<Record<string, Import>> = {
   wasm_on_message_complete: () => current?.onMessageComplete() ?? -1,
 };
 
+/** The path, the imports and the exports are undici's own business, so its version is pinned. */
 function load(): Engine {
   const require = createRequire(import.meta.url);
   const { Module, Instance } = (globalThis as unknown as { WebAssembly: WebAssemblyLike })
@@ -111,6 +110,11 @@ function load(): Engine {
   }
   const exports = new Instance(module, { env: IMPORTS }).exports as Exports;
   return { exports, windowAt: exports.malloc(WINDOW_BYTES) };
+}
+
+/** What all parsers together hold, in bytes; it never becomes less. */
+export function parserMemoryBytes(): number {
+  return engine?.exports.memory.buffer.byteLength ?? 0;
 }
 
 /** A parser of one response, which has to be freed. */
@@ -130,14 +134,20 @@ export function openParser(callbacks: ParserCallbacks): NativeParser {
     try {
       const error = work();
       return error === OK || error === PAUSE ? null : problemOf(error);
+    } catch (thrown) {
+      // What throws through it leaves its stack as it is: the next parser gets memory of its own.
+      engine = null;
+      throw thrown;
     } finally {
       current = null;
+      input = NOTHING;
       isBusy = false;
       if (isFree) release();
     }
   };
+  // Below 0 is what a callback returned, for which llhttp has no name.
   const problemOf = (error: number): ParserProblem => ({
-    code: textAt(exports, exports.llhttp_errno_name(error)),
+    code: error > 0 ? textAt(exports, exports.llhttp_errno_name(error)) : 'HPE_USER',
     reason: textAt(exports, exports.llhttp_get_error_reason(parser)),
   });
 

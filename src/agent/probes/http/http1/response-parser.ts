@@ -93,8 +93,10 @@ export class ResponseParser implements ParserCallbacks {
     );
   }
 
-  onStatus(text: Buffer): void {
-    this.#statusText += text.toString('utf8');
+  onStatus(text: Buffer): number {
+    // As bytes, of which a piece may end inside a character.
+    this.#statusText += text.toString('latin1');
+    return this.#countHeader(text.length);
   }
 
   onHeaderField(text: Buffer): number {
@@ -130,7 +132,8 @@ export class ResponseParser implements ParserCallbacks {
     this.#endsWithConnection = !keepAlive;
     // The trailer section may be as large again.
     this.#headerBytes = 0;
-    this.#events.head({ status, statusText: this.#statusText, headers });
+    const statusText = Buffer.from(this.#statusText, 'latin1').toString('utf8');
+    this.#events.head({ status, statusText, headers });
     if (this.#isComplete) return -1;
     return this.#isHead ? SKIP_BODY : 0;
   }
