@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { missingPrograms } from './needs.ts';
+import { inOwnNetwork } from './own-network.ts';
 import type { Part, PartContext } from './part.ts';
 import { PARTS } from './parts/index.ts';
 import { assertPlace, writeReadme } from './readme.ts';
@@ -89,6 +90,11 @@ async function main(): Promise<void> {
   const options = optionsOf(process.argv.slice(1).filter((arg) => arg !== '--'));
   if (options === null) {
     process.stdout.write(`${HELP}\n`);
+    return;
+  }
+  const code = await inOwnNetwork();
+  if (code !== null) {
+    process.exitCode = code;
     return;
   }
   const stop = new AbortController();

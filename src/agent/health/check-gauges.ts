@@ -28,6 +28,9 @@ export function createCheckGauges(registry: Registry): CheckGauges {
   const packetLoss = gaugeOf(METRIC_TABLE.packetLoss);
 
   let known: ReadonlyMap<string, GaugedCheck> = new Map();
+  /** Ids of checks that have them: most have none, and to remove what is not there is not free. */
+  const withCertificate = new Set<string>();
+  const withLoss = new Set<string>();
   return {
     setChecks(checks) {
       const next = new Map(checks.map((check) => [check.id, check]));
@@ -37,6 +40,8 @@ export function createCheckGauges(registry: Registry): CheckGauges {
         for (const gauge of [up, responseTime, certificateDays, lastRun, packetLoss]) {
           gauge.remove(labels);
         }
+        withCertificate.delete(id);
+        withLoss.delete(id);
       }
       known = next;
     },
@@ -47,8 +52,8 @@ export function createCheckGauges(registry: Registry): CheckGauges {
       up.set(labels, result.hasFailures ? 0 : 1);
       responseTime.set(labels, result.responseTime / 1000);
       lastRun.set(labels, Date.parse(result.stoppedAt) / 1000);
-      setOrRemove(certificateDays, labels, certificateDaysOf(result));
-      setOrRemove(packetLoss, labels, packetLossOf(result));
+      setOrRemove(certificateDays, withCertificate, labels, certificateDaysOf(result));
+      setOrRemove(packetLoss, withLoss, labels, packetLossOf(result));
     },
   };
 }
@@ -64,11 +69,15 @@ function isShownAlike(one: GaugedCheck | undefined, other: GaugedCheck): boolean
 /** undefined leaves the last value: nothing was learnt. null: there is no such value any more. */
 function setOrRemove(
   gauge: CheckGauge,
+  having: Set<string>,
   labels: CheckLabels,
   value: number | null | undefined,
 ): void {
-  if (value === null) gauge.remove(labels);
-  else if (value !== undefined) gauge.set(labels, value);
+  if (value === undefined) return;
+  if (value !== null) {
+    gauge.set(labels, value);
+    having.add(labels.check_id);
+  } else if (having.delete(labels.check_id)) gauge.remove(labels);
 }
 
 /** An expiry that is near stays in sight while the target does not answer at all. */

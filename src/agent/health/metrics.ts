@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
-import { RUN_RESULTS, runResultOf } from '../../model/run-result.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/run-result.ts';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
@@ -78,9 +78,15 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     ...options(METRIC_TABLE.startLateness),
     buckets: LATENESS_BUCKETS,
   });
-  const runs = new Counter(options(METRIC_TABLE.runs));
-  const attempts = new Counter(options(METRIC_TABLE.attempts));
-  const retries = new Counter(options(METRIC_TABLE.retries));
+  // Counted here and told at a scrape: to find a series by its labels takes longer than to count.
+  const counted = { attempts: 0, retries: 0, runs: startingRuns() };
+  readCounter(registry, METRIC_TABLE.attempts, (counter) => counter.inc(counted.attempts));
+  readCounter(registry, METRIC_TABLE.retries, (counter) => counter.inc(counted.retries));
+  readCounter(registry, METRIC_TABLE.runs, (counter) => {
+    for (const type of RUNNABLE_CHECK_TYPES) {
+      for (const result of RUN_RESULTS) counter.inc({ type, result }, counted.runs[type][result]);
+    }
+  });
   const missedSlots = new Counter(options(METRIC_TABLE.missedSlots));
   const pausedSlots = new Counter(options(METRIC_TABLE.pausedSlots));
   const evidence = new Counter(options(METRIC_TABLE.evidence));
@@ -114,9 +120,6 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
 
   // A counter that is first seen at 1 shows no increase: each one starts at 0.
-  for (const type of RUNNABLE_CHECK_TYPES) {
-    for (const result of RUN_RESULTS) runs.inc({ type, result }, 0);
-  }
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
@@ -132,11 +135,11 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     contentType: registry.contentType,
     startLate: (lateMs) => lateness.observe(Math.max(0, lateMs) / 1000),
     finished(result) {
-      attempts.inc();
+      counted.attempts += 1;
       if (result.resultType !== 'FINAL') return;
       const ended = runResultOf(result);
-      runs.inc({ type: result.checkType, result: ended });
-      retries.inc(result.attempts);
+      counted.runs[result.checkType][ended] += 1;
+      counted.retries += result.attempts;
       if (ended !== 'error' && ended !== 'cancelled') gauges.judged(result);
     },
     missed({ reason, count }) {
@@ -169,6 +172,34 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       return rendering;
     },
   };
+}
+
+type RunCounts = Record<RunnableCheckType, Record<RunResult, number>>;
+
+function startingRuns(): RunCounts {
+  const none = (): [RunResult, number][] => RUN_RESULTS.map((result) => [result, 0]);
+  // Both lists are whole, which their entries do not tell.
+  return Object.fromEntries(
+    RUNNABLE_CHECK_TYPES.map((type) => [type, Object.fromEntries(none())]),
+  ) as RunCounts;
+}
+
+/** A counter that is told at each scrape how far it has come. */
+function readCounter(
+  registry: Registry,
+  { name, meaning, labels }: MetricRow,
+  tell: (counter: Counter) => void,
+): void {
+  new Counter({
+    name,
+    help: meaning,
+    labelNames: [...labels],
+    registers: [registry],
+    collect() {
+      this.reset();
+      tell(this);
+    },
+  });
 }
 
 /** A gauge that is read at each scrape; null shows no value. */

@@ -10,7 +10,7 @@ import { type WebServer, withWebServer } from '../rig/web-server.ts';
 const BARE = join(import.meta.dirname, '../drivers/bare-requests.mjs');
 const AT_ONCE = 50;
 /** More than one core can do. */
-const RUNS_A_SECOND = 5_000;
+const RUNS_A_SECOND = 8_000;
 /** As an agent in use may have it: each run finds the processor's caches cold. */
 const CALM_RUNS_A_SECOND = 200;
 
@@ -18,6 +18,8 @@ export const httpPart: Part = {
   name: 'http',
   method:
     'URL checks with one assertion against nginx, a fresh connection each. The agent gets them by its protocol from a service that takes no results, so the path is that from the slot to the spool on disk; CPU is that of its whole process, at nine tenths of what it can do, and once at 200 runs a second. The blackbox exporter is asked by wrk, as much as it can do, and once at that rate; bare undici makes a Client for each request, bare sockets write the same bytes and read what comes, both warm like the agent.',
+  answer:
+    "Of the agent's processor time, 53 % are the probe and Node's sockets below it, which is what a request by bare undici takes; 11 % the result's JSON, ids and spool, 9 % the search for secrets, 8 % garbage collection, 7 % assertions and verdict, 5 % scheduling, 3 % metrics (`--cpu-prof`). To reach 1.35 times bare undici, all that is around the probe would have to take a third of what it does now; the exporter's 0.45 is a few per cent away, on Node 20 more: it takes about 1.5 times as long for the same.",
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter'],
   run: (context) => withWebServer((web) => measure(web, context)),
 };

@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 
+/** Of what was called, in messages: it may name hundreds of targets. */
+const MAX_CALL_CHARS = 200;
+
 /** Linux counts in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 /** proc(5), /proc/pid/stat: cutime and cstime, counted from the state. */
@@ -105,7 +108,8 @@ export async function runToEnd(
   ]);
   const cpuMs = cpuMsOfEndedChildren() - beforeMs;
   if (code === 0) return { stdout, stderr, cpuMs };
-  throw new Error(`${program} ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  const called = `${program} ${args.join(' ')}`.slice(0, MAX_CALL_CHARS);
+  throw new Error(`${called} ended with ${code}: ${stdout}${stderr}`);
 }
 
 function cpuMsOfEndedChildren(): number {

@@ -10,19 +10,29 @@ const TEXT_TYPES =
 const BINARY_TYPES =
   /^(image|audio|video|font)\/|^application\/(zip|gzip|x-gzip|pdf|wasm|x-tar|x-7z-compressed|java-archive|x-protobuf|protobuf|grpc|msgpack|x-msgpack|cbor|vnd\.ms-|vnd\.openxmlformats)/;
 
+export interface Content {
+  readonly kind: 'text' | 'binary';
+  /** All of it, where it was short enough to be decoded for that; else null. */
+  readonly text: string | null;
+}
+
 /**
  * Whether a body is text, by its content type and by a look at its bytes: what calls itself text
  * must look like it, and what does not say is text only if every byte does.
  */
-export function kindOfContent(bytes: Buffer, contentType: string | null): 'text' | 'binary' {
+export function lookAtContent(bytes: Buffer, contentType: string | null): Content {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const isText = TEXT_TYPES.test(type);
-  if (!isText && BINARY_TYPES.test(type)) return 'binary';
+  if (!isText && BINARY_TYPES.test(type)) return BINARY;
   const isDeclared = isText || charsetOf(contentType) !== null || markedEncoding(bytes) !== null;
-  const part = bytes.length > SAMPLE_BYTES ? 'start' : 'whole';
+  const isWhole = bytes.length <= SAMPLE_BYTES;
+  const part = isWhole ? 'whole' : 'start';
   const sample = decodeText(bytes.subarray(0, SAMPLE_BYTES), contentType, part);
-  return oddShareOf(sample) <= (isDeclared ? MAX_ODD_SHARE : 0) ? 'text' : 'binary';
+  if (oddShareOf(sample) > (isDeclared ? MAX_ODD_SHARE : 0)) return BINARY;
+  return { kind: 'text', text: isWhole ? sample : null };
 }
+
+const BINARY: Content = { kind: 'binary', text: null };
 
 /** The share of characters that no text has: replaced bytes and most control characters. */
 function oddShareOf(text: string): number {

@@ -1,6 +1,6 @@
 import type { StoredBody } from '../../../model/result.ts';
 import { cutText } from '../../../runtime/cut-text.ts';
-import { kindOfContent } from './content-kind.ts';
+import { lookAtContent } from './content-kind.ts';
 import { decodeText } from './decode-text.ts';
 
 export { decodeText } from './decode-text.ts';
@@ -18,11 +18,13 @@ export function storedBodyOf(
   contentType: string | null,
 ): StoredBody {
   const facts = { bodyBytes: body.totalBytes, bodyTruncated: body.truncated };
-  if (kindOfContent(body.bytes, contentType) === 'text') {
+  const content = lookAtContent(body.bytes, contentType);
+  if (content.kind === 'text') {
     // Two bytes a character is the most that the encodings in use spend on ASCII.
     const start = body.bytes.subarray(0, 2 * MAX_TEXT_BYTES);
     const isWhole = start.length === body.totalBytes;
-    const text = decodeText(start, contentType, isWhole ? 'whole' : 'start');
+    const known = isWhole ? content.text : null;
+    const text = known ?? decodeText(start, contentType, isWhole ? 'whole' : 'start');
     const stored = cutText(text, MAX_TEXT_BYTES);
     const isCut = !isWhole || stored.length < text.length;
     return { body: stored, bodyEncoding: 'text', ...facts, ...(isCut ? { bodyCut: true } : {}) };
