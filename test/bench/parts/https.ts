@@ -13,7 +13,7 @@ export const httpsPart: Part = {
   method:
     'The same over TLS 1.3 with a fresh, verified handshake each: a leaf of P-256 below an intermediate below a root that is trusted by file. openssl s_time makes handshakes alone, in C.',
   answer:
-    "Half of the agent's processor time is OpenSSL and its allocations (`perf`, by its software clock), as much as `openssl s_time` takes for a handshake alone, in C. That handshake and a plain check, which is all that has to be done, are together 0.94 times the exporter's; the rest is Node's own way between the two. Only a TLS library other than Node's would meet the target.",
+    "More than half of the agent's processor time is OpenSSL and its allocations (`perf`, by its software clock); `openssl s_time` takes 62 % of it for a handshake alone, in C. That handshake and a plain check, which is all that has to be done, are together 0.95 times the exporter's; the rest is Node's own way between the two. Only a TLS library other than Node's would probably meet the target.",
   programs: ['nginx', 'wrk', 'prometheus-blackbox-exporter', 'openssl'],
   run: (context) => withWebServer((web) => measure(web, context)),
 };

@@ -64,7 +64,6 @@ export async function judgeSlots(
     }
   }
   const lasting = new Set(checks.map(({ id }) => id));
-  const stoppedWithinMs = Math.min(MOST_STOPPED_MS, (upToMs - afterMs) * STOPPED_SHARE);
   const isOurDoing = ({ checkId, slotMs, reason }: Answer): boolean =>
     reason === null ||
     // What came and went meanwhile, or was due before there was an agent, nobody had to run.
@@ -72,7 +71,7 @@ export async function judgeSlots(
     slotMs <= afterMs ||
     (reason === 'previous_run_active' && overrunning.has(checkId)) ||
     // Those that it had begun when it was told to stop.
-    (reason === 'agent_stopped' && slotMs > upToMs - stoppedWithinMs);
+    (reason === 'agent_stopped' && slotMs > upToMs - STOPPED_WITHIN_MS);
   const isOfStandstill = ({ slotMs, reason }: Answer): boolean =>
     reason !== null && STANDING_STILL.has(reason) && isNear(standstills, slotMs);
   const missed = answers.filter((answer) => !isOurDoing(answer));
@@ -108,9 +107,7 @@ function isNear(standstills: readonly Span[], slotMs: number): boolean {
 }
 
 /** An attempt is made four times at most where the agent stands still in each. */
-const MOST_STOPPED_MS = 4 * LONGEST_ATTEMPT_MS;
-/** Of a short soak no more than this, or every slot of it might be missed. */
-const STOPPED_SHARE = 0.25;
+const STOPPED_WITHIN_MS = 4 * LONGEST_ATTEMPT_MS;
 
 function nameOf(checkId: string, slotMs: number): string {
   return `${new Date(slotMs).toISOString()} of ${checkId}`;
