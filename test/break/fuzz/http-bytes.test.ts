@@ -348,6 +348,16 @@ it('HTTP bodies, decoded', { timeout: TIMEOUT_MS }, async () => {
   });
 });
 
+/** Responses of any form, and how they are cut; those of the corpus first, octet by octet. */
+const cutResponses = {
+  cases: 12_000,
+  atOnce: LANES,
+  fixed: corpusResponses.map(({ bytes }) => ({ bytes, segments: new Array<number>(90).fill(1) })),
+  arbitrary: fc.record({ bytes: anyResponse, segments: segmentLengths }),
+  bytesOf,
+  corpus: 'http',
+} as const;
+
 it('HTTP responses begin the same however they are cut', { timeout: TIMEOUT_MS }, async () => {
   const read = (segments: readonly Buffer[]) => {
     const start = new ResponseStart(() => {}, 65_536);
@@ -359,12 +369,7 @@ it('HTTP responses begin the same however they are cut', { timeout: TIMEOUT_MS }
   };
   await runCampaign({
     name: 'HTTP responses begin the same however they are cut',
-    cases: 12_000,
-    atOnce: LANES,
-    fixed: corpusResponses.map(({ bytes }) => ({ bytes, segments: new Array<number>(90).fill(1) })),
-    arbitrary: fc.record({ bytes: anyResponse, segments: segmentLengths }),
-    bytesOf,
-    corpus: 'http',
+    ...cutResponses,
     run({ bytes, segments }) {
       const whole = read([bytes]);
       expect(read(segmentsOf(bytes, segments))).toEqual(whole);
@@ -398,12 +403,7 @@ it('HTTP responses are parsed the same however they are cut', { timeout: TIMEOUT
   };
   await runCampaign({
     name: 'HTTP responses are parsed the same however they are cut',
-    cases: 12_000,
-    atOnce: LANES,
-    fixed: corpusResponses.map(({ bytes }) => ({ bytes, segments: new Array<number>(90).fill(1) })),
-    arbitrary: fc.record({ bytes: anyResponse, segments: segmentLengths }),
-    bytesOf,
-    corpus: 'http',
+    ...cutResponses,
     run({ bytes, segments }) {
       const whole = read([bytes]);
       expect(read(segmentsOf(bytes, segments))).toEqual(whole);
