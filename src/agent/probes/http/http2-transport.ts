@@ -127,7 +127,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
       status: headers[':status'] ?? 0,
       statusText: '',
       httpVersion: '2',
-      headers: resultHeaders(fieldsOf(headers)),
+      headers: resultHeaders(Object.entries(fieldsOf(headers))),
     });
   });
   stream.on('data', (chunk: Buffer) => {

@@ -59,10 +59,10 @@ export function boundedStatusText(text: string): string {
  * several different ones: joined they would name a place that nobody meant.
  */
 export function resultHeaders(
-  fields: Readonly<Record<string, string | readonly string[] | undefined>>,
+  fields: Iterable<readonly [string, string | readonly string[] | undefined]>,
 ): ResponseHead['headers'] {
   const entries: [string, string | readonly string[]][] = [];
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, value] of fields) {
     if (value === undefined) continue;
     if (name === 'set-cookie') entries.push([name, typeof value === 'string' ? [value] : value]);
     else if (typeof value === 'string') entries.push([name, value]);

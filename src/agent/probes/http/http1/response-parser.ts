@@ -5,7 +5,7 @@ export interface ParsedHead {
   readonly status: number;
   readonly statusText: string;
   /** Repeated fields are arrays, in the order in which they came. */
-  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly headers: ReadonlyMap<string, string | readonly string[]>;
 }
 
 export interface ParserEvents {
@@ -127,7 +127,7 @@ export class ResponseParser implements ParserCallbacks {
   onHeadersComplete(status: number, upgrade: boolean, keepAlive: boolean): number {
     if (upgrade) return this.#fail(UPGRADED);
     const headers = headersOf(this.#fields);
-    const length = headers['content-length'] ?? '';
+    const length = headers.get('content-length') ?? '';
     this.#contentLength = typeof length === 'string' ? length : length.join('');
     this.#endsWithConnection = !keepAlive;
     // The trailer section may be as large again.
@@ -162,8 +162,7 @@ function headersOf(fields: readonly string[]): ParsedHead['headers'] {
     else if (typeof known === 'string') headers.set(name, [known, value]);
     else known.push(value);
   }
-  // fromEntries defines own properties, so that a header named __proto__ is one like any other.
-  return Object.fromEntries(headers);
+  return headers;
 }
 
 /** RFC 9112 5.1: white space behind a value is none of it; llhttp leaves out only what is before. */
