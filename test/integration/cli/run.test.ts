@@ -1,6 +1,6 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
@@ -159,16 +159,19 @@ describe('vedette run', () => {
   });
 
   it('ends quietly when nobody reads its output any more', async () => {
-    const held: (() => void)[] = [];
+    const requests = new EventEmitter<Record<'held', [ServerResponse]>>();
+    const held = once(requests, 'held') as Promise<[ServerResponse]>;
     const base = await servedBy((request, response) => {
-      if (request.url === '/held') held.push(() => response.end());
-      else response.end();
+      if (request.url === '/one') response.end();
+      if (request.url === '/held') requests.emit('held', response);
     });
-    const file = fileOf(url('one', base), url('held', `${base}/held`), url('mute', `${base}/held`));
-    const { child, ended, seen } = startCli(['run', file]);
+    const checks = ['one', 'held', 'mute'].map((id) => url(id, `${base}/${id}`));
+    const { child, ended, seen } = startCli(['run', fileOf(...checks)]);
     await seen('stdout', /PASS {4}one/);
     child.stdout?.destroy();
-    held[0]?.();
+    // The first may be told before the second is even asked for.
+    const [response] = await Promise.race([held, failAtEnd(ended)]);
+    response.end();
     const { code, stderr } = await ended;
     expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
   });
