@@ -2,25 +2,30 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { slotRuleOf } from '../../../model/frequency.ts';
 import { type TurnRule, turnRuleOf } from '../../../model/slot-stride.ts';
 import { MAX_STRIDE } from '../../../wire/v1/limits.ts';
-import { type LiveAgent, listLiveAgents, reapAgents } from '../../store/agents.ts';
+import { reapAgents } from '../../store/agent-leases.ts';
+import { type LiveAgent, listLiveAgents } from '../../store/agents.ts';
 import {
-  type AgentCheck,
-  addTombstones,
   type Candidate,
   type CheckRange,
-  dropAssignments,
   endOfRange,
-  type LockedLocation,
   listAssigned,
   listCandidates,
   listChecksOf,
-  listSlugs,
   listUnassigned,
+} from '../../store/assignment-candidates.ts';
+import {
+  type LockedLocation,
+  listSlugs,
   lockAssignments,
+  setRevision,
+} from '../../store/assignment-lock.ts';
+import {
+  type AgentCheck,
+  addTombstones,
+  dropAssignments,
   type NewPlace,
   putAssignments,
   renewEpochs,
-  setRevision,
 } from '../../store/assignments.ts';
 import {
   noteGoneAgent,

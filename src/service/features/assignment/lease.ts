@@ -5,12 +5,12 @@ import {
   type AgentFacts,
   changeAgent,
   endLease,
-  limitAgents,
   lockAgent,
   type Renewal,
   takeLease,
-} from '../../store/agents.ts';
-import { lockAssignments, setRevision } from '../../store/assignments.ts';
+} from '../../store/agent-leases.ts';
+import { limitAgents } from '../../store/agents.ts';
+import { lockAssignments, setRevision } from '../../store/assignment-lock.ts';
 import { noteAgentChange, noteGoneAgent } from '../../store/location-changes.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import type { AgentCaller } from '../location-keys.ts';
