@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Disk } from './disk.ts';
-import { type Content, type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
+import { LOTS } from './entry.ts';
 import { frameBytes } from './frame.ts';
-import { readContents } from './read-entries.ts';
+import { PendingWrites } from './pending-writes.ts';
 import type { RecoveredEntry } from './recover.ts';
-import { type Removals, SegmentStore } from './segment-store.ts';
+import { SegmentStore } from './segment-store.ts';
 import type {
   BesideSpool,
   Spool,
@@ -16,8 +16,10 @@ import type {
   SpoolKind,
   SpoolRecord,
 } from './spool.ts';
+import { SpoolBounds } from './spool-bounds.ts';
 import { isDiskFull } from './spool-folder.ts';
 import { SpoolIndex } from './spool-index.ts';
+import { SpoolReader } from './spool-reader.ts';
 import { bornBefore, fits, upTimeMs } from './spool-rules.ts';
 import { SpoolVoice } from './spool-voice.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
@@ -45,18 +47,8 @@ const RETRY_MS = 1_000;
 /** What is kept beside gives way to results on a full disk, so much of it with each new try. */
 const SHED_BYTES = 8 * MAX_GROUP_BYTES;
 const NOTHING_BESIDE: BesideSpool = { bytes: 0, shed: () => Promise.resolve() };
-/** How many records may go for their age at once, so that the event loop is not held. */
-const MAX_EXPIRED = 2_000;
-/** The same for those that are there at the start. */
+/** How many records are taken over at once at the start, so that the event loop is not held. */
 const MAX_TAKEN_OVER = 5_000;
-
-interface Group {
-  readonly entries: readonly Entry[];
-  readonly bytes: number;
-  readonly removals: Removals;
-  /** Once it is written, all up to this key is on disk. */
-  readonly upToKey: number;
-}
 
 /**
  * The spool in a folder: segment files, an index in memory, and one group commit at a time.
@@ -67,22 +59,16 @@ interface Group {
  * | failing | waits in memory, bounded; a new try each second | a write that failed |
  *
  * After `close`, in either state, what is put is counted as dropped.
- *
- * Keys are given in the order of arrival. Entries up to `#committedKey` are on disk, those up to
- * `#takenKey` are being written, and the rest waits in memory.
  */
 export class DiskSpool implements Spool {
   readonly #options: DiskSpoolOptions;
   readonly #store: SegmentStore;
   readonly #index: SpoolIndex;
+  readonly #pending: PendingWrites;
+  readonly #reader: SpoolReader;
+  readonly #bounds: SpoolBounds;
   readonly #voice: SpoolVoice;
   readonly #waiters = new SpoolWaiters();
-  #removals: Removals = { spare: [], main: [] };
-  #lastKey: number;
-  #takenKey: number;
-  #committedKey: number;
-  #waitingBytes = 0;
-  #takenBytes = 0;
   #cancelCommit: CancelTimer | null = null;
   /** The files are worked on by one after the other. */
   #lastTurn: Promise<void> = Promise.resolve();
@@ -93,7 +79,6 @@ export class DiskSpool implements Spool {
   #isEnded: boolean = false;
   #droppedBefore = 0;
   #beside: BesideSpool = NOTHING_BESIDE;
-  #damagedFiles: number;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
   static async open(options: DiskSpoolOptions): Promise<DiskSpool> {
@@ -113,12 +98,14 @@ export class DiskSpool implements Spool {
   private constructor(options: DiskSpoolOptions, store: SegmentStore) {
     this.#options = options;
     this.#store = store;
-    this.#index = new SpoolIndex(options.onDropped);
-    this.#voice = new SpoolVoice(options.clock, options.log);
-    this.#damagedFiles = store.damagedFiles;
-    this.#lastKey = store.lastKey;
-    this.#takenKey = store.lastKey;
-    this.#committedKey = store.lastKey;
+    const index = new SpoolIndex(options.onDropped);
+    const pending = new PendingWrites(index, store.lastKey);
+    const voice = new SpoolVoice(options.clock, options.log);
+    this.#index = index;
+    this.#pending = pending;
+    this.#voice = voice;
+    this.#reader = new SpoolReader({ index, pending, voice, disk: options.disk });
+    this.#bounds = new SpoolBounds({ ...options, index, pending, voice });
   }
 
   get state(): 'durable' | 'failing' {
@@ -134,7 +121,7 @@ export class DiskSpool implements Spool {
   }
 
   get damagedFiles(): number {
-    return this.#damagedFiles;
+    return this.#store.damagedFiles + this.#reader.damagedFiles;
   }
 
   get oldestAgeMs(): number | null {
@@ -143,7 +130,7 @@ export class DiskSpool implements Spool {
   }
 
   get freeBytes(): number {
-    const used = this.#store.bytes + this.#waitingBytes + this.#takenBytes + this.#beside.bytes;
+    const used = this.#store.bytes + this.#pending.bytes + this.#beside.bytes;
     return Math.max(0, this.#options.maxBytes - used);
   }
 
@@ -158,7 +145,7 @@ export class DiskSpool implements Spool {
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void {
     const entry = this.#index.get(kind, id);
     if (entry === null || this.#isEnded) return;
-    this.#leave(entry, () => this.#index.drop(entry, reason));
+    this.#bounds.drop(entry, reason);
     this.#schedule();
   }
 
@@ -171,30 +158,27 @@ export class DiskSpool implements Spool {
       this.#index.refuse(kind, this.#isOpen ? 'space' : 'memory');
       return;
     }
-    this.#lastKey += 1;
-    this.#index.admit(record, this.#lastKey, upTimeMs(this.#options.clock));
-    this.#waitingBytes += bytes;
-    this.#boundMemory();
+    this.#index.admit(record, this.#pending.nextKey(), upTimeMs(this.#options.clock));
+    this.#pending.added(bytes);
+    this.#bounds.boundMemory(this.#state === 'durable');
     this.#schedule();
     if (this.#state === 'failing') this.#tellReaders();
   }
 
   committed(): Promise<void> {
-    if (!this.#hasWork && this.#turns === 0) return Promise.resolve();
-    const committed = this.#waiters.committed(this.#lastKey);
+    if (this.#pending.isEmpty && this.#turns === 0) return Promise.resolve();
+    const committed = this.#waiters.committed(this.#pending.lastKey);
     this.#schedule();
     return committed;
   }
 
   async batch(maxBytes: number, after = -1): Promise<readonly SpooledRecord[]> {
-    if (this.#isOpen) this.#expire();
+    if (this.#isOpen && this.#bounds.expire()) this.#schedule();
     while (this.#isOpen) {
-      const entries = this.#choose(maxBytes, after);
+      const entries = this.#reader.choose(maxBytes, after, this.#onlyDurable);
       if (entries.length === 0) return [];
-      const contents = await readContents(entries, this.#options.disk);
-      const records = entries.flatMap((entry) =>
-        this.#recordOf(entry, contents.get(entry) ?? null),
-      );
+      const records = await this.#reader.read(entries);
+      if (!this.#pending.isEmpty) this.#schedule();
       // Where all of them were damaged or left meanwhile, there may be others.
       if (records.length > 0) return records;
     }
@@ -205,23 +189,26 @@ export class DiskSpool implements Spool {
     if (!this.#isOpen) return;
     for (const key of keys) {
       const entry = this.#index.find(key);
-      if (entry !== null) this.#leave(entry, () => this.#index.remove(entry));
+      if (entry === null) continue;
+      this.#index.remove(entry);
+      this.#pending.left(entry);
     }
     if (this.#state === 'failing') {
       // What left makes room, which may be just what is missing.
       await this.#inTurn(() => this.#store.sweep());
       return;
     }
-    if (this.#removals.spare.length + this.#removals.main.length === 0) return;
-    this.#lastKey += 1;
-    const removed = this.#waiters.removed(this.#lastKey);
+    if (!this.#pending.hasRemovals) return;
+    const removed = this.#waiters.removed(this.#pending.nextKey());
     this.#schedule();
     await removed;
   }
 
   available(signal: AbortSignal, after = -1): Promise<boolean> {
     if (!this.#isOpen || signal.aborted) return Promise.resolve(false);
-    return this.#waiters.available(after, signal, (key) => this.#isReadable(key));
+    return this.#waiters.available(after, signal, (key) =>
+      this.#reader.finds(key, this.#onlyDurable),
+    );
   }
 
   async close(): Promise<void> {
@@ -231,14 +218,9 @@ export class DiskSpool implements Spool {
     this.#cancelCommit = null;
     await this.#inTurn(() => this.#commitAll(ALL_BYTES));
     this.#isEnded = true;
-    this.#loseWaiting();
+    this.#bounds.dropWaiting();
     this.#waiters.end();
     await this.#store.close();
-  }
-
-  get #hasWork(): boolean {
-    const { spare, main } = this.#removals;
-    return this.#waitingBytes + this.#takenBytes > 0 || spare.length + main.length > 0;
   }
 
   #takeOver(waiting: readonly RecoveredEntry[]): void {
@@ -247,7 +229,7 @@ export class DiskSpool implements Spool {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;
         // Nobody accepts this one, and it must not be there again when the other has left.
-        this.#removals[LOT_OF[kind]].push(key);
+        this.#pending.removed(kind, key);
         continue;
       }
       // Written out, since an object that is made by spreading takes half as much again.
@@ -282,34 +264,34 @@ export class DiskSpool implements Spool {
       await turn;
     } finally {
       this.#turns -= 1;
-      if (this.#hasWork) this.#schedule();
-      else if (this.#turns === 0) this.#waiters.onCommitted(this.#lastKey);
+      if (!this.#pending.isEmpty) this.#schedule();
+      else if (this.#turns === 0) this.#waiters.onCommitted(this.#pending.lastKey);
     }
   }
 
   /** Writes group after group until no more than this waits beside the last, or one fails. */
   async #commitAll(enoughBytes: number): Promise<void> {
-    this.#expire();
-    while (this.#hasWork) {
-      const group = this.#take();
+    this.#bounds.expire();
+    const pending = this.#pending;
+    while (!pending.isEmpty) {
+      const group = pending.take(Math.min(MAX_GROUP_BYTES, this.#options.maxBytes / 4));
       try {
         await this.#store.makeRoom(group.bytes, this.#beside, (lot, victim) =>
-          this.#dropFile(lot, victim),
+          this.#bounds.dropFile(lot, victim),
         );
         await this.#store.write(group.entries, group.removals, group.upToKey);
       } catch (error) {
-        this.#putBack(group);
+        pending.putBack(group);
         this.#fail(error);
         const hasMoreRoom = isDiskFull(error) && (await this.#shed());
         // At the end there is no later try.
         if (hasMoreRoom && !this.#isOpen) continue;
         return;
       }
-      this.#takenBytes = 0;
-      this.#committedKey = group.upToKey;
+      pending.committed(group);
       this.#succeed();
       await this.#store.sweep();
-      if (this.#waitingBytes <= enoughBytes) return;
+      if (pending.waitingBytes <= enoughBytes) return;
     }
   }
 
@@ -321,44 +303,12 @@ export class DiskSpool implements Spool {
     return beside.bytes < bytes;
   }
 
-  #take(): Group {
-    const maxBytes = Math.min(MAX_GROUP_BYTES, this.#options.maxBytes / 4);
-    const entries: Entry[] = [];
-    let bytes = 0;
-    let upToKey = this.#lastKey;
-    for (const entry of this.#index.after(this.#takenKey)) {
-      // When one log refused, the other may have taken its part all the same.
-      if (entry.segment !== null) continue;
-      if (entries.length > 0 && bytes + entry.bytes > maxBytes) {
-        upToKey = entries.at(-1)?.key ?? upToKey;
-        break;
-      }
-      entries.push(entry);
-      bytes += entry.bytes;
-    }
-    const removals = this.#removals;
-    this.#removals = { spare: [], main: [] };
-    this.#takenKey = upToKey;
-    this.#takenBytes = bytes;
-    this.#waitingBytes -= bytes;
-    return { entries, bytes, removals, upToKey };
-  }
-
-  #putBack({ entries, removals }: Group): void {
-    this.#takenKey = this.#committedKey;
-    this.#takenBytes = 0;
-    for (const { gone, segment, bytes } of entries) {
-      if (!gone && segment === null) this.#waitingBytes += bytes;
-    }
-    for (const lot of LOTS) this.#removals[lot] = [...removals[lot], ...this.#removals[lot]];
-  }
-
   #succeed(): void {
     if (this.#state === 'failing') {
       this.#state = 'durable';
       this.#voice.recovered(this.#index.droppedInAll - this.#droppedBefore);
     }
-    this.#waiters.onCommitted(this.#committedKey);
+    this.#waiters.onCommitted(this.#pending.committedKey);
     this.#tellReaders();
   }
 
@@ -366,97 +316,17 @@ export class DiskSpool implements Spool {
     if (this.#state === 'durable') this.#droppedBefore = this.#index.droppedInAll;
     this.#state = 'failing';
     this.#voice.failing(error, this.#options.maxMemoryBytes);
-    this.#boundMemory();
+    this.#bounds.boundMemory(false);
     this.#waiters.onRemoved();
     this.#tellReaders();
   }
 
-  /** What waits for the disk must not eat the memory. */
-  #boundMemory(): void {
-    const { maxMemoryBytes } = this.#options;
-    while (this.#waitingBytes + this.#takenBytes > maxMemoryBytes) {
-      const victim =
-        this.#index.firstInMemory('spare', this.#takenKey) ??
-        this.#index.firstInMemory('main', this.#takenKey);
-      if (victim === null) return;
-      this.#leave(victim, () => this.#index.drop(victim, 'memory'));
-      if (this.#state === 'durable') this.#voice.slow(maxMemoryBytes);
-    }
-  }
-
-  #dropFile(lot: Lot, victim: Segment): void {
-    if (victim.live > 0) this.#voice.full(this.#options.maxBytes);
-    for (
-      let first = this.#index.firstOf(lot);
-      first?.segment === victim;
-      first = this.#index.firstOf(lot)
-    ) {
-      this.#index.drop(first, 'space');
-    }
-  }
-
-  #loseWaiting(): void {
-    const after = [...this.#index.after(this.#committedKey)];
-    const lost = after.filter(({ segment }) => segment === null);
-    for (const entry of lost) this.#index.drop(entry, 'memory');
-    if (lost.length > 0) this.#voice.lost(lost.length);
-  }
-
-  #expire(): void {
-    const { clock, maxAgeMs } = this.#options;
-    const nowMs = upTimeMs(clock);
-    let expired = 0;
-    for (let oldest = this.#index.oldest; oldest !== null; oldest = this.#index.oldest) {
-      const entry = oldest;
-      if (nowMs - entry.bornMs <= maxAgeMs || expired === MAX_EXPIRED) break;
-      this.#leave(entry, () => this.#index.drop(entry, 'age'));
-      expired += 1;
-    }
-    if (expired === 0) return;
-    this.#voice.expired(expired);
-    this.#schedule();
-  }
-
-  /** Keeps the books of a record that goes, wherever it is. */
-  #leave(entry: Entry, takeOut: () => void): void {
-    takeOut();
-    if (entry.segment !== null) entry.segment.live -= 1;
-    const waits = entry.segment === null && entry.key > this.#takenKey;
-    if (waits) this.#waitingBytes -= entry.bytes;
-    else this.#removals[LOT_OF[entry.kind]].push(entry.key);
-  }
-
-  #choose(maxBytes: number, after: number): readonly Entry[] {
-    const entries: Entry[] = [];
-    let bytes = 0;
-    for (const entry of this.#index.after(after)) {
-      bytes += entry.bytes;
-      if (entries.length > 0 && bytes > maxBytes) break;
-      if (entry.segment === null && this.#state === 'durable') break;
-      entries.push(entry);
-    }
-    return entries;
-  }
-
-  #recordOf(entry: Entry, content: Content | null): SpooledRecord[] {
-    if (entry.gone) return [];
-    const { key, kind, id, segment } = entry;
-    if (content !== null) return [{ key, kind, id, ...content }];
-    this.#leave(entry, () => this.#index.drop(entry, 'damage'));
-    this.#schedule();
-    if (segment === null || segment.damaged) return [];
-    segment.damaged = true;
-    this.#damagedFiles += 1;
-    this.#voice.damaged(segment.path);
-    return [];
-  }
-
-  #isReadable(after: number): boolean {
-    const next = this.#index.after(after).next().value;
-    return next !== undefined && (next.segment !== null || this.#state === 'failing');
+  /** Results go on as soon as they are on disk; while nothing can be written, from memory. */
+  get #onlyDurable(): boolean {
+    return this.#state === 'durable';
   }
 
   #tellReaders(): void {
-    this.#waiters.onReadable((after) => this.#isReadable(after));
+    this.#waiters.onReadable((after) => this.#reader.finds(after, this.#onlyDurable));
   }
 }

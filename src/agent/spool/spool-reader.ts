@@ -1,0 +1,72 @@
+import type { Disk } from './disk.ts';
+import type { Content, Entry } from './entry.ts';
+import type { PendingWrites } from './pending-writes.ts';
+import { readContents } from './read-entries.ts';
+import type { SpooledRecord } from './spool.ts';
+import type { SpoolIndex } from './spool-index.ts';
+import type { SpoolVoice } from './spool-voice.ts';
+
+export interface SpoolReaderParts {
+  readonly index: SpoolIndex;
+  readonly pending: PendingWrites;
+  readonly disk: Disk;
+  readonly voice: SpoolVoice;
+}
+
+/** Reads back what waits, from memory or disk; what is damaged there is dropped, and counted. */
+export class SpoolReader {
+  readonly #parts: SpoolReaderParts;
+  #damagedFiles = 0;
+
+  constructor(parts: SpoolReaderParts) {
+    this.#parts = parts;
+  }
+
+  /** That were found while reading. */
+  get damagedFiles(): number {
+    return this.#damagedFiles;
+  }
+
+  /**
+   * The oldest entries with a key above `after`, of `maxBytes` or a single one.
+   *
+   * @param onlyDurable those that are in memory, and what came after them, will soon be on disk
+   */
+  choose(maxBytes: number, after: number, onlyDurable: boolean): readonly Entry[] {
+    const entries: Entry[] = [];
+    let bytes = 0;
+    for (const entry of this.#parts.index.after(after)) {
+      bytes += entry.bytes;
+      if (entries.length > 0 && bytes > maxBytes) break;
+      if (entry.segment === null && onlyDurable) break;
+      entries.push(entry);
+    }
+    return entries;
+  }
+
+  /** Whether `choose` would find something. */
+  finds(after: number, onlyDurable: boolean): boolean {
+    const next = this.#parts.index.after(after).next().value;
+    return next !== undefined && (next.segment !== null || !onlyDurable);
+  }
+
+  /** Those of the entries that still wait and are whole. */
+  async read(entries: readonly Entry[]): Promise<readonly SpooledRecord[]> {
+    const contents = await readContents(entries, this.#parts.disk);
+    return entries.flatMap((entry) => this.#recordOf(entry, contents.get(entry) ?? null));
+  }
+
+  #recordOf(entry: Entry, content: Content | null): SpooledRecord[] {
+    if (entry.gone) return [];
+    const { key, kind, id, segment } = entry;
+    if (content !== null) return [{ key, kind, id, ...content }];
+    const { index, pending, voice } = this.#parts;
+    index.drop(entry, 'damage');
+    pending.left(entry);
+    if (segment === null || segment.damaged) return [];
+    segment.damaged = true;
+    this.#damagedFiles += 1;
+    voice.damaged(segment.path);
+    return [];
+  }
+}
