@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
 import type { AddedArtifact } from '../../src/agent/upload/artifact-outbox.ts';
+import { endChild } from './end-child.ts';
 
 const DRIVER = join(import.meta.dirname, 'artifact-agent-driver.mjs');
 
@@ -35,10 +35,7 @@ export async function startArtifactAgent(options: ArtifactAgentOptions): Promise
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     log += chunk;
   });
-  onTestFinished(async () => {
-    const ended = once(child, 'close');
-    if (child.kill('SIGKILL')) await ended;
-  });
+  onTestFinished(() => endChild(child));
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {
     const next = await lines.next();

@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Upload } from '../../src/service/artifacts/port.ts';
+import { endChild } from './end-child.ts';
 
 const DRIVER = fileURLToPath(new URL('./artifact-driver.mjs', import.meta.url));
 
@@ -51,10 +51,6 @@ export function startPartWriter(store: DrivenStore, upload: Upload, n: number): 
   child.stdin.on('error', () => {});
   return {
     child,
-    async kill() {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
+    kill: () => endChild(child),
   };
 }

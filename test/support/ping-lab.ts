@@ -3,6 +3,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { IcmpOutcome } from '../../src/agent/probes/icmp.ts';
+import { endChild } from './end-child.ts';
 import type { NamespaceChild, NetworkNamespace } from './network-namespace.ts';
 
 const RESPONDER = fileURLToPath(new URL('tun-responder.mjs', import.meta.url));
@@ -48,10 +49,8 @@ export class TunResponder {
     return started;
   }
 
-  async stop(): Promise<void> {
-    const closed = once(this.#child, 'close');
-    this.#child.kill();
-    await closed;
+  stop(): Promise<void> {
+    return endChild(this.#child, 'SIGTERM');
   }
 
   /** The holds of one target's first echoes, the agent's or others', once so many were told. */

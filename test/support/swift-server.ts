@@ -45,6 +45,8 @@ wsgi.get_socket = announced
 wsgi.run_wsgi(sys.argv[2], sys.argv[3])
 `;
 
+import { endChild } from './end-child.ts';
+
 const PROXY_PIPELINE = [
   'catch_errors',
   'cache',
@@ -131,13 +133,7 @@ export async function startSwift(folder: string): Promise<SwiftServer> {
     region: REGION,
     credentials: { accessKeyId: 'test:tester', secretAccessKey: 'testing' },
     async close() {
-      await Promise.all(
-        children.map((child) => {
-          const ended = once(child, 'exit');
-          child.kill('SIGKILL');
-          return ended;
-        }),
-      );
+      await Promise.all(children.map((child) => endChild(child)));
     },
   };
 }

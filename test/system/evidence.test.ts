@@ -11,6 +11,7 @@ import {
   testFolder,
   until,
 } from '../support/deployment.ts';
+import { endChild } from '../support/end-child.ts';
 import { doorTo, openDoors } from '../support/namespace-doors.ts';
 import { ownProcessesOf } from '../support/own-processes.ts';
 import { RouterLab } from '../support/router-lab.ts';
@@ -29,8 +30,9 @@ const lacks = lacking({
 /** A target that takes connections and resets them once it is asked something, and one that talks. */
 const TARGET_PROGRAM = `
   import { createServer } from 'node:net';
-  createServer((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(${PORT}, '0.0.0.0');
-  createServer((socket) => socket.pipe(socket)).listen(${CHATTER_PORT}, '0.0.0.0', () => console.log('up'));
+  const server = (serve) => createServer((socket) => serve(socket.on('error', () => {})));
+  server((socket) => socket.once('data', () => socket.resetAndDestroy())).listen(${PORT}, '0.0.0.0');
+  server((socket) => socket.pipe(socket)).listen(${CHATTER_PORT}, '0.0.0.0', () => console.log('up'));
 `;
 
 describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'nothing'})`, () => {
@@ -46,11 +48,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
   /** A service outside, an agent in the lab's first network, and the target behind three routers. */
   async function deploy(): Promise<Deployed> {
     const target = lab.target.start(process.execPath, '--input-type=module', '-e', TARGET_PROGRAM);
-    onTestFinished(async () => {
-      const ended = once(target, 'close');
-      target.kill('SIGKILL');
-      await ended;
-    });
+    onTestFinished(() => endChild(target));
     await once(target.stdout, 'data');
     const service = await startService();
     await openDoors(lab.agent, { [SERVICE_PORT]: doorTo(service.port) });
@@ -75,11 +73,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     ]);
     // Of other ports of the same host there is always something going on.
     const chatter = lab.agent.start(process.execPath, '-e', chatterTo(TARGET, CHATTER_PORT));
-    onTestFinished(async () => {
-      const ended = once(chatter, 'close');
-      chatter.kill('SIGKILL');
-      await ended;
-    });
+    onTestFinished(() => endChild(chatter));
     lab.rule(2, 'forward', `tcp dport ${PORT} drop`);
     lab.rule(2, 'forward', 'meta l4proto { udp, icmp } drop');
     const result = await runOnce(service, id);

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it, onTestFinished } from 'vitest';
 import type { CheckResult } from '../../src/model/result.ts';
+import { endChild } from '../support/end-child.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PERIOD_S = 10;
@@ -18,12 +18,7 @@ function start(command: readonly string[], env: Record<string, string> = {}): Ch
     env: { ...process.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  onTestFinished(async () => {
-    if (child.exitCode !== null) return;
-    const exited = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exited;
-  });
+  onTestFinished(() => endChild(child));
   return child;
 }
 

@@ -1,0 +1,11 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+
+/** Ends a process, which may have ended by itself, and waits until it has. */
+export async function endChild(
+  child: ChildProcess,
+  signal: NodeJS.Signals = 'SIGKILL',
+): Promise<void> {
+  const ended = once(child, 'exit');
+  if (child.kill(signal)) await ended;
+}
