@@ -60,16 +60,7 @@ export interface Candidate {
   readonly before: Place | null;
 }
 
-type CandidateRow = {
-  readonly id: string;
-  readonly check_type: RunnableCheckType;
-  readonly ip_family: IpFamily;
-  readonly frequency: Frequency;
-  readonly frequency_offset: number | null;
-  readonly run_parallel: boolean;
-  readonly slugs: readonly string[];
-  readonly revision: number;
-  readonly known: string | null;
+type PlaceRow = {
   readonly agent_id: string | null;
   readonly unassigned_reason: string | null;
   readonly period_ms: number;
@@ -79,8 +70,12 @@ type CandidateRow = {
   readonly check_revision: number;
 };
 
-function candidateOf(row: CandidateRow): Candidate {
-  const before: Place = {
+/** Of an assignment `a`. */
+const PLACE = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride, a.stride_index,
+  a.check_revision`;
+
+function placeOf(row: PlaceRow): Place {
+  return {
     agentId: row.agent_id,
     unassignedReason: row.unassigned_reason,
     slots: {
@@ -91,6 +86,24 @@ function candidateOf(row: CandidateRow): Candidate {
     },
     checkRevision: row.check_revision,
   };
+}
+
+/** Of a check `c`. */
+const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
+
+type CandidateRow = PlaceRow & {
+  readonly id: string;
+  readonly check_type: RunnableCheckType;
+  readonly ip_family: IpFamily;
+  readonly frequency: Frequency;
+  readonly frequency_offset: number | null;
+  readonly run_parallel: boolean;
+  readonly slugs: readonly string[];
+  readonly revision: number;
+  readonly known: string | null;
+};
+
+function candidateOf(row: CandidateRow): Candidate {
   return {
     id: row.id,
     checkType: row.check_type,
@@ -100,7 +113,7 @@ function candidateOf(row: CandidateRow): Candidate {
     runParallel: row.run_parallel,
     slugs: row.slugs,
     revision: row.revision,
-    before: row.known === null ? null : before,
+    before: row.known === null ? null : placeOf(row),
   };
 }
 
@@ -130,11 +143,10 @@ export async function listCandidates(
 ): Promise<readonly Candidate[]> {
   const [source, condition, params] = checksIn(range);
   const rows = await sql.query<CandidateRow>(
-    `select c.id, c.check_type, coalesce(c.body #>> '{request,ipFamily}', 'IPv4') as ip_family,
+    `select c.id, c.check_type, ${IP_FAMILY} as ip_family,
        c.frequency, (c.body ->> 'frequencyOffset')::float8 as frequency_offset,
        coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${SLUGS} as slugs,
-       c.revision, a.check_id as known, a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms,
-       a.stride, a.stride_index, a.check_revision
+       c.revision, a.check_id as known, ${PLACE}
      from ${source} left join check_groups g on g.id = c.group_id
        left join assignments a on a.location_id = $1 and a.check_id = c.id
      where ${RUNS_HERE} and ${condition}`,
@@ -156,21 +168,47 @@ export async function listAssigned(
   return rows.map(({ check_id }) => check_id);
 }
 
-/** The checks of the location that these agents have, at most so many. */
-export async function listChecksOf(
+/** A check that runs in a location, whose agent is to be found anew. */
+export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
+  readonly before: Place;
+}
+
+type OrphanRow = PlaceRow & {
+  readonly id: string;
+  readonly check_type: RunnableCheckType | null;
+  readonly ip_family: IpFamily;
+};
+
+/**
+ * The checks of the location that these agents have, at most so many. Without those whose check is
+ * gone: that one was deleted meanwhile, which is a change of the location that is still to be taken.
+ *
+ * @returns `all` where there are no others
+ */
+export async function listOrphans(
   sql: Sql,
   {
     locationId,
     agentIds,
     limit,
   }: OfLocation & { readonly agentIds: readonly string[]; readonly limit: number },
-): Promise<readonly string[]> {
-  const rows = await sql.query<{ check_id: string }>(
-    `select check_id from assignments where location_id = $1 and agent_id = any($2::text[])
-     limit $3::int`,
+): Promise<{ readonly orphans: readonly Orphan[]; readonly all: boolean }> {
+  const rows = await sql.query<OrphanRow>(
+    `select a.*, c.* from (
+       select account_id, check_id as id, ${PLACE} from assignments a
+       where location_id = $1 and agent_id = any($2::text[]) limit $3::int
+     ) a left join lateral (
+       select check_type, ${IP_FAMILY} as ip_family from checks c
+       where c.account_id = a.account_id and c.id = a.id limit 1
+     ) c on true`,
     [locationId, agentIds, limit],
   );
-  return rows.map(({ check_id }) => check_id);
+  return {
+    orphans: rows.flatMap(({ id, check_type: checkType, ip_family: ipFamily, ...row }) =>
+      checkType === null ? [] : [{ id, checkType, ipFamily, before: placeOf(row) }],
+    ),
+    all: rows.length < limit,
+  };
 }
 
 /** The checks of the location that nobody has. */

@@ -128,6 +128,36 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(await b.release()).toBe(false);
     });
 
+    it('move as they are, and with what was changed as their agent went', async () => {
+      const lab = labOf();
+      const { accountId, checks } = lab;
+      await lab.addChecks('check', 30);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      const ofB = new Map(b.checks);
+      const [off, gone, renamed] = [...ofB.keys()].slice(0, 3) as [string, string, string];
+      await b.release();
+      await checks.update(accountId, off, { activated: false });
+      await checks.remove(accountId, gone);
+      await checks.update(accountId, renamed, { name: 'renamed' });
+      await lab.assigner.pass();
+      const { upsert, remove } = await a.look();
+      expect(remove).toEqual([]);
+      const told = new Map(upsert.map((one) => [one.checkId, one]));
+      expect(sorted([...told.keys(), off, gone])).toEqual(sorted([...ofB.keys()]));
+      expect(told.get(renamed)?.check).toMatchObject({ name: 'renamed' });
+      for (const [id, one] of told) {
+        const before = ofB.get(id);
+        expect(one.slots).toEqual(before?.slots);
+        if (id !== renamed) expect(one.check).toEqual(before?.check);
+      }
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
     it('come with the time from which on an agent answers for them', async () => {
       const lab = labOf();
       await lab.addCheck('ping');

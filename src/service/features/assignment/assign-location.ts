@@ -10,7 +10,7 @@ import {
   endOfRange,
   listAssigned,
   listCandidates,
-  listChecksOf,
+  listOrphans,
   listUnassigned,
 } from '../../store/assignment-candidates.ts';
 import {
@@ -24,6 +24,7 @@ import {
   addTombstones,
   dropAssignments,
   type NewPlace,
+  type Place,
   putAssignments,
   renewEpochs,
 } from '../../store/assignments.ts';
@@ -34,6 +35,7 @@ import {
   tellLocation,
 } from '../../store/location-changes.ts';
 import type { Sql } from '../../store/port.ts';
+import type { AssignableCheck } from './capable.ts';
 import { assign } from './rendezvous.ts';
 
 /** Checks of the account that are read together. */
@@ -93,27 +95,31 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
   const isWhole = changes.everything || named === null || agents.length === 0;
   const changed = isWhole
     ? await assignAll(tx, pass)
-    : await assignNamed(tx, pass, [...new Set([...named, ...(await takeOrphans(tx, pass, gone))])]);
+    : (await assignNamed(tx, pass, [...named])) + (await moveOrphans(tx, pass, gone));
   if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision - 1 });
   // A poll may wait for the end of this, also where it brought nothing new.
   if (changed > 0 || isWhole || gone.length > 0) await tellLocation(tx, { locationId });
   return true;
 }
 
-/** Some of the checks of agents that are gone; where there are more of them, notes that once more. */
-async function takeOrphans(
-  tx: Sql,
-  { locationId }: Pass,
-  gone: readonly string[],
-): Promise<readonly string[]> {
-  if (gone.length === 0) return [];
-  const orphans = await listChecksOf(tx, { locationId, agentIds: gone, limit: MAX_ORPHANS });
-  if (orphans.length === MAX_ORPHANS) {
-    for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
-    return orphans;
+/**
+ * Gives some of the checks of agents that are gone to others; where there are more of them, notes
+ * that once more. They are as they were, or among the changes, so that only their agent is new.
+ */
+async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promise<number> {
+  if (gone.length === 0) return 0;
+  const { locationId } = pass;
+  const found = await listOrphans(tx, { locationId, agentIds: gone, limit: MAX_ORPHANS });
+  const changed = await placeInTurns(tx, pass, found.orphans, (orphan) => {
+    const { slots, checkRevision: revision } = orphan.before;
+    return { ...orphan, slots, revision };
+  });
+  if (found.all) {
+    // Who could have run those that nobody has may be among the gone: then the reason is another.
+    return changed + (await assignNamed(tx, pass, await listUnassigned(tx, { locationId })));
   }
-  // Who could have run those that nobody has may be among the gone: then the reason is another.
-  return [...orphans, ...(await listUnassigned(tx, { locationId }))];
+  for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
+  return changed;
 }
 
 async function assignAll(tx: Sql, pass: Pass): Promise<number> {
@@ -142,12 +148,10 @@ async function assignRange(tx: Sql, pass: Pass, range: CheckRange): Promise<numb
   const gone = await listGone(tx, pass, range, running);
   await dropAssignments(tx, { ...pass, revision: pass.nextRevision, checkIds: gone });
   if (gone.length > 0) pass.nextRevision += 1;
-  let changed = gone.length;
-  for (let from = 0; from < candidates.length; from += CHECKS_A_TURN) {
-    changed += await place(tx, pass, candidates.slice(from, from + CHECKS_A_TURN));
-    await nextTurn();
-  }
-  return changed;
+  const changed = await placeInTurns(tx, pass, candidates, (candidate) => {
+    return { ...candidate, slots: slotsOf(candidate, pass) };
+  });
+  return gone.length + changed;
 }
 
 /** Those of a range that the location has, and that do not run there any more. */
@@ -165,13 +169,32 @@ async function listGone(
   return checkIds.length === 0 ? [] : listAssigned(tx, { ...pass, range: { checkIds } });
 }
 
-async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Promise<number> {
-  const { owners, unassigned } = assign(candidates, pass.agents);
+/** A check that is to have an agent, with the slots that it has here; null where it can have none. */
+interface Placeable extends AssignableCheck {
+  readonly slots: TurnRule | null;
+  readonly revision: number;
+  readonly before: Place | null;
+}
+
+async function placeInTurns<Check>(
+  tx: Sql,
+  pass: Pass,
+  checks: readonly Check[],
+  placeable: (check: Check) => Placeable,
+): Promise<number> {
+  let changed = 0;
+  for (let from = 0; from < checks.length; from += CHECKS_A_TURN) {
+    changed += await place(tx, pass, checks.slice(from, from + CHECKS_A_TURN).map(placeable));
+    await nextTurn();
+  }
+  return changed;
+}
+
+async function place(tx: Sql, pass: Pass, checks: readonly Placeable[]): Promise<number> {
+  const { owners, unassigned } = assign(checks, pass.agents);
   const places: NewPlace[] = [];
   const lost: AgentCheck[] = [];
-  for (const candidate of candidates) {
-    const { id: checkId, before } = candidate;
-    const slots = slotsOf(candidate, pass);
+  for (const { id: checkId, slots, revision: checkRevision, before } of checks) {
     const agentId = slots === null ? null : (owners.get(checkId) ?? null);
     const reason = slots === null ? 'too_many_locations' : (unassigned.get(checkId) ?? null);
     const next: NewPlace = {
@@ -180,7 +203,7 @@ async function place(tx: Sql, pass: Pass, candidates: readonly Candidate[]): Pro
       agentEpoch: agentId === null ? null : (pass.epochs.get(agentId) ?? null),
       unassignedReason: agentId === null ? reason : null,
       slots: slots ?? WITHOUT_TURN,
-      checkRevision: candidate.revision,
+      checkRevision,
     };
     if (isSame(before, next) && !pass.isChanged(checkId)) continue;
     places.push(next);
@@ -206,7 +229,7 @@ function slotsOf(check: Candidate, { slugs, slug }: Pass): TurnRule | null {
   return turnRuleOf(rule, check.runParallel, locations.slice(0, MAX_STRIDE), slug);
 }
 
-function isSame(before: Candidate['before'], next: NewPlace): boolean {
+function isSame(before: Place | null, next: NewPlace): boolean {
   return (
     before !== null &&
     before.agentId === next.agentId &&
