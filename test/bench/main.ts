@@ -98,8 +98,13 @@ async function main(): Promise<void> {
     return;
   }
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort(new Error('interrupted')));
-  const rows = await measured(options, stop.signal);
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => stop.abort(new Error(`interrupted by ${name}`)));
+  }
+  const rows = await measured(options, stop.signal).catch((error: unknown) => {
+    // What a peer says when it is ended is not what ended it.
+    throw stop.signal.aborted ? stop.signal.reason : error;
+  });
   process.stdout.write(`${tableOf(rows)}\n`);
   if (options.json !== null) {
     writeFileSync(options.json, `${JSON.stringify({ rows }, null, 2)}\n`);

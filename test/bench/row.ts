@@ -53,5 +53,5 @@ function isMet({ bound, number }: Target, judged: number): boolean {
 }
 
 function targetText({ of, bound, number }: Target, unit: string): string {
-  return `${bound === 'at most' ? '≤' : '≥'} ${number}${of === 'ratio' ? '×' : ` ${unit}`}`;
+  return `${bound === 'at most' ? '≤' : '≥'} ${number.toLocaleString('en')}${of === 'ratio' ? '×' : ` ${unit}`}`;
 }

@@ -121,7 +121,7 @@ async function measureErrors(
 function rowsOf(rounds: readonly Round[], { echoesACheck, targets }: typeof FULL): Measured[] {
   const each = (take: (round: Round) => number): number[] => rounds.map(take);
   const error = (share: number, name: string, number: number): Measured[] => {
-    const measure = `Error of the round trip to ${targets} delaying targets, ${name}`;
+    const measure = `Error of the round trip to ${targets.toLocaleString('en')} delaying targets, ${name}`;
     const values = each(({ errors }) => quantile(errors.ours, share));
     const target: Target = { of: 'value', bound: 'at most', number };
     const unit = 'ms';

@@ -91,7 +91,7 @@ async function kindsOf({ origin, folder, context }: Parts): Promise<readonly Kin
   const whole = [{ file: artifact, url: `${origin}/whole` }];
   return [
     {
-      name: `${count} spooled results`,
+      name: `${count.toLocaleString('en')} spooled results`,
       megabytes: results.bytes / MEGABYTE,
       records: count,
       fill: { fill: results.lines },

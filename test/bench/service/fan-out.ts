@@ -52,7 +52,7 @@ export async function measureFanOut(
           `all agents know after ${Math.round(knownMs)} ms, the one agent of a check after ${Math.round(median(each))} ms`,
         );
       }
-      const held = `${agents} agents poll (${database.name})`;
+      const held = `${agents.toLocaleString('en')} agents poll (${database.name})`;
       return [
         {
           measure: `Service: a changed variable is known to the last agent, ${held}`,
