@@ -1,6 +1,6 @@
 import type { AnyCheck } from '../../model/heartbeat.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
-import { findGroup, holdGroup } from '../store/check-groups.ts';
+import { holdGroup } from '../store/check-groups.ts';
 import type { Sql } from '../store/port.ts';
 import { holdNamedChannels } from './alerts/check-subscriptions.ts';
 import { bodyProblem } from './input-problems.ts';
@@ -40,7 +40,8 @@ export async function referTo(
     affected.push(...(group?.fields.privateLocations ?? []));
   }
   if (before !== null && before.groupId !== null && before.groupId !== groupId) {
-    const left = await findGroup(tx, { accountId, id: before.groupId });
+    // Held, too: where it gets another location now, that one has to hear of this check.
+    const left = await holdGroup(tx, { accountId, id: before.groupId });
     affected.push(...(left?.fields.privateLocations ?? []));
   }
   const subscribed = after?.alertChannelSubscriptions ?? [];

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createAgents } from '../../../src/service/features/agents.ts';
@@ -145,6 +146,40 @@ export function assignersSuite(kind: DatabaseKind): void {
       expect(await other.assigner.pass()).toBe(1);
       expect(await ownersIn(lab, lab.cellar.id)).toEqual(['in-both']);
       await other.wake.close();
+    });
+
+    // The embedded database does one thing after the other.
+    if (kind !== 'postgres') return;
+    it('hear of a check that is deleted while its group comes to run in their location', async () => {
+      const { store, accountId, groups, checks, cellar, addCheck, addLocation } = labOf();
+      const { id: groupId } = await groups.create(accountId, { name: 'group' });
+      await addLocation('attic');
+      await addCheck('check', { groupId, privateLocations: ['attic'] });
+      const events = new EventEmitter();
+      const [held, goOn] = [once(events, 'held'), once(events, 'go on')];
+      const changing = store.transaction(async (tx) => {
+        await tx.query(
+          `update check_groups set private_locations = '["cellar"]' where id = $1::bigint`,
+          [groupId],
+        );
+        events.emit('held');
+        await goOn;
+      });
+      await held;
+      let isRemoved = false;
+      const removing = checks.remove(accountId, 'check').finally(() => {
+        isRemoved = true;
+      });
+      const waits = async (): Promise<boolean> =>
+        (await store.query('select from pg_locks where not granted')).length > 0;
+      while (!isRemoved && !(await waits()));
+      events.emit('go on');
+      await Promise.all([changing, removing]);
+      const told = await store.query<{ check_id: string }>(
+        'select check_id from location_changes where location_id = $1 and check_id is not null',
+        [cellar.id],
+      );
+      expect(told).toEqual([{ check_id: 'check' }]);
     });
   });
 }
