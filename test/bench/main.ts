@@ -99,7 +99,8 @@ async function main(): Promise<void> {
   }
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => stop.abort(new Error(`interrupted by ${name}`)));
+    // A terminal tells both processes, so that it comes twice.
+    process.on(name, () => stop.abort(new Error(`interrupted by ${name}`)));
   }
   const rows = await measured(options, stop.signal).catch((error: unknown) => {
     // What a peer says when it is ended is not what ended it.

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { CaptureFilter } from '../../src/agent/evidence/capturer.ts';
+import { endChild } from './end-child.ts';
 import { type NamespaceChild, NetworkNamespace } from './network-namespace.ts';
 
 const DRIVER = fileURLToPath(new URL('capture-driver.mjs', import.meta.url));
@@ -141,10 +142,8 @@ export class CaptureDriver {
   }
 
   /** As a machine without memory does: no goodbye. */
-  async kill(): Promise<void> {
-    const ended = once(this.#child, 'close');
-    this.#child.kill('SIGKILL');
-    await ended;
+  kill(): Promise<void> {
+    return endChild(this.#child);
   }
 }
 

@@ -6,6 +6,8 @@ export async function endChild(
   child: ChildProcess,
   signal: NodeJS.Signals = 'SIGKILL',
 ): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, 'exit');
-  if (child.kill(signal)) await ended;
+  child.kill(signal);
+  await ended;
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { endChild } from './end-child.ts';
 import type { S3Credentials } from './s3-signature.ts';
 
 /** Where Debian's python3-swift puts it. */
@@ -44,8 +45,6 @@ def announced(conf):
 wsgi.get_socket = announced
 wsgi.run_wsgi(sys.argv[2], sys.argv[3])
 `;
-
-import { endChild } from './end-child.ts';
 
 const PROXY_PIPELINE = [
   'catch_errors',

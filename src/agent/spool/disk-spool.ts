@@ -104,8 +104,10 @@ export class DiskSpool implements Spool {
     this.#index = index;
     this.#pending = pending;
     this.#voice = voice;
-    this.#reader = new SpoolReader({ index, pending, voice, disk: options.disk });
-    this.#bounds = new SpoolBounds({ ...options, index, pending, voice });
+    const { disk, clock, maxBytes, maxAgeMs, maxMemoryBytes } = options;
+    const bounds = { maxBytes, maxAgeMs, maxMemoryBytes };
+    this.#bounds = new SpoolBounds({ index, pending, voice, clock, ...bounds });
+    this.#reader = new SpoolReader({ index, bounds: this.#bounds, voice, disk });
   }
 
   get state(): 'durable' | 'failing' {
@@ -178,6 +180,7 @@ export class DiskSpool implements Spool {
       const entries = this.#reader.choose(maxBytes, after, this.#onlyDurable);
       if (entries.length === 0) return [];
       const records = await this.#reader.read(entries);
+      // What was damaged has left.
       if (!this.#pending.isEmpty) this.#schedule();
       // Where all of them were damaged or left meanwhile, there may be others.
       if (records.length > 0) return records;

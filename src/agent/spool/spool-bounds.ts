@@ -78,6 +78,10 @@ export class SpoolBounds {
     if (lost.length > 0) voice.lost(lost.length);
   }
 
+  /**
+   * Takes an entry out for good, and off the disk. Where its file goes with it, or nothing is written
+   * any more, there is nothing to keep in the books.
+   */
   drop(entry: Entry, reason: SpoolDropReason): void {
     this.#parts.index.drop(entry, reason);
     this.#parts.pending.left(entry);

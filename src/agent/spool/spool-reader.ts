@@ -1,14 +1,14 @@
 import type { Disk } from './disk.ts';
 import type { Content, Entry } from './entry.ts';
-import type { PendingWrites } from './pending-writes.ts';
 import { readContents } from './read-entries.ts';
 import type { SpooledRecord } from './spool.ts';
+import type { SpoolBounds } from './spool-bounds.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolVoice } from './spool-voice.ts';
 
 export interface SpoolReaderParts {
   readonly index: SpoolIndex;
-  readonly pending: PendingWrites;
+  readonly bounds: Pick<SpoolBounds, 'drop'>;
   readonly disk: Disk;
   readonly voice: SpoolVoice;
 }
@@ -60,9 +60,8 @@ export class SpoolReader {
     if (entry.gone) return [];
     const { key, kind, id, segment } = entry;
     if (content !== null) return [{ key, kind, id, ...content }];
-    const { index, pending, voice } = this.#parts;
-    index.drop(entry, 'damage');
-    pending.left(entry);
+    const { bounds, voice } = this.#parts;
+    bounds.drop(entry, 'damage');
     if (segment === null || segment.damaged) return [];
     segment.damaged = true;
     this.#damagedFiles += 1;
