@@ -168,7 +168,7 @@ export async function listAssigned(
   return rows.map(({ check_id }) => check_id);
 }
 
-/** A check that runs in a location, whose agent is to be found anew. */
+/** A check that ran in a location by the changes that were taken so far, and is without its agent. */
 export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
   readonly before: Place;
 }
@@ -176,14 +176,13 @@ export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'>
 type OrphanRow = PlaceRow & {
   readonly id: string;
   readonly check_type: RunnableCheckType | null;
-  readonly ip_family: IpFamily;
+  readonly ip_family: IpFamily | null;
 };
 
 /**
- * The checks of the location that these agents have, at most so many. Without those whose check is
- * gone: that one was deleted meanwhile, which is a change of the location that is still to be taken.
+ * The checks of the location that these agents have, at most so many.
  *
- * @returns `all` where there are no others
+ * @returns `deleted` are the ids of those that are checks no more; `all` where there are no others
  */
 export async function listOrphans(
   sql: Sql,
@@ -192,8 +191,13 @@ export async function listOrphans(
     agentIds,
     limit,
   }: OfLocation & { readonly agentIds: readonly string[]; readonly limit: number },
-): Promise<{ readonly orphans: readonly Orphan[]; readonly all: boolean }> {
+): Promise<{
+  readonly orphans: readonly Orphan[];
+  readonly deleted: readonly string[];
+  readonly all: boolean;
+}> {
   const rows = await sql.query<OrphanRow>(
+    // With a limit of one the planner looks each up; else it might read all checks that there are.
     `select a.*, c.* from (
        select account_id, check_id as id, ${PLACE} from assignments a
        where location_id = $1 and agent_id = any($2::text[]) limit $3::int
@@ -203,12 +207,13 @@ export async function listOrphans(
      ) c on true`,
     [locationId, agentIds, limit],
   );
-  return {
-    orphans: rows.flatMap(({ id, check_type: checkType, ip_family: ipFamily, ...row }) =>
-      checkType === null ? [] : [{ id, checkType, ipFamily, before: placeOf(row) }],
-    ),
-    all: rows.length < limit,
-  };
+  const deleted: string[] = [];
+  const orphans: Orphan[] = [];
+  for (const { id, check_type: checkType, ip_family: ipFamily, ...row } of rows) {
+    if (checkType === null || ipFamily === null) deleted.push(id);
+    else orphans.push({ id, checkType, ipFamily, before: placeOf(row) });
+  }
+  return { orphans, deleted, all: rows.length < limit };
 }
 
 /** The checks of the location that nobody has. */

@@ -131,11 +131,13 @@ export function sharingSuite(labOf: () => AgentLab): void {
     it('move as they are, and with what was changed as their agent went', async () => {
       const lab = labOf();
       const { accountId, checks } = lab;
-      await lab.addChecks('check', 30);
+      // In turn with another location, so that their slots are not those of their frequency.
+      await lab.addLocation('attic');
+      await lab.addChecks('check', 30, { privateLocations: ['attic', 'cellar'] });
       const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
       await a.look();
       await b.look();
-      await lab.assigner.pass();
+      while ((await lab.assigner.pass()) > 0);
       await a.look();
       await b.look();
       const ofB = new Map(b.checks);
@@ -144,7 +146,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       await checks.update(accountId, off, { activated: false });
       await checks.remove(accountId, gone);
       await checks.update(accountId, renamed, { name: 'renamed' });
-      await lab.assigner.pass();
+      while ((await lab.assigner.pass()) > 0);
       const { upsert, remove } = await a.look();
       expect(remove).toEqual([]);
       const told = new Map(upsert.map((one) => [one.checkId, one]));
@@ -152,9 +154,68 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(told.get(renamed)?.check).toMatchObject({ name: 'renamed' });
       for (const [id, one] of told) {
         const before = ofB.get(id);
-        expect(one.slots).toEqual(before?.slots);
+        expect(one.slots).toMatchObject({ ...before?.slots, stride: 2, index: 1 });
         if (id !== renamed) expect(one.check).toEqual(before?.check);
       }
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('end with their agent where they were deleted after its location was looked at', async () => {
+      const lab = labOf();
+      const ids = await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      const b = lab.agent('agent-b');
+      await a.release();
+      await b.look();
+      await lab.assigner.pass();
+      const ownersBefore = await ownersOf(lab);
+      expect(new Set(ownersBefore.values())).toEqual(new Set(['agent-b']));
+      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      await c.look();
+      await lab.assigner.pass();
+      await b.release();
+      await lab.checks.remove(lab.accountId, 'check-1');
+      // As it is for whoever took the changes just before.
+      await lab.store.query(`delete from location_changes where check_id = 'check-1'`);
+      await lab.assigner.pass();
+      const left = ids.filter((id) => id !== 'check-1');
+      expect(await ownersOf(lab)).toEqual(new Map(left.map((id) => [id, '- type_not_supported'])));
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('are had by nobody where only the one that is gone could run them, and say why', async () => {
+      const lab = labOf();
+      await lab.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
+      await lab.addCheck('tcp');
+      const a = lab.agent('agent-a', { capabilities: { icmp: false } });
+      const b = lab.agent('agent-b', { capabilities: { types: ['ICMP'] } });
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(
+        new Map([
+          ['ping', 'agent-b'],
+          ['tcp', 'agent-a'],
+        ]),
+      );
+      await b.release();
+      await lab.assigner.pass();
+      expect((await ownersOf(lab)).get('ping')).toBe('- icmp_not_permitted');
+      // And why it is that nobody has one follows those that are left.
+      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      await c.look();
+      await lab.assigner.pass();
+      await a.release();
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(
+        new Map([
+          ['ping', '- type_not_supported'],
+          ['tcp', '- type_not_supported'],
+        ]),
+      );
       expect(await lab.assigner.pass()).toBe(0);
     });
 

@@ -93,9 +93,8 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
   };
   // Without any agent, why nobody has a check is another reason for all of them.
   const isWhole = changes.everything || named === null || agents.length === 0;
-  const changed = isWhole
-    ? await assignAll(tx, pass)
-    : (await assignNamed(tx, pass, [...named])) + (await moveOrphans(tx, pass, gone));
+  let changed = isWhole ? await assignAll(tx, pass) : await assignNamed(tx, pass, [...named]);
+  if (!isWhole) changed += await moveOrphans(tx, pass, gone);
   if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision - 1 });
   // A poll may wait for the end of this, also where it brought nothing new.
   if (changed > 0 || isWhole || gone.length > 0) await tellLocation(tx, { locationId });
@@ -104,22 +103,26 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
 
 /**
  * Gives some of the checks of agents that are gone to others; where there are more of them, notes
- * that once more. They are as they were, or among the changes, so that only their agent is new.
+ * that once more. What changed of them was placed or dropped before, and what changes from now on is
+ * noted anew: so that all but their agent is as their assignments say.
  */
 async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promise<number> {
   if (gone.length === 0) return 0;
   const { locationId } = pass;
   const found = await listOrphans(tx, { locationId, agentIds: gone, limit: MAX_ORPHANS });
-  const changed = await placeInTurns(tx, pass, found.orphans, (orphan) => {
+  let changed = await drop(tx, pass, found.deleted);
+  changed += await placeInTurns(tx, pass, found.orphans, (orphan) => {
     const { slots, checkRevision: revision } = orphan.before;
     return { ...orphan, slots, revision };
   });
-  if (found.all) {
-    // Who could have run those that nobody has may be among the gone: then the reason is another.
-    return changed + (await assignNamed(tx, pass, await listUnassigned(tx, { locationId })));
+  if (!found.all) {
+    for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
+    return changed;
   }
-  for (const agentId of gone) await noteGoneAgent(tx, { locationId, agentId });
-  return changed;
+  // Who could have run those that nobody has may be among the gone: then the reason is another.
+  const unassigned = await listUnassigned(tx, { locationId });
+  const unplaced = unassigned.filter((checkId) => !pass.isChanged(checkId));
+  return changed + (await assignNamed(tx, pass, unplaced));
 }
 
 async function assignAll(tx: Sql, pass: Pass): Promise<number> {
@@ -146,12 +149,18 @@ async function assignRange(tx: Sql, pass: Pass, range: CheckRange): Promise<numb
   const candidates = await listCandidates(tx, { ...pass, range });
   const running = new Set(candidates.map(({ id }) => id));
   const gone = await listGone(tx, pass, range, running);
-  await dropAssignments(tx, { ...pass, revision: pass.nextRevision, checkIds: gone });
-  if (gone.length > 0) pass.nextRevision += 1;
+  const dropped = await drop(tx, pass, gone);
   const changed = await placeInTurns(tx, pass, candidates, (candidate) => {
     return { ...candidate, slots: slotsOf(candidate, pass) };
   });
-  return gone.length + changed;
+  return dropped + changed;
+}
+
+async function drop(tx: Sql, pass: Pass, checkIds: readonly string[]): Promise<number> {
+  if (checkIds.length === 0) return 0;
+  await dropAssignments(tx, { ...pass, revision: pass.nextRevision, checkIds });
+  pass.nextRevision += 1;
+  return checkIds.length;
 }
 
 /** Those of a range that the location has, and that do not run there any more. */
