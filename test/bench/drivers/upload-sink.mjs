@@ -1,7 +1,7 @@
 // What uploads go to, in a process of its own. It does the same work for the agent as for whoever
 // sends the same bytes in another way: a batch of results is unpacked, parsed, hashed and on disk
-// before it is answered; bytes of an artifact are hashed as they come and synced every PART_BYTES.
-// Its argument is {folder} as JSON. Its first line of stdout is {"origin": …}, and each line of
+// before it is answered; bytes of an artifact are hashed as they come and synced every partBytes.
+// Its argument is {folder, partBytes} as JSON. Its first line of stdout is {"origin": …}, and each line of
 // stdin, {"seen": true}, is answered with what came since the last: {results, bytes, digests}.
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -11,9 +11,7 @@ import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 
-const { folder } = JSON.parse(process.argv[2]);
-/** As the service has it. */
-const PART_BYTES = 8 * 1024 * 1024;
+const { folder, partBytes } = JSON.parse(process.argv[2]);
 const results = await open(join(folder, 'results'), 'w');
 const artifact = await open(join(folder, 'artifact'), 'w');
 
@@ -41,7 +39,7 @@ async function takeBytes(request, hash, from) {
     hash.update(chunk);
     await artifact.write(chunk, 0, chunk.length, at);
     at += chunk.length;
-    if (at - synced < PART_BYTES) continue;
+    if (at - synced < partBytes) continue;
     await artifact.datasync();
     synced = at;
   }
@@ -52,19 +50,19 @@ async function takeBytes(request, hash, from) {
 async function begin(request) {
   const { bytes, sha256 } = JSON.parse(await buffer(request));
   begun = { sha256, parts: new Map() };
-  const count = Math.ceil(bytes / PART_BYTES);
+  const count = Math.ceil(bytes / partBytes);
   const parts = Array.from({ length: count }, (_, index) => ({
     n: index + 1,
     url: `/agent/v1/artifacts/upload-1/parts/${index + 1}`,
     method: 'PUT',
     headers: {},
   }));
-  return { uploadId: 'upload-1', partBytes: PART_BYTES, parts };
+  return { uploadId: 'upload-1', partBytes, parts };
 }
 
 async function takePart(request, n) {
   const hash = createHash('sha256');
-  await takeBytes(request, hash, (n - 1) * PART_BYTES);
+  await takeBytes(request, hash, (n - 1) * partBytes);
   begun.parts.set(n, hash.digest('hex'));
   return null;
 }

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { appendFile, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { watchMemory } from '../../support/process-memory.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -10,6 +10,8 @@ import { makeResults } from '../upload/waiting-results.ts';
 
 const MEGABYTE = 1_000_000;
 const ARTIFACT_BYTES = 150 * 1024 * 1024;
+/** As the service has it. */
+const PART_BYTES = 8 * 1024 * 1024;
 const SPOOLED_RESULTS = 30_000;
 /** So many polls an agent has made when it has been at work for an hour. */
 const CALLS = 500;
@@ -53,7 +55,11 @@ export const uploadPart: Part = {
   async run(context) {
     const folder = makeTempFolder();
     try {
-      const sink = await startDriver('upload-sink', { folder: folder.path }, context.signal);
+      const sink = await startDriver(
+        'upload-sink',
+        { folder: folder.path, partBytes: PART_BYTES },
+        context.signal,
+      );
       try {
         const { origin } = JSON.parse(sink.firstLine) as { readonly origin: string };
         const parts = { sink, origin, folder: folder.path, context };
@@ -88,6 +94,7 @@ async function kindsOf({ origin, folder, context }: Parts): Promise<readonly Kin
   for (let bytes = 0; bytes < artifactBytes; bytes += artifactBytes / 10) {
     await appendFile(artifact, randomBytes(artifactBytes / 10));
   }
+  const digests = await digestsOf(artifact);
   const whole = [{ file: artifact, url: `${origin}/whole` }];
   return [
     {
@@ -110,9 +117,36 @@ async function kindsOf({ origin, folder, context }: Parts): Promise<readonly Kin
         if (seen.bytes !== artifactBytes) {
           throw new Error(`${seen.bytes} of ${artifactBytes} bytes came`);
         }
+        const came = seen.digests.join();
+        if (came !== digests.whole && came !== digests.parts.join()) {
+          throw new Error('what came is not what was sent');
+        }
       },
     },
   ];
+}
+
+interface Digests {
+  readonly whole: string;
+  readonly parts: readonly string[];
+}
+
+async function digestsOf(file: string): Promise<Digests> {
+  const whole = createHash('sha256');
+  const parts: string[] = [];
+  const handle = await open(file);
+  try {
+    const part = Buffer.alloc(PART_BYTES);
+    for (;;) {
+      const { bytesRead } = await handle.read(part, 0, PART_BYTES, null);
+      if (bytesRead === 0) return { whole: whole.digest('hex'), parts };
+      const bytes = part.subarray(0, bytesRead);
+      whole.update(bytes);
+      parts.push(createHash('sha256').update(bytes).digest('hex'));
+    }
+  } finally {
+    await handle.close();
+  }
 }
 
 async function measure(kind: Kind, parts: Parts): Promise<readonly Measured[]> {
