@@ -9,7 +9,6 @@ const MAX_GAP_BYTES = 64 * 1024;
 const MAX_RUN_BYTES = 512 * 1024;
 
 interface Run {
-  readonly segment: Segment;
   readonly from: number;
   end: number;
   readonly entries: Entry[];
@@ -27,48 +26,53 @@ export async function readContents(
 ): Promise<ReadonlyMap<Entry, Content | null>> {
   const contents = new Map<Entry, Content | null>();
   for (const entry of entries) if (entry.content !== null) contents.set(entry, entry.content);
-  for (const run of runsOf(entries)) await readRun(run, disk, contents);
+  for (const [{ path }, runs] of runsOf(entries)) {
+    const handle = await openFile(path, disk);
+    try {
+      for (const run of runs) await readRun(run, handle, contents);
+    } finally {
+      await letGo(handle);
+    }
+  }
   return contents;
 }
 
-function runsOf(entries: readonly Entry[]): Run[] {
-  const runs: Run[] = [];
-  // Both logs take turns in a batch, but each keeps its own order.
-  const last = new Map<Segment, Run>();
+/** Both logs take turns in a batch, but each keeps its own order. */
+function runsOf(entries: readonly Entry[]): ReadonlyMap<Segment, readonly Run[]> {
+  const runs = new Map<Segment, Run[]>();
   for (const entry of entries) {
     const { content, segment, offset } = entry;
     if (content !== null || segment === null) continue;
     const end = offset + entry.bytes;
-    const run = last.get(segment);
+    const ofSegment = runs.get(segment) ?? [];
+    const run = ofSegment.at(-1);
     const isNear = run !== undefined && offset >= run.end && offset - run.end <= MAX_GAP_BYTES;
     if (isNear && end - run.from <= MAX_RUN_BYTES) {
       run.end = end;
       run.entries.push(entry);
       continue;
     }
-    const next = { segment, from: offset, end, entries: [entry] };
-    last.set(segment, next);
-    runs.push(next);
+    ofSegment.push({ from: offset, end, entries: [entry] });
+    runs.set(segment, ofSegment);
   }
   return runs;
 }
 
-async function readRun(run: Run, disk: Disk, contents: Map<Entry, Content | null>): Promise<void> {
-  const handle = await openFile(run.segment.path, disk);
-  try {
-    const bytes = handle === null ? null : await readRange(handle, run.from, run.end);
-    for (const entry of run.entries) {
-      const { offset } = entry;
-      let content = bytes === null ? null : contentAt(bytes, offset - run.from, entry);
-      // One bad sector must not cost its neighbours.
-      if (bytes === null && handle !== null && run.entries.length > 1) {
-        const own = await readRange(handle, offset, offset + entry.bytes);
-        content = own === null ? null : contentAt(own, 0, entry);
-      }
-      contents.set(entry, content);
+async function readRun(
+  run: Run,
+  handle: DiskFile | null,
+  contents: Map<Entry, Content | null>,
+): Promise<void> {
+  const bytes = handle === null ? null : await readRange(handle, run.from, run.end);
+  for (const entry of run.entries) {
+    const { offset } = entry;
+    let content = bytes === null ? null : contentAt(bytes, offset - run.from, entry);
+    // One bad sector must not cost its neighbours.
+    if (bytes === null && handle !== null && run.entries.length > 1) {
+      const own = await readRange(handle, offset, offset + entry.bytes);
+      content = own === null ? null : contentAt(own, 0, entry);
     }
-  } finally {
-    await letGo(handle);
+    contents.set(entry, content);
   }
 }
 
