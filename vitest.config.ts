@@ -27,6 +27,7 @@ export default defineConfig({
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
           exclude: ['test/integration/service/**'],
+          isolate: false,
           globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
         },
       },
