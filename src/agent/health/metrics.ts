@@ -1,4 +1,11 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import {
+  Counter,
+  type CounterConfiguration,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  Registry,
+} from 'prom-client';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/run-result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
@@ -80,9 +87,9 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   });
   // Counted here and told at a scrape: to find a series by its labels takes longer than to count.
   const counted = { attempts: 0, retries: 0, runs: startingRuns() };
-  readCounter(registry, METRIC_TABLE.attempts, (counter) => counter.inc(counted.attempts));
-  readCounter(registry, METRIC_TABLE.retries, (counter) => counter.inc(counted.retries));
-  readCounter(registry, METRIC_TABLE.runs, (counter) => {
+  readCounter(options(METRIC_TABLE.attempts), (counter) => counter.inc(counted.attempts));
+  readCounter(options(METRIC_TABLE.retries), (counter) => counter.inc(counted.retries));
+  readCounter(options(METRIC_TABLE.runs), (counter) => {
     for (const type of RUNNABLE_CHECK_TYPES) {
       for (const result of RUN_RESULTS) counter.inc({ type, result }, counted.runs[type][result]);
     }
@@ -186,15 +193,11 @@ function startingRuns(): RunCounts {
 
 /** A counter that is told at each scrape how far it has come. */
 function readCounter(
-  registry: Registry,
-  { name, meaning, labels }: MetricRow,
+  options: CounterConfiguration<string>,
   tell: (counter: Counter) => void,
 ): void {
   new Counter({
-    name,
-    help: meaning,
-    labelNames: [...labels],
-    registers: [registry],
+    ...options,
     collect() {
       this.reset();
       tell(this);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { appendFile, open } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { watchMemory } from '../../support/process-memory.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -91,10 +91,7 @@ async function kindsOf({ origin, folder, context }: Parts): Promise<readonly Kin
   const packed = ['content-type: application/json', 'content-encoding: gzip'];
   const artifactBytes = short ? ARTIFACT_BYTES / 10 : ARTIFACT_BYTES;
   const artifact = join(folder, 'artifact-to-send');
-  for (let bytes = 0; bytes < artifactBytes; bytes += artifactBytes / 10) {
-    await appendFile(artifact, randomBytes(artifactBytes / 10));
-  }
-  const digests = await digestsOf(artifact);
+  const digests = await makeArtifact(artifact, artifactBytes);
   const whole = [{ file: artifact, url: `${origin}/whole` }];
   return [
     {
@@ -131,22 +128,16 @@ interface Digests {
   readonly parts: readonly string[];
 }
 
-async function digestsOf(file: string): Promise<Digests> {
+async function makeArtifact(file: string, bytes: number): Promise<Digests> {
   const whole = createHash('sha256');
   const parts: string[] = [];
-  const handle = await open(file);
-  try {
-    const part = Buffer.alloc(PART_BYTES);
-    for (;;) {
-      const { bytesRead } = await handle.read(part, 0, PART_BYTES, null);
-      if (bytesRead === 0) return { whole: whole.digest('hex'), parts };
-      const bytes = part.subarray(0, bytesRead);
-      whole.update(bytes);
-      parts.push(createHash('sha256').update(bytes).digest('hex'));
-    }
-  } finally {
-    await handle.close();
+  for (let made = 0; made < bytes; made += PART_BYTES) {
+    const part = randomBytes(Math.min(PART_BYTES, bytes - made));
+    await appendFile(file, part);
+    whole.update(part);
+    parts.push(createHash('sha256').update(part).digest('hex'));
   }
+  return { whole: whole.digest('hex'), parts };
 }
 
 async function measure(kind: Kind, parts: Parts): Promise<readonly Measured[]> {
