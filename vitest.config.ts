@@ -47,7 +47,11 @@ export default defineConfig({
           // Fuzzing, faults at every call, storm and soak.
           name: 'break',
           include: ['test/break/**/*.test.ts'],
-          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+          globalSetup: [
+            ...shared.globalSetup,
+            'test/support/prepare-pglite.ts',
+            'test/support/prepare-postgres.ts',
+          ],
           testTimeout: 300_000,
           hookTimeout: 60_000,
           fileParallelism: false,
@@ -61,6 +65,7 @@ export default defineConfig({
           globalSetup: [
             ...shared.globalSetup,
             'test/support/prepare-pglite.ts',
+            'test/support/prepare-postgres.ts',
             'test/support/containers/setup.ts',
           ],
           testTimeout: 120_000,

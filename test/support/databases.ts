@@ -1,54 +1,58 @@
-import { cpSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, inject } from 'vitest';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { migrate } from '../../src/service/store/migrate.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import type { Store } from '../../src/service/store/port.ts';
-import { startPostgres, type TestPostgres } from './postgres.ts';
+import type { PostgresTemplate } from './prepare-postgres.ts';
 import { silentLog, storeConfig } from './silent-store.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { emptySchema, openEmptyPglite, openMigratedPglite } from './worker-pglite.ts';
 
 export type DatabaseKind = Store['kind'];
 
-export { silentLog, storeConfig };
+export { emptySchema, silentLog, storeConfig };
 
-/** One server for all of a test file that asks for it. */
-let shared: TestPostgres | null = null;
-
-export async function sharedPostgres(): Promise<TestPostgres> {
-  shared ??= await startPostgres();
-  return shared;
-}
-
-export async function removeSharedPostgres(): Promise<void> {
-  const server = shared;
-  shared = null;
-  await server?.remove();
-}
-
-/** An empty database: close it, and for `postgres` call removeSharedPostgres at the file's end. */
+/** An empty database: close it. */
 export async function openTestStore(
   kind: DatabaseKind,
   clock: Clock = systemClock,
 ): Promise<Store> {
   if (kind === 'pglite') return openEmptyPglite(clock);
-  const databaseUrl = await (await sharedPostgres()).createDatabase();
+  return openOnPostgres(await newPostgresDatabase('empty'), clock);
+}
+
+/** As openTestStore, with the schema of this release. */
+export async function openMigratedStore(
+  kind: DatabaseKind,
+  clock: Clock = systemClock,
+): Promise<Store> {
+  if (kind === 'pglite') return openMigratedPglite(clock);
+  return openOnPostgres(await newPostgresDatabase('migrated'), clock);
+}
+
+function openOnPostgres(databaseUrl: string, clock: Clock): Promise<Store> {
   return openStore(storeConfig({ databaseUrl }), { clock, log: silentLog() });
 }
 
-/** A copy of the one that was made before the tests; it goes when it is closed. */
-async function openEmptyPglite(clock: Clock): Promise<Store> {
-  const folder = makeTempFolder();
-  cpSync(inject('emptyPglite'), folder.path, { recursive: true });
-  const config = storeConfig({ dataDir: folder.path });
-  const store = await openStore(config, { clock, log: silentLog() });
-  const close = store.close.bind(store);
-  return Object.assign(store, {
-    async close() {
-      await close();
-      folder.remove();
-    },
-  });
+/** Makes a database on the server of this run. Returns its URL. */
+export async function newPostgresDatabase(schema: 'empty' | 'migrated'): Promise<string> {
+  const server = inject('postgres');
+  if (server === null) throw new Error('no initdb and postgres on PATH or in /usr/lib/postgresql');
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const template = schema === 'migrated' ? `template ${server.migrated}` : '';
+  const client = new Client({ connectionString: urlOf(server, 'postgres') });
+  await client.connect();
+  try {
+    await client.query(`create database ${name} ${template}`);
+  } finally {
+    await client.end();
+  }
+  return urlOf(server, name);
+}
+
+function urlOf({ port }: PostgresTemplate, database: string): string {
+  return `postgres://test@127.0.0.1:${port}/${database}`;
 }
 
 /**
@@ -56,13 +60,23 @@ async function openEmptyPglite(clock: Clock): Promise<Store> {
  * @returns gives the store, from inside of a test or a hook
  */
 export function useEmptyStore(kind: DatabaseKind): () => Store {
+  return useStore(() => openTestStore(kind));
+}
+
+/** As useEmptyStore, with the schema of this release; its tables are emptied before each test. */
+export function useMigratedStore(kind: DatabaseKind): () => Store {
+  const store = useStore(() => openMigratedStore(kind));
+  useEmptyTables(store);
+  return store;
+}
+
+function useStore(open: () => Promise<Store>): () => Store {
   let store: Store | null = null;
   beforeAll(async () => {
-    store = await openTestStore(kind);
+    store = await open();
   });
   afterAll(async () => {
     await store?.close();
-    await removeSharedPostgres();
   });
   return () => {
     if (store === null) throw new Error('the store is for tests: it opens before the first');
@@ -76,13 +90,12 @@ export function useMigrated(store: () => Store): void {
     await emptySchema(store());
     await migrate(store(), silentLog());
   });
+  useEmptyTables(store);
+}
+
+/** Within a describe block: no rows of another test in each. */
+export function useEmptyTables(store: () => Store): void {
   beforeEach(async () => {
     await store().query('truncate accounts, check_results, missed_slots, check_statuses cascade');
   });
-}
-
-/** Back to a database in which nothing was made yet. */
-export async function emptySchema(store: Store): Promise<void> {
-  await store.query('drop schema public cascade');
-  await store.query('create schema public');
 }

@@ -1,33 +1,87 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { PGlite } from '@electric-sql/pglite';
 import type { TestProject } from 'vitest/node';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { migrate } from '../../src/service/store/migrate.ts';
+import { MIGRATIONS_FOLDER, readMigrations } from '../../src/service/store/migration-files.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import { onceARun } from './once-a-run.ts';
 import { silentLog, storeConfig } from './silent-store.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The folder of an embedded database in which nothing was made yet. */
-    emptyPglite: string;
+    pglite: PgliteTemplates;
   }
 }
 
-/**
- * Makes an empty embedded database once, which tests copy: making one takes seconds, opening a copy
- * tenths of one.
- */
-export async function setup(project: TestProject): Promise<() => void> {
-  const folder = await onceARun('empty PGlite', makeEmpty);
-  project.provide('emptyPglite', folder);
-  return () => rmSync(folder, { recursive: true, force: true });
+/** Embedded databases that tests copy: making one takes seconds, opening a copy tenths of one. */
+export interface PgliteTemplates {
+  /** DATA_DIR of a service that has started once, without its schema. */
+  readonly emptyFolder: string;
+  /** DATA_DIR of a service, with the schema of this release. */
+  readonly migratedFolder: string;
+  /** The files of the migrated database as one archive, for databases in memory. */
+  readonly migratedArchive: string;
 }
 
-async function makeEmpty(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'vedette-pglite-'));
-  const config = storeConfig({ dataDir: folder });
-  const store = await openStore(config, { clock: systemClock, log: silentLog() });
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache/vedette-tests');
+
+/** Makes the templates once for each release of PGlite and each set of migrations. */
+export async function setup(project: TestProject): Promise<void> {
+  project.provide('pglite', await onceARun('PGlite templates', prepare));
+}
+
+async function prepare(): Promise<PgliteTemplates> {
+  const folder = join(CACHE, `pglite-${await fingerprint()}`);
+  if (!existsSync(folder)) await make(folder);
+  return templatesIn(folder);
+}
+
+function templatesIn(folder: string): PgliteTemplates {
+  return {
+    emptyFolder: join(folder, 'empty'),
+    migratedFolder: join(folder, 'migrated'),
+    migratedArchive: join(folder, 'migrated.tar'),
+  };
+}
+
+async function fingerprint(): Promise<string> {
+  const entry = createRequire(import.meta.url).resolve('@electric-sql/pglite');
+  const { version } = JSON.parse(readFileSync(join(dirname(entry), '../package.json'), 'utf8'));
+  const migrations = await readMigrations(MIGRATIONS_FOLDER);
+  const hash = createHash('sha256').update(version);
+  for (const { name, checksum } of migrations) hash.update(`\n${name} ${checksum}`);
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** The folder appears when it is whole, so that an interrupted run leaves nothing half made. */
+async function make(folder: string): Promise<void> {
+  rmSync(CACHE, { recursive: true, force: true });
+  mkdirSync(CACHE, { recursive: true });
+  const unfinished = mkdtempSync(join(CACHE, 'new-'));
+  const { emptyFolder, migratedFolder, migratedArchive } = templatesIn(unfinished);
+  const open = (dataDir: string) =>
+    openStore(storeConfig({ dataDir }), { clock: systemClock, log: silentLog() });
+  await (await open(emptyFolder)).close();
+  cpSync(emptyFolder, migratedFolder, { recursive: true });
+  const store = await open(migratedFolder);
+  await migrate(store, silentLog());
   await store.close();
-  return folder;
+  const database = await PGlite.create({ dataDir: join(migratedFolder, 'database') });
+  const archive = await database.dumpDataDir('none');
+  await database.close();
+  writeFileSync(migratedArchive, Buffer.from(await archive.arrayBuffer()));
+  renameSync(unfinished, folder);
 }

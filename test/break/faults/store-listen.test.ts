@@ -9,7 +9,7 @@ import { makeTempFolder } from '../../support/temp-folder.ts';
 it('ends its listening also where the embedded database is of no more use', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
-  cpSync(inject('emptyPglite'), folder.path, { recursive: true });
+  cpSync(inject('pglite').emptyFolder, folder.path, { recursive: true });
   const db = await PGlite.create({ dataDir: folder.file('database') });
   const store = new PgliteStore(db, { clock: systemClock, log: silentLog() });
   const end = await store.listen('some_channel', () => {});

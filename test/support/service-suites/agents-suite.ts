@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { type DatabaseKind, useEmptyStore, useMigrated } from '../databases.ts';
+import { type DatabaseKind, useMigratedStore } from '../databases.ts';
 import { useAgentLab } from './agent-lab.ts';
 import { leaseSuite } from './lease-suite.ts';
 import { pollSuite } from './poll-suite.ts';
@@ -8,8 +8,7 @@ import { sharingSuite } from './sharing-suite.ts';
 /** Agents that poll, their leases, and who of them runs what. */
 export function agentsSuite(kind: DatabaseKind): void {
   describe(`agents on ${kind}`, () => {
-    const store = useEmptyStore(kind);
-    useMigrated(store);
+    const store = useMigratedStore(kind);
     const lab = useAgentLab(store);
     sharingSuite(lab);
     leaseSuite(lab);

@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AGGREGATIONS, type Aggregation, METRICS } from '../../../src/model/analytics.ts';
 import { readSeries } from '../../../src/service/store/analytics.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { insertRunMetrics, type RunMetrics } from '../../../src/service/store/result-metrics.ts';
-import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
+import { type DatabaseKind, openMigratedStore } from '../databases.ts';
 
 const DAY_MS = 86_400_000;
 /** A Thursday. */
@@ -68,13 +67,11 @@ export function analyticsPropertySuite(kind: DatabaseKind): void {
     let store: Store;
     let checks = 0;
     beforeAll(async () => {
-      store = await openTestStore(kind);
-      await migrate(store, silentLog());
+      store = await openMigratedStore(kind);
       await store.query("select make_result_partitions('2026-01-01', '2026-01-05')");
     });
     afterAll(async () => {
       await store.close();
-      await removeSharedPostgres();
     });
 
     const measures = ['responseTime', 'dns'] as const;

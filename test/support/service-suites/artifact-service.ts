@@ -15,11 +15,10 @@ import { artifactsRoutes } from '../../../src/service/http/routes/artifacts.ts';
 import { checksRoutes } from '../../../src/service/http/routes/checks.ts';
 import { privateLocationsRoutes } from '../../../src/service/http/routes/private-locations.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import type { ArtifactUpload } from '../../../src/wire/v1/artifacts.ts';
 import type { TestContent } from '../artifact-content.ts';
-import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
+import { type DatabaseKind, openMigratedStore, silentLog } from '../databases.ts';
 import { type Ask, type Reply, type ServiceApp, startServiceApp } from '../service-app.ts';
 import { testFeatures } from '../service-features.ts';
 import { makeTempFolder } from '../temp-folder.ts';
@@ -72,8 +71,7 @@ export function useArtifactServer(kind: DatabaseKind): () => ArtifactServer {
   const folder = makeTempFolder();
   const others: ServiceApp[] = [];
   beforeAll(async () => {
-    const store = await openTestStore(kind);
-    await migrate(store, silentLog());
+    const store = await openMigratedStore(kind);
     const contents = await openLocalDisk(
       { folder: folder.path, partBytes: MIN_PART_BYTES },
       { clock: systemClock, log: silentLog() },
@@ -105,7 +103,6 @@ export function useArtifactServer(kind: DatabaseKind): () => ArtifactServer {
     await server?.app.close();
     await server?.store.close();
     folder.remove();
-    await removeSharedPostgres();
   });
   return () => {
     if (server === null) throw new Error('the service is for tests: it starts before the first');

@@ -8,11 +8,11 @@ import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import {
   type DatabaseKind,
-  removeSharedPostgres,
-  sharedPostgres,
+  newPostgresDatabase,
+  openMigratedStore,
   silentLog,
   storeConfig,
-  useMigrated,
+  useEmptyTables,
 } from '../databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import { type AgentLab, LEASE_MS, noSecrets, noSettings, useAgentLab } from './agent-lab.ts';
@@ -22,16 +22,10 @@ import { PollingAgent, sorted } from './polling-agent.ts';
 function useTwoStores(kind: DatabaseKind): () => readonly [Store, Store] {
   let stores: readonly [Store, Store] | null = null;
   beforeAll(async () => {
-    const databaseUrl =
-      kind === 'postgres' ? await (await sharedPostgres()).createDatabase() : null;
-    const open = (): Promise<Store> =>
-      openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
-    const first = await open();
-    stores = [first, kind === 'postgres' ? await open() : first];
+    stores = await openTwoStores(kind);
   });
   afterAll(async () => {
     for (const store of new Set(stores)) await store.close();
-    await removeSharedPostgres();
   });
   return () => {
     if (stores === null) throw new Error('the stores are for tests: they open before the first');
@@ -39,11 +33,22 @@ function useTwoStores(kind: DatabaseKind): () => readonly [Store, Store] {
   };
 }
 
+async function openTwoStores(kind: DatabaseKind): Promise<readonly [Store, Store]> {
+  if (kind === 'pglite') {
+    const only = await openMigratedStore(kind);
+    return [only, only];
+  }
+  const databaseUrl = await newPostgresDatabase('migrated');
+  const open = (): Promise<Store> =>
+    openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
+  return [await open(), await open()];
+}
+
 /** Replicas of the service that share nothing but the database. */
 export function assignersSuite(kind: DatabaseKind): void {
   describe(`two assigners on ${kind}`, () => {
     const stores = useTwoStores(kind);
-    useMigrated(() => stores()[0]);
+    useEmptyTables(() => stores()[0]);
     const labOf = useAgentLab(() => stores()[0]);
 
     const second = async (lab: AgentLab) => {

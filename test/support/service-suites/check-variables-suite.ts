@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
 import { createChecks } from '../../../src/service/features/checks.ts';
-import { type DatabaseKind, silentLog, useEmptyStore, useMigrated } from '../databases.ts';
+import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
 import { captureLog } from '../log-capture.ts';
 import type { Reply } from '../service-app.ts';
 import { TEST_CHECK_VARIABLES } from '../service-features.ts';
@@ -212,8 +212,7 @@ export function checkVariablesSuite(kind: DatabaseKind): void {
   });
 
   describe(`variables of checks, as agents on ${kind} are told them`, () => {
-    const store = useEmptyStore(kind);
-    useMigrated(store);
+    const store = useMigratedStore(kind);
     const labOf = useAgentLab(store);
     const settled = async () => {
       const lab = labOf();

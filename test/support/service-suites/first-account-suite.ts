@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { hashOfKey } from '../../../src/service/auth/authenticator.ts';
 import { createApiKeys } from '../../../src/service/features/api-keys.ts';
 import { makeFirstAccount } from '../../../src/service/features/first-account.ts';
-import { type DatabaseKind, useEmptyStore, useMigrated } from '../databases.ts';
+import { type DatabaseKind, useMigratedStore } from '../databases.ts';
 
 const KEY = `vk_${'0f'.repeat(16)}`;
 const OTHER = `vk_${'1e'.repeat(16)}`;
@@ -12,8 +12,7 @@ const OTHER = `vk_${'1e'.repeat(16)}`;
 /** The way into an empty service. */
 export function firstAccountSuite(kind: DatabaseKind): void {
   describe(`the first account on ${kind}`, () => {
-    const store = useEmptyStore(kind);
-    useMigrated(store);
+    const store = useMigratedStore(kind);
     const parts = () => ({ store: store(), clock: systemClock, ids: randomUUID });
 
     it('is made once with its key, which may do everything', async () => {

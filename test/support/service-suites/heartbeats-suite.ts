@@ -3,7 +3,7 @@ import { createHeartbeatFeatures } from '../../../src/service/features/heartbeat
 import { createResultIntake } from '../../../src/service/features/results/intake.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
-import { type DatabaseKind, silentLog, useEmptyStore, useMigrated } from '../databases.ts';
+import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
 import { eventually } from '../eventually.ts';
 import { startServiceApp } from '../service-app.ts';
 import { testScrubbing } from '../service-features.ts';
@@ -253,8 +253,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
   });
 
   describe(`heartbeat checks and agents on ${kind}`, () => {
-    const store = useEmptyStore(kind);
-    useMigrated(store);
+    const store = useMigratedStore(kind);
     const lab = useAgentLab(store);
 
     it('have nothing to do with each other, whatever the group of a heartbeat names', async () => {

@@ -3,10 +3,9 @@ import { afterAll, beforeAll } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openArtifactStore } from '../../../src/service/artifacts/artifacts-config.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { createSelfSigned } from '../certificates.ts';
-import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
+import { type DatabaseKind, openMigratedStore } from '../databases.ts';
 import { until } from '../deployment.ts';
 import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/contents.ts';
 import { makeParty, type Party } from '../hostile/parties.ts';
@@ -53,9 +52,8 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
   let world: HostileWorld | null = null;
   const ends: (() => Promise<void>)[] = [];
   beforeAll(async () => {
-    const store = await openTestStore(kind);
+    const store = await openMigratedStore(kind);
     ends.unshift(() => store.close());
-    await migrate(store, silentLog());
     const logs = captureLog();
     const { log } = logs;
     const folder = makeTempFolder();
@@ -166,7 +164,6 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
   });
   afterAll(async () => {
     for (const end of ends) await end();
-    await removeSharedPostgres();
   });
   return () => {
     if (world === null) throw new Error('the world is for tests: it comes before the first');

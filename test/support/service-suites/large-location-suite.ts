@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AssignmentMessage } from '../../../src/wire/v1/assignment.ts';
 import { MAX_ASSIGNMENTS, MAX_POLL_ANSWER_BYTES } from '../../../src/wire/v1/limits.ts';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';
-import { type DatabaseKind, useEmptyStore, useMigrated } from '../databases.ts';
+import { type DatabaseKind, useMigratedStore } from '../databases.ts';
 import { type AgentLab, useAgentLab } from './agent-lab.ts';
 import { sorted } from './polling-agent.ts';
 
@@ -26,8 +26,7 @@ async function fillLocation({ store, cellar }: AgentLab, checks: number): Promis
  */
 export function largeLocationSuite(kind: DatabaseKind, many: number): void {
   describe(`a location of ${many} checks on ${kind}`, () => {
-    const store = useEmptyStore(kind);
-    useMigrated(store);
+    const store = useMigratedStore(kind);
     const labOf = useAgentLab(store);
 
     it('has short and long bodies told as they are, no more of them at once than fit', async () => {

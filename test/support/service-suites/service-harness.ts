@@ -4,9 +4,8 @@ import type { Role } from '../../../src/service/auth/authenticator.ts';
 import type { Features } from '../../../src/service/features.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
 import type { Store } from '../../../src/service/store/port.ts';
-import { type DatabaseKind, openTestStore, removeSharedPostgres, silentLog } from '../databases.ts';
+import { type DatabaseKind, openMigratedStore } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type Reply, type ServiceApp, startServiceApp } from '../service-app.ts';
 import { testFeatures } from '../service-features.ts';
@@ -58,8 +57,7 @@ export function useRunningService(
   let closeFeatures = async (): Promise<void> => {};
   beforeAll(async () => {
     const clock = new FakeClock();
-    const store = await openTestStore(kind);
-    await migrate(store, silentLog());
+    const store = await openMigratedStore(kind);
     const { features, close } = await testFeatures(store, clock, own);
     closeFeatures = close;
     const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
@@ -75,7 +73,6 @@ export function useRunningService(
     await running?.app.close();
     await closeFeatures();
     await running?.store.close();
-    await removeSharedPostgres();
   });
   return () => {
     if (running === null) throw new Error('the service is for tests: it starts before the first');

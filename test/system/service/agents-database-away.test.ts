@@ -4,31 +4,28 @@ import { createAssigner } from '../../../src/service/features/assignment/assigne
 import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/port.ts';
-import {
-  removeSharedPostgres,
-  sharedPostgres,
-  silentLog,
-  storeConfig,
-  useMigrated,
-} from '../../support/databases.ts';
+import { silentLog, storeConfig, useMigrated } from '../../support/databases.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { useAgentLab } from '../../support/service-suites/agent-lab.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('agents while the database goes away and comes back', () => {
+  let server: TestPostgres | null = null;
   let store: Store | null = null;
   const storeOf = (): Store => {
     if (store === null) throw new Error('the store is for tests: it opens before the first');
     return store;
   };
   beforeAll(async () => {
-    const databaseUrl = await (await sharedPostgres()).createDatabase();
+    server = await startPostgres();
+    const databaseUrl = await server.createDatabase();
     store = await openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
   });
   afterAll(async () => {
     await store?.close();
-    await removeSharedPostgres();
+    await server?.remove();
   });
   useMigrated(storeOf);
   const labOf = useAgentLab(storeOf);
@@ -59,10 +56,9 @@ describe('agents while the database goes away and comes back', () => {
     const a = lab.agent('agent-a');
     await a.poll();
     expect(a.ids).toHaveLength(10);
-    const server = await sharedPostgres();
-    await server.stop('immediate');
+    await server?.stop('immediate');
     await expect(a.look()).rejects.toMatchObject({ kind: 'unavailable' });
-    await server.start();
+    await server?.start();
     await lab.addCheck('after');
     const told = await a.poll();
     expect(told.upsert.map(({ checkId }) => checkId)).toEqual(['after']);

@@ -4,19 +4,17 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
 import { migrate } from '../../../src/service/store/migrate.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/port.ts';
-import {
-  openTestStore,
-  removeSharedPostgres,
-  sharedPostgres,
-  silentLog,
-} from '../../support/databases.ts';
+import { silentLog, storeConfig } from '../../support/databases.ts';
 import { settle } from '../../support/fake-clock.ts';
+import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 
 const ACCOUNT = 'mine';
 const SENDER = { source: 'test', userAgent: '' };
 
 describe('heartbeats while the database is restarted', () => {
+  let server: TestPostgres | null = null;
   let opened: Store | null = null;
   const store = (): Store => {
     if (opened === null) throw new Error('the store is for tests: it opens before the first');
@@ -31,13 +29,15 @@ describe('heartbeats while the database is restarted', () => {
       retentionDays: 30,
     });
   beforeAll(async () => {
-    opened = await openTestStore('postgres');
+    server = await startPostgres();
+    const config = storeConfig({ databaseUrl: await server.createDatabase() });
+    opened = await openStore(config, { clock: systemClock, log: silentLog() });
     await migrate(opened, silentLog());
     await insertAccount(opened, { id: ACCOUNT, name: 'mine', createdAtMs: systemClock.wallMs() });
   });
   afterAll(async () => {
     await opened?.close();
-    await removeSharedPostgres();
+    await server?.remove();
   });
 
   it('are pinged all the same', async () => {
@@ -48,8 +48,7 @@ describe('heartbeats while the database is restarted', () => {
       { name: 'Backup', heartbeat: rhythm },
       { autoAssignAlerts: true },
     );
-    const server = await sharedPostgres();
-    await server.stop('immediate');
+    await server?.stop('immediate');
     let isAnswered = false;
     const pinged = heartbeatPings.ping(pingToken ?? '', SENDER).finally(() => {
       isAnswered = true;
@@ -57,7 +56,7 @@ describe('heartbeats while the database is restarted', () => {
     await expect(store().query('select 1')).rejects.toMatchObject({ kind: 'unavailable' });
     for (let turn = 0; turn < 10; turn += 1) await settle();
     expect(isAnswered).toBe(false);
-    await server.start();
+    await server?.start();
     expect(await pinged).toBe('RECEIVED');
     const page = { limit: 10, page: 1, fromMs: null, toMs: null };
     expect(await heartbeatEvents.list(ACCOUNT, check.id, page)).toHaveLength(1);

@@ -4,7 +4,7 @@ import { truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { createServer, get } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
 import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
@@ -17,7 +17,7 @@ import { metricsOf } from '../../support/agent-metrics.ts';
 import { startArtifactAgent } from '../../support/artifact-agent.ts';
 import { checkOf } from '../../support/checks.ts';
 import { cuttingRelay } from '../../support/cutting-relay.ts';
-import { type DatabaseKind, removeSharedPostgres } from '../../support/databases.ts';
+import type { DatabaseKind } from '../../support/databases.ts';
 import {
   type RunningService,
   startAgent,
@@ -46,8 +46,6 @@ const OTHER_BYTES = 64 * 1024;
  */
 const WARM_UPS = 3;
 const missing = lacking({ commands: [], files: ['/proc/self/clear_refs'] });
-
-afterAll(() => removeSharedPostgres());
 
 describe.skipIf(missing !== null).each(['pglite', 'postgres'] as const)(
   `artifacts, on %s${missing === null ? '' : ` (lacks ${missing})`}`,

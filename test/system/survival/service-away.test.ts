@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { startToleranceMs } from '../../../src/agent/scheduler/tolerance.ts';
 import {
   addVisitors,
@@ -6,7 +6,6 @@ import {
   PERIOD_SECONDS,
   slotVisits,
 } from '../../support/counting-target.ts';
-import { removeSharedPostgres } from '../../support/databases.ts';
 import {
   type RunningAgent,
   readDatabase,
@@ -29,8 +28,6 @@ const FUZZ_MS = 1_000;
 /** By which two runs that were under way together may be told in the other order. */
 const ORDER_FUZZ_MS = 1_000;
 const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
-
-afterAll(removeSharedPostgres);
 
 describe.each(['pglite', 'postgres'] as const)('while a service on %s is away', (kind) => {
   it('a restarted agent runs on by what it knows, and all arrives in order with its own times', async () => {

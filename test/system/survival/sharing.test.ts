@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { nextSlotAfter, slotRuleOf } from '../../../src/model/frequency.ts';
 import {
   addVisitors,
@@ -7,7 +7,6 @@ import {
   type SlotVisit,
   slotVisits,
 } from '../../support/counting-target.ts';
-import { removeSharedPostgres } from '../../support/databases.ts';
 import {
   readDatabase,
   type SlotRecord,
@@ -29,7 +28,6 @@ const QUIET_MS = 3_000;
 const FUZZ_MS = 1_000;
 
 const lacks = lacking({ commands: ['ip', 'nft'], files: [] });
-afterAll(removeSharedPostgres);
 
 describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
   `agents of one location, with %s${lacks === null ? '' : ` (skipped: no ${lacks})`}`,

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { metricsOf } from '../../support/agent-metrics.ts';
-import { removeSharedPostgres } from '../../support/databases.ts';
 import {
   type RunningAgent,
   type RunningService,
@@ -31,8 +30,6 @@ const EARLY = 10;
 const LOST = 10;
 const DROPPED = 'vedette_spool_dropped_total';
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
-
-afterAll(removeSharedPostgres);
 
 describe.skipIf(missing !== null).each(['pglite', 'postgres'] as const)(
   `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,

@@ -6,10 +6,9 @@ import { openArtifactStore } from '../../../../src/service/artifacts/artifacts-c
 import type { ArtifactStore } from '../../../../src/service/artifacts/port.ts';
 import type { Features } from '../../../../src/service/features.ts';
 import { apiRoutes } from '../../../../src/service/http/api-routes.ts';
-import { migrate } from '../../../../src/service/store/migrate.ts';
 import type { Store } from '../../../../src/service/store/port.ts';
 import { StoreError } from '../../../../src/service/store/store-errors.ts';
-import { type DatabaseKind, openTestStore, silentLog } from '../../../support/databases.ts';
+import { type DatabaseKind, openMigratedStore, silentLog } from '../../../support/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { startServiceApp } from '../../../support/service-app.ts';
 import { type TestFeatures, testFeatures } from '../../../support/service-features.ts';
@@ -57,8 +56,7 @@ export interface FaultLab {
 }
 
 export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
-  const store = await openTestStore(kind);
-  await migrate(store, silentLog());
+  const store = await openMigratedStore(kind);
   const clock = new FakeClock(Math.floor(systemClock.wallMs() / MINUTE_MS) * MINUTE_MS);
   const faulty = new FaultStore(store);
   const hook = await openHook();

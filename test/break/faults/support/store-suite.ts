@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSelfSigned } from '../../../support/certificates.ts';
-import { type DatabaseKind, removeSharedPostgres } from '../../../support/databases.ts';
+import type { DatabaseKind } from '../../../support/databases.ts';
 import type { Scenario } from './store-cases.ts';
 import { type FaultLab, openFaultLab } from './store-lab.ts';
 import { allOperations } from './store-operations.ts';
@@ -65,7 +65,6 @@ export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promi
     }, 120_000);
     afterAll(async () => {
       await lab?.close();
-      await removeSharedPostgres();
     });
 
     it.each(scenarios)('$name', { timeout: LIMIT_MS }, async (scenario) => {
