@@ -6,11 +6,20 @@ const shared = {
   hookTimeout: 20_000,
   restoreMocks: true,
 };
+const PGLITE = 'test/support/prepare-pglite.ts';
+const POSTGRES = 'test/support/prepare-postgres.ts';
+const WORKERS = 2;
 
+/**
+ * Projects run one after the other (`groupOrder`): a worker loads the code of one project once, and
+ * a test meets the load of its own project only.
+ */
 export default defineConfig({
   test: {
     // One fewer than cores is the default, which on two cores is one: some of the time is waiting.
-    maxWorkers: 2,
+    maxWorkers: WORKERS,
+    // Transformed once for all projects and runs: most of a run's start was this.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         test: {
@@ -19,6 +28,7 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           // They share no state, and a process for each file would take most of the time.
           isolate: false,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -26,19 +36,55 @@ export default defineConfig({
           ...shared,
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: ['test/integration/service/**'],
+          // Each file would load all of the service anew, which takes longer than its tests.
           isolate: false,
-          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE],
+          sequence: { groupOrder: 2 },
         },
       },
       {
         test: {
           ...shared,
-          name: 'service',
-          include: ['test/integration/service/**/*.test.ts'],
-          // Each file would load all of the service anew, which takes longer than its tests.
+          // The service on PostgreSQL, as far as it can differ there from the embedded database.
+          name: 'postgres',
+          include: ['test/system/service/**/*.test.ts', 'test/system/store*.test.ts'],
           isolate: false,
-          globalSetup: [...shared.globalSetup, 'test/support/prepare-pglite.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'system',
+          include: ['test/system/*.test.ts', 'test/system/survival/**/*.test.ts'],
+          exclude: ['test/system/store*.test.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          // Most of their time they wait for processes, timers and retries.
+          maxWorkers: WORKERS + 1,
+          sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'containers',
+          include: ['test/system/containers/**/*.test.ts'],
+          globalSetup: [
+            ...shared.globalSetup,
+            PGLITE,
+            POSTGRES,
+            'test/support/containers/setup.ts',
+          ],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          // They share one folder of images, which podman lets one machine at a time use.
+          fileParallelism: false,
+          sequence: { groupOrder: 5 },
         },
       },
       {
@@ -47,30 +93,11 @@ export default defineConfig({
           // Fuzzing, faults at every call, storm and soak.
           name: 'break',
           include: ['test/break/**/*.test.ts'],
-          globalSetup: [
-            ...shared.globalSetup,
-            'test/support/prepare-pglite.ts',
-            'test/support/prepare-postgres.ts',
-          ],
+          globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
           hookTimeout: 60_000,
           fileParallelism: false,
-        },
-      },
-      {
-        test: {
-          ...shared,
-          name: 'system',
-          include: ['test/system/**/*.test.ts'],
-          globalSetup: [
-            ...shared.globalSetup,
-            'test/support/prepare-pglite.ts',
-            'test/support/prepare-postgres.ts',
-            'test/support/containers/setup.ts',
-          ],
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-          fileParallelism: false,
+          sequence: { groupOrder: 6 },
         },
       },
     ],

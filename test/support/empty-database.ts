@@ -9,6 +9,16 @@ export async function emptyDatabase(
 ): Promise<{ readonly dataDir: string } | { readonly databaseUrl: string }> {
   if (kind === 'postgres') return { databaseUrl: await newPostgresDatabase('empty') };
   const dataDir = testFolder();
-  cpSync(inject('pglite').emptyFolder, dataDir, { recursive: true });
+  copyEmptyDatabase(dataDir);
   return { dataDir };
+}
+
+/** Fills a DATA_DIR as the first start of a service does, which takes seconds, without its schema. */
+export function copyEmptyDatabase(dataDir: string): void {
+  cpSync(inject('pglite').emptyFolder, dataDir, { recursive: true });
+}
+
+/** As copyEmptyDatabase, with the schema of this release. */
+export function copyMigratedDatabase(dataDir: string): void {
+  cpSync(inject('pglite').migratedFolder, dataDir, { recursive: true });
 }

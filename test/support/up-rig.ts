@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type RunningCli, startCli } from './cli.ts';
+import { copyMigratedDatabase } from './empty-database.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** A check file and a data folder of the test's own, and what looks at a running `vedette up`. */
@@ -13,6 +15,8 @@ export interface UpRig {
   write(...checks: readonly object[]): void;
   /** The same with variables, too. */
   writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
+  /** Makes the service's database, which takes a first start most of its time. */
+  makeDatabase(): void;
   start(env?: Readonly<Record<string, string>>): RunningCli;
 }
 
@@ -28,6 +32,7 @@ export function upRig(...checks: readonly object[]): UpRig {
     data,
     write,
     writeAll,
+    makeDatabase: () => copyMigratedDatabase(join(data, 'service')),
     start(env = {}) {
       const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
       const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env });

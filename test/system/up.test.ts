@@ -112,6 +112,7 @@ describe('vedette up', LIMIT, () => {
         checks: [check],
       });
     const rig = upRig(check);
+    rig.makeDatabase();
     write('s3cret-1');
     const cli = rig.start({ VARIABLES_FROM_ENV: 'SHOP_TOKEN', SHOP_TOKEN: 's3cret-own' });
     const text = await cli.seen('stdout', /PASS {4}api/);
@@ -129,6 +130,7 @@ describe('vedette up', LIMIT, () => {
 
   it('starts again what ends, says what is wrong with the file, and leaves no orphan', async () => {
     const rig = upRig(daily('shop', await okTarget()));
+    rig.makeDatabase();
     const cli = rig.start();
     const { port, key } = greetingIn(await cli.seen('stdout', /PASS {4}shop/));
     const before = childrenOf(pidOf(cli));
@@ -165,7 +167,9 @@ describe('vedette up', LIMIT, () => {
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : 0;
-    const cli = upRig(daily('slow', `http://127.0.0.1:${port}/`)).start();
+    const rig = upRig(daily('slow', `http://127.0.0.1:${port}/`));
+    rig.makeDatabase();
+    const cli = rig.start();
     await arrived;
     const children = [...childrenOf(pidOf(cli)).values()];
     cli.child.kill('SIGTERM');
@@ -180,7 +184,9 @@ describe('vedette up', LIMIT, () => {
     const { hostname, port } = new URL(await okTarget());
     const request = { hostname, port: Number(port) };
     const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
-    const cli = upRig({ id: 'often', ...often }).start();
+    const rig = upRig({ id: 'often', ...often });
+    rig.makeDatabase();
+    const cli = rig.start();
     await cli.seen('stdout', /Stop/);
     cli.child.stdout?.destroy();
     expect((await cli.ended).code).toBe(0);
@@ -207,6 +213,7 @@ describe('what keeps vedette up from starting', LIMIT, () => {
   ])('up.json with %s', async (text, line) => {
     const rig = upRig(daily('shop', 'http://127.0.0.1/'));
     mkdirSync(rig.data);
+    if (line === null) rig.makeDatabase();
     writeFileSync(join(rig.data, 'up.json'), text);
     const cli = rig.start();
     if (line === null) {

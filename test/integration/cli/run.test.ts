@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
+import { copyMigratedDatabase } from '../../support/empty-database.ts';
 import { servedBy } from '../../support/http-servers.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -187,10 +188,14 @@ describe('stdout that cannot be written', () => {
       const { code, stderr } = await startCli(['validate', file], {}, full).ended;
       expect(code).toBe(2);
       expect(stderr).toBe('vedette: stdout cannot be written (ENOSPC): output is lost\n');
-      const up = await startCli(['up', '--file', file], { AGENT_HEALTH_PORT: '0' }, full).ended;
+      const data = makeTempFolder();
+      onTestFinished(() => data.remove());
+      copyMigratedDatabase(data.file('service'));
+      const args = ['up', '--file', file, '--data', data.path];
+      const up = await startCli(args, { PORT: '0', AGENT_HEALTH_PORT: '0' }, full).ended;
       expect(up.stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
-      // A whole service starts in it.
     },
+    // A whole service starts in it.
     60_000,
   );
 });

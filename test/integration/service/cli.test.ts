@@ -1,10 +1,12 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
+import { copyEmptyDatabase } from '../../support/empty-database.ts';
 import { askService } from '../../support/service-app.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const folder = makeTempFolder();
 
+beforeAll(() => copyEmptyDatabase(folder.path));
 afterAll(() => folder.remove());
 
 describe('vedette service', () => {

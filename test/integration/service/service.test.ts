@@ -1,14 +1,15 @@
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadServiceConfig } from '../../../src/service/config.ts';
 import { migrateService, runService } from '../../../src/service/main.ts';
+import { copyEmptyDatabase } from '../../support/empty-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { askService } from '../../support/service-app.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
-// Shared, since the embedded database takes seconds to make.
 const folder = makeTempFolder();
 const ends: (() => Promise<unknown>)[] = [];
 
+beforeAll(() => copyEmptyDatabase(folder.path));
 afterAll(() => folder.remove());
 
 afterEach(async () => {
