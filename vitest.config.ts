@@ -5,6 +5,7 @@ const shared = {
   testTimeout: 20_000,
   hookTimeout: 20_000,
   restoreMocks: true,
+  setupFiles: ['test/support/seeded.ts'],
 };
 const PGLITE = 'test/support/prepare-pglite.ts';
 const POSTGRES = 'test/support/prepare-postgres.ts';
@@ -47,7 +48,11 @@ export default defineConfig({
           ...shared,
           // The service on PostgreSQL, as far as it can differ there from the embedded database.
           name: 'postgres',
-          include: ['test/system/service/**/*.test.ts', 'test/system/store*.test.ts'],
+          include: [
+            'test/system/service/**/*.test.ts',
+            'test/system/store*.test.ts',
+            ...(process.env.NIGHTLY === '1' ? ['test/system/nightly/**/*.test.ts'] : []),
+          ],
           isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 120_000,

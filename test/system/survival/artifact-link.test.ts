@@ -27,6 +27,7 @@ import {
 } from '../../support/deployment.ts';
 import { emptyDatabase } from '../../support/empty-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { databasesToTest } from '../../support/nightly.ts';
 import { watchMemory } from '../../support/process-memory.ts';
 import { runHarness } from '../../support/run-harness.ts';
 import { download } from '../../support/service-suites/artifact-service.ts';
@@ -47,7 +48,7 @@ const OTHER_BYTES = 64 * 1024;
 const WARM_UPS = 3;
 const missing = lacking({ commands: [], files: ['/proc/self/clear_refs'] });
 
-describe.skipIf(missing !== null).each(['pglite', 'postgres'] as const)(
+describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   `artifacts, on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
     it('150 MB over a line that is cut five times arrive whole, and memory does not grow with them', async () => {

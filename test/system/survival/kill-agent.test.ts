@@ -14,6 +14,7 @@ import {
   type PrintedFinal,
 } from '../../support/doomed-agent.ts';
 import { mixedChecks, PERIOD_SECONDS } from '../../support/mixed-checks.ts';
+import { IS_NIGHTLY } from '../../support/nightly.ts';
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 
@@ -32,12 +33,12 @@ beforeAll(async () => {
 afterAll(() => postgres?.remove());
 
 describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
-  it('an agent that is killed 25 times answers for every slot once', async () => {
-    await survive(kind, { kills: 25, serviceFails: false });
+  it('an agent that is killed again and again answers for every slot once', async () => {
+    await survive(kind, { kills: IS_NIGHTLY ? 25 : 6, serviceFails: false });
   });
 
   it('so it does where the service is killed now and then, too', async () => {
-    await survive(kind, { kills: 8, serviceFails: true });
+    await survive(kind, { kills: IS_NIGHTLY ? 8 : 4, serviceFails: true });
   });
 });
 

@@ -16,6 +16,7 @@ import {
   until,
 } from '../../support/deployment.ts';
 import { emptyDatabase } from '../../support/empty-database.ts';
+import { databasesToTest } from '../../support/nightly.ts';
 import { askService } from '../../support/service-app.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
@@ -29,7 +30,7 @@ const FUZZ_MS = 1_000;
 const ORDER_FUZZ_MS = 1_000;
 const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
 
-describe.each(['pglite', 'postgres'] as const)('while a service on %s is away', (kind) => {
+describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind) => {
   it('a restarted agent runs on by what it knows, and all arrives in order with its own times', async () => {
     const target = new CountingTarget();
     const server = await listenTcp((socket) => target.serve(socket, 'agent'));

@@ -16,6 +16,7 @@ import {
 } from '../../support/deployment.ts';
 import { emptyDatabase } from '../../support/empty-database.ts';
 import { NamespacedAgent, TARGET_PORT } from '../../support/namespaced-agent.ts';
+import { databasesToTest } from '../../support/nightly.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 import { lacking } from '../../support/system-needs.ts';
 
@@ -29,7 +30,7 @@ const FUZZ_MS = 1_000;
 
 const lacks = lacking({ commands: ['ip', 'nft'], files: [] });
 
-describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
+describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
   `agents of one location, with %s${lacks === null ? '' : ` (skipped: no ${lacks})`}`,
   (kind) => {
     it('run each slot once between them, whoever joins, dies, is cut off or comes back', async () => {

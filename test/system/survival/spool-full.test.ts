@@ -14,6 +14,7 @@ import {
   until,
 } from '../../support/deployment.ts';
 import { emptyDatabase } from '../../support/empty-database.ts';
+import { databasesToTest } from '../../support/nightly.ts';
 import { askService } from '../../support/service-app.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import { lacking } from '../../support/system-needs.ts';
@@ -31,7 +32,7 @@ const LOST = 10;
 const DROPPED = 'vedette_spool_dropped_total';
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 
-describe.skipIf(missing !== null).each(['pglite', 'postgres'] as const)(
+describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
   `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
     it('goes on while its disk is full, counts what is lost, says it once, and recovers', async () => {
