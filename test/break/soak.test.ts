@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
-import { startAgent, startService, testFolder, until } from '../support/deployment.ts';
+import { startAgent, startService, until } from '../support/deployment.ts';
 import { errorsIn } from '../support/doomed-agent.ts';
 import { lacking } from '../support/system-needs.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 import { addSoakChecks, SECRET_VARIABLE } from './support/soak-checks.ts';
 import { newSecret, startSoakClients } from './support/soak-clients.ts';
 import { allOf, type Counted, growthIn, growthOf, summaryOf } from './support/soak-flatness.ts';
@@ -40,7 +41,7 @@ it.skipIf(lacks !== null)(
   `agent and service soak for ${MINUTES} min and stay as they were (lacking: ${lacks ?? 'nothing'})`,
   async () => {
     const targets = await startTargets();
-    const dataDir = testFolder();
+    const dataDir = makeTestFolder();
     const service = await startService({
       dataDir,
       // The default: it is stood still for longer than the tests' other leases last.
@@ -67,7 +68,7 @@ it.skipIf(lacks !== null)(
     });
     await service.ask(pathOf(silent), { key: null });
 
-    const agentDir = testFolder();
+    const agentDir = makeTestFolder();
     // What hangs when it is told to stop is cut short, and missed.
     const env = { ...INSPECTED, SHUTDOWN_GRACE_SECONDS: '5' };
     const options = { serviceUrl: service.url, key, dataDir: agentDir, env };

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cpuMsOf } from '../bench/cpu-time.ts';
 import { quantile } from '../bench/row.ts';
-import { startAgent, testFolder, until } from '../support/deployment.ts';
+import { startAgent, until } from '../support/deployment.ts';
 import { errorsIn } from '../support/doomed-agent.ts';
 import { ownProcessesOf } from '../support/own-processes.ts';
 import { slotFaults } from '../support/slot-verdict.ts';
 import { lacking } from '../support/system-needs.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm-checks.ts';
 import { GROUPS, type Group, stormLab } from './support/storm-lab.ts';
 import { type Pulse, startPulse } from './support/storm-pulse.ts';
@@ -62,7 +63,7 @@ it.skipIf(lacks !== null)(
     const checks = stormChecks(COUNTS);
     const lab = await stormLab();
     const service = await lab.startService(checks.map(({ assignment }) => assignment));
-    const [dataDir, tempDir] = [testFolder(), testFolder()];
+    const [dataDir, tempDir] = [makeTestFolder(), makeTestFolder()];
     mkdirSync(join(tempDir, 'empty'));
     const agent = await startAgent({
       serviceUrl: service.url,

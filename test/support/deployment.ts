@@ -8,8 +8,9 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
 import type { Row } from '../../src/service/store/port.ts';
 import { silentLog, storeConfig } from './databases.ts';
+import { copyMigratedDatabase } from './new-database.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { makeTestFolder } from './test-folder.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/cli/main.js');
 
@@ -110,6 +111,13 @@ export function newApiKey(): string {
   return `vk_${randomBytes(16).toString('hex')}`;
 }
 
+/** Of a service that is given none: with its database, unless that is elsewhere. */
+function ownDataDir(databaseUrl: string | undefined): string {
+  const folder = makeTestFolder();
+  if (databaseUrl === undefined) copyMigratedDatabase(folder);
+  return folder;
+}
+
 /** Resolves when it answers requests. Its leases are of 3 s unless `env` says otherwise. */
 export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
   const { dataDir, databaseUrl, port = 0, apiKey = newApiKey(), prefix = [] } = options;
@@ -122,7 +130,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Runnin
       RATE_LIMIT_PER_MINUTE: '1000000',
       FIRST_API_KEY: apiKey,
       // Also with PostgreSQL, for artifacts: a process that is killed leaves a temporary folder.
-      DATA_DIR: dataDir ?? testFolder(),
+      DATA_DIR: dataDir ?? ownDataDir(databaseUrl),
       ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
       ...options.env,
     },
@@ -201,13 +209,6 @@ export async function readDatabase(
   } finally {
     await store.close();
   }
-}
-
-/** A folder that goes with the test. */
-export function testFolder(): string {
-  const folder = makeTempFolder();
-  onTestFinished(() => folder.remove());
-  return folder.path;
 }
 
 /**

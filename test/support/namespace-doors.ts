@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { testFolder } from './deployment.ts';
 import type { NetworkNamespace } from './network-namespace.ts';
+import { makeTestFolder } from './test-folder.ts';
 
 const DOORS = fileURLToPath(new URL('namespace-doors.mjs', import.meta.url));
 
@@ -26,7 +26,7 @@ export async function openDoors(
   namespace: NetworkNamespace,
   doors: Readonly<Record<number, OnDoor>>,
 ): Promise<void> {
-  const folder = testFolder();
+  const folder = makeTestFolder();
   const opened: { readonly port: number; readonly path: string }[] = [];
   for (const [port, onDoor] of Object.entries(doors)) {
     const path = join(folder, port);

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { readAssignments } from '../../src/agent/source/assignment-file.ts';
 import { assignmentsBox } from '../../src/agent/source/sealed-lines.ts';
-import { type RunningAgent, startAgent, testFolder } from './deployment.ts';
+import { type RunningAgent, startAgent } from './deployment.ts';
 import { doorTo, openDoors } from './namespace-doors.ts';
 import { NetworkNamespace } from './network-namespace.ts';
+import { makeTestFolder } from './test-folder.ts';
 
 const SERVICE_PORT = 8080;
 /** On the loopback of every namespace. */
@@ -25,7 +26,7 @@ export interface Outside {
 export class NamespacedAgent {
   readonly name: string;
   readonly #namespace: NetworkNamespace;
-  readonly #dataDir = testFolder();
+  readonly #dataDir = makeTestFolder();
   #key = '';
 
   private constructor(name: string, namespace: NetworkNamespace) {

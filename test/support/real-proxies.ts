@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Identity } from './certificates.ts';
-import { testFolder } from './deployment.ts';
 import { listen } from './http-servers.ts';
+import { makeTestFolder } from './test-folder.ts';
 
 /** A proxy as Debian has it, on loopback. It ends with the test. */
 export interface RealProxy {
@@ -31,7 +31,7 @@ export interface TinyproxyOptions extends RealProxyOptions {
 
 export async function startTinyproxy(options: TinyproxyOptions = {}): Promise<RealProxy> {
   const { port = await freePort(), credentials, connectPorts = [] } = options;
-  const folder = testFolder();
+  const folder = makeTestFolder();
   const log = join(folder, 'log');
   const config = [
     `Port ${port}`,
@@ -55,7 +55,7 @@ export interface SquidOptions extends RealProxyOptions {
 
 export async function startSquid(options: SquidOptions = {}): Promise<RealProxy> {
   const { port = await freePort(), credentials, identity } = options;
-  const folder = testFolder();
+  const folder = makeTestFolder();
   // It gives up root at its start.
   chmodSync(folder, 0o777);
   const write = (name: string, text: string): string => {

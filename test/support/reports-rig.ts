@@ -55,6 +55,15 @@ function startReports(
     clock,
     version,
   });
+  let sending = 0;
+  const post: ServiceClient['post'] = async (...request) => {
+    sending += 1;
+    try {
+      return await client.post(...request);
+    } finally {
+      sending -= 1;
+    }
+  };
   const ended = new AbortController();
   let running: Promise<void> = Promise.resolve();
   const stop = async (): Promise<void> => {
@@ -70,10 +79,15 @@ function startReports(
     reports,
     records,
     run: (): void => {
-      running = reports.run({ client, agentId: 'agent-1' }, ended.signal);
+      running = reports.run({ client: { post }, agentId: 'agent-1' }, ended.signal);
     },
-    /** Resolves when what is to be reported waits for its time. */
-    due: () => eventually(() => clock.pendingTimers > 0),
+    /**
+     * Resolves when what is to be reported waits for its time. A request has a timer of its own, which
+     * a test must not let run out.
+     */
+    due: () => eventually(() => sending === 0 && clock.pendingTimers > 0),
+    /** Resolves when nothing is to be reported, and no request is under way. */
+    idle: () => eventually(() => sending === 0 && clock.pendingTimers === 0),
     /** What a drain does, when the runs have ended. */
     drain: async (signal = new AbortController().signal): Promise<void> => {
       await stop();

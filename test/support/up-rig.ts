@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type RunningCli, startCli } from './cli.ts';
-import { copyMigratedDatabase } from './empty-database.ts';
+import { copyMigratedDatabase } from './new-database.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** A check file and a data folder of the test's own, and what looks at a running `vedette up`. */

@@ -1,9 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, testFolder, until } from '../support/deployment.ts';
+import { startAgent, startService, until } from '../support/deployment.ts';
 import { ownProcessesOf } from '../support/own-processes.ts';
 import { askService } from '../support/service-app.ts';
 import { lacking } from '../support/system-needs.ts';
 import { refusingPort } from '../support/tcp-servers.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 
 const lacks = lacking({ commands: ['tcpdump'], files: [] });
 const FAILING = 40;
@@ -18,7 +19,7 @@ async function deploy(count: number, env: Readonly<Record<string, string>>) {
   const agent = await startAgent({
     serviceUrl: service.url,
     key,
-    dataDir: testFolder(),
+    dataDir: makeTestFolder(),
     env: { JOB_CONCURRENCY: '10', ...env },
   });
   const body = { privateLocations: [slug], frequency: 60, retryStrategy: null, doubleCheck: false };

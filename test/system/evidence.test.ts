@@ -8,7 +8,6 @@ import {
   type RunningService,
   startAgent,
   startService,
-  testFolder,
   until,
 } from '../support/deployment.ts';
 import { endChild } from '../support/end-child.ts';
@@ -16,6 +15,7 @@ import { doorTo, openDoors } from '../support/namespace-doors.ts';
 import { ownProcessesOf } from '../support/own-processes.ts';
 import { RouterLab } from '../support/router-lab.ts';
 import { lacking } from '../support/system-needs.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 
 const SERVICE_PORT = 8080;
 const TARGET = '10.80.4.2';
@@ -56,7 +56,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     const agent = await startAgent({
       serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
       key: location.key,
-      dataDir: testFolder(),
+      dataDir: makeTestFolder(),
       prefix: ['ip', 'netns', 'exec', lab.agent.name],
     });
     await agent.logged(/failures of the network are captured/);
@@ -217,7 +217,7 @@ async function packetsOf(service: RunningService, path: string): Promise<readonl
   const ask = (): Promise<Response> =>
     fetch(url, { headers: { authorization: `Bearer ${service.apiKey}`, connection: 'close' } });
   const answer = await until(ask, ({ ok }) => ok);
-  const file = join(testFolder(), 'capture.pcap');
+  const file = join(makeTestFolder(), 'capture.pcap');
   writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
   const printed = execFileSync('tcpdump', ['-nr', file], {
     encoding: 'utf8',

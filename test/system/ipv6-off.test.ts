@@ -3,10 +3,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, testFolder, until } from '../support/deployment.ts';
+import { startAgent, startService, until } from '../support/deployment.ts';
 import { doorTo, openDoors } from '../support/namespace-doors.ts';
 import { NetworkNamespace } from '../support/network-namespace.ts';
 import { lacking } from '../support/system-needs.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 
 const lacks = lacking({ commands: ['ip', 'sysctl', 'sh', 'mount', 'tinyproxy'], files: [] });
 const path = (name: string): string =>
@@ -24,7 +25,7 @@ async function machine(servicePort: number) {
     namespace.run('sysctl', '-qw', `net.ipv6.conf.${where}.disable_ipv6=1`);
   }
   namespace.allowPing('all');
-  const folder = testFolder();
+  const folder = makeTestFolder();
   await openDoors(namespace, { [SERVICE_PORT]: doorTo(servicePort) });
   const conf = join(folder, 'resolv.conf');
   writeFileSync(conf, 'nameserver 127.0.0.1\n');
@@ -91,7 +92,7 @@ describe.skipIf(lacks !== null)(
         });
         expect(reply.status).toBeLessThan(300);
       };
-      const stdoutFile = join(testFolder(), 'results');
+      const stdoutFile = join(makeTestFolder(), 'results');
       const results = () =>
         !existsSync(stdoutFile)
           ? []
@@ -106,7 +107,7 @@ describe.skipIf(lacks !== null)(
         stdoutFile,
       };
 
-      const agent = await startAgent({ ...options, dataDir: testFolder() });
+      const agent = await startAgent({ ...options, dataDir: makeTestFolder() });
       await agent.logged(/the checks are in/);
       expect(
         namespace.run(process.execPath, '-e', ASKING, `${agent.healthPort}/-/readiness`),

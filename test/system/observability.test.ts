@@ -7,9 +7,9 @@ import {
   startAgent,
   startService,
   type TestLocation,
-  testFolder,
   until,
 } from '../support/deployment.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 
 /** Of `vedette agent`, after a fault of its own. */
 const INTERNAL = 70;
@@ -30,10 +30,10 @@ const CRASH = {
 };
 
 async function location() {
-  const serviceDir = testFolder();
+  const serviceDir = makeTestFolder();
   const service = await startService({ dataDir: serviceDir });
   const place = await service.addLocation('cellar');
-  const dataDir = testFolder();
+  const dataDir = makeTestFolder();
   const agent = { serviceUrl: service.url, key: place.key, dataDir };
   return {
     service,

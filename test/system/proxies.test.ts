@@ -6,17 +6,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricsOf } from '../support/agent-metrics.ts';
 import { type Authority, createAuthority, type Identity } from '../support/certificates.ts';
-import {
-  type RunningService,
-  startAgent,
-  startService,
-  testFolder,
-  until,
-} from '../support/deployment.ts';
+import { type RunningService, startAgent, startService, until } from '../support/deployment.ts';
 import { type RealProxyOptions, startSquid, startTinyproxy } from '../support/real-proxies.ts';
 import { download } from '../support/service-suites/artifact-service.ts';
 import { lacking } from '../support/system-needs.ts';
 import { listening } from '../support/tcp-servers.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 import { tlsRelay } from '../support/tls-relay.ts';
 
 const missing = lacking({ commands: ['tinyproxy', 'squid'], files: [] });
@@ -36,7 +31,7 @@ beforeAll(async () => {
   authority = await createAuthority();
   identity = await authority.issue({ names: ['localhost'] });
   caFile = () => {
-    const path = join(testFolder(), 'roots.pem');
+    const path = join(makeTestFolder(), 'roots.pem');
     writeFileSync(path, authority.cert);
     return path;
   };
@@ -96,7 +91,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       const agent = await startAgent({
         serviceUrl: `http://localhost:${service.port}`,
         key,
-        dataDir: testFolder(),
+        dataDir: makeTestFolder(),
         env: {
           HTTP_PROXY: `${scheme}://${IN_URL}localhost:${proxy.port}`,
           NODE_EXTRA_CA_CERTS: caFile(),
@@ -121,7 +116,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     const agent = await startAgent({
       serviceUrl: `https://localhost:${relay.port}`,
       key,
-      dataDir: testFolder(),
+      dataDir: makeTestFolder(),
       env: {
         https_proxy: `https://${IN_URL}localhost:${proxy.port}`,
         // The other one would lead nowhere.
@@ -144,7 +139,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     const agent = await startAgent({
       serviceUrl: `http://localhost:${service.port}`,
       key,
-      dataDir: testFolder(),
+      dataDir: makeTestFolder(),
       env: { http_proxy: `http://u:${CREDENTIALS.user}secret@127.0.0.1:${first.port}` },
     });
     await everythingArrived(service, agent, checkId);

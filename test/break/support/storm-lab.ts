@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { testFolder } from '../../support/deployment.ts';
 import { RouterLab } from '../../support/router-lab.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 import type { StormRecords } from './storm-records.ts';
 import { talkTo } from './storm-talk.ts';
 
@@ -52,7 +52,7 @@ export async function stormLab(): Promise<StormLab> {
     lab.target.start(process.execPath, path('storm-targets.mjs'), JSON.stringify(about)),
   );
   await targets.heard();
-  const conf = join(testFolder(), 'resolv.conf');
+  const conf = join(makeTestFolder(), 'resolv.conf');
   writeFileSync(conf, `nameserver ${TARGET_ADDRESS}\noptions timeout:1 attempts:2\n`);
   // `ip netns exec` gives each command a tree of mounts of its own.
   const withNames = `mount --bind ${conf} /etc/resolv.conf && exec "$0" "$@"`;

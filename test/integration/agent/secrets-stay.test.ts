@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { HEADERS, PATHS } from '../../../src/wire/v1/limits.ts';
 import { checkOf } from '../../support/checks.ts';
-import { startAgent, testFolder, until } from '../../support/deployment.ts';
+import { startAgent, until } from '../../support/deployment.ts';
 import { startDnsResponder } from '../../support/dns-responder.ts';
 import { servingZone } from '../../support/dns-zone.ts';
 import { listen } from '../../support/http-servers.ts';
 import { encodingsOf } from '../../support/secret-encodings.ts';
 import { HEADER_KINDS, KINDS, leaksOf, secretOf, unpacked } from '../../support/secret-leaks.ts';
 import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 import { UploadService } from '../../support/upload-service.ts';
 
 const LOCATION_KEY = `pl_${'5ecad4b1'.repeat(4)}`;
@@ -252,7 +253,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
   };
   for (const path of [PATHS.results, PATHS.artifacts]) service.always(path, busy);
 
-  const [dataDir, variablesDir, printed] = [testFolder(), testFolder(), testFolder()];
+  const [dataDir, variablesDir, printed] = [makeTestFolder(), makeTestFolder(), makeTestFolder()];
   writeFileSync(join(variablesDir, 'FROM_FILE'), SECRETS.FROM_FILE);
   const stdoutFile = join(printed, 'stdout');
   const agent = await startAgent({

@@ -4,8 +4,8 @@ import { createServer, type RequestListener, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
-import { copyMigratedDatabase } from '../../support/empty-database.ts';
 import { servedBy } from '../../support/http-servers.ts';
+import { copyMigratedDatabase } from '../../support/new-database.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
 const answering: RequestListener = (request, response) => {

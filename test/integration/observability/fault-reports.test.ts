@@ -131,19 +131,20 @@ describe('errors of the agent', () => {
 
   it('go up once a minute, a hundred kinds at a time', async () => {
     const { service, start } = await reportsRig();
-    const { clock, reports, run, due } = start();
+    const { clock, reports, run, due, idle } = start();
     run();
     for (const error of errorsOfKinds(130)) reports.note(error);
     await due();
     await clock.advance(5_000);
     await eventually(() => service.errors.length === 1);
     for (const error of errorsOfKinds(3)) reports.note(error);
-    await settle();
+    await due();
     await clock.advance(MINUTE_MS - 1);
     expect(service.errors.map(({ reports: sent }) => sent.length)).toEqual([100]);
     await clock.advance(1);
     await eventually(() => service.errors.length === 2);
     expect(service.errors.map(({ reports: sent }) => sent.length)).toEqual([100, 3]);
+    await idle();
     await clock.advance(HOUR_MS);
     // What was taken is forgotten.
     expect(service.count(PATHS.errors)).toBe(2);
@@ -161,8 +162,8 @@ describe('errors of the agent', () => {
       await due();
       await clock.advance(MINUTE_MS);
       if (minute < 6) await eventually(() => service.errors.length > sent);
-      await settle();
     }
+    await due();
     const sent = service.errors.flatMap(({ reports: some }) => some).length;
     expect(sent).toBe(240);
     await clock.advance(5 * MINUTE_MS);
@@ -187,7 +188,7 @@ describe('errors of the agent', () => {
     await due();
     await clock.advance(5_000);
     await eventually(() => service.count(PATHS.errors) === 1);
-    await eventually(() => clock.pendingTimers === 1);
+    await due();
     reports.note(errorsOfKinds(1)[0]);
     await clock.advance(MINUTE_MS - 1);
     expect(service.count(PATHS.errors)).toBe(1);
@@ -205,6 +206,7 @@ describe('errors of the agent', () => {
     await due();
     await clock.advance(5_000);
     await eventually(() => records().length > 0);
+    await due();
     await clock.advance(599_000);
     expect(service.count(PATHS.errors)).toBe(1);
     await clock.advance(1_000);
@@ -213,13 +215,14 @@ describe('errors of the agent', () => {
 
   it('that the service refuses are let go', async () => {
     const { service, start } = await reportsRig();
-    const { clock, reports, run, due } = start();
+    const { clock, reports, run, due, idle } = start();
     service.next(PATHS.errors, failing(400));
     run();
     reports.note(new TypeError('no'));
     await due();
     await clock.advance(5_000);
     await eventually(() => service.count(PATHS.errors) === 1);
+    await idle();
     await clock.advance(HOUR_MS);
     expect(service.count(PATHS.errors)).toBe(1);
   });
@@ -293,7 +296,8 @@ describe('what ends the process', () => {
     await next.due();
     await next.clock.advance(5_000);
     await eventually(() => service.errors.length === 1);
-    await eventually(() => !existsSync(file));
+    await next.due();
+    expect(existsSync(file)).toBe(false);
     await next.clock.advance(MINUTE_MS);
     await eventually(() => service.errors.length === 2);
     expect(service.errors.map(({ version, reports }) => [version, reports[0]?.code])).toEqual([

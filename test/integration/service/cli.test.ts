@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
-import { copyEmptyDatabase } from '../../support/empty-database.ts';
+import { copyEmptyDatabase } from '../../support/new-database.ts';
 import { askService } from '../../support/service-app.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 

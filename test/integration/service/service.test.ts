@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadServiceConfig } from '../../../src/service/config.ts';
 import { migrateService, runService } from '../../../src/service/main.ts';
-import { copyEmptyDatabase } from '../../support/empty-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { copyEmptyDatabase } from '../../support/new-database.ts';
 import { askService } from '../../support/service-app.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { testFolder, until } from '../deployment.ts';
+import { until } from '../deployment.ts';
+import { makeTestFolder } from '../test-folder.ts';
 import { ALERT_RULES, PROMETHEUS_CONFIG, type ScrapeJob } from './prometheus-files.ts';
 
 /** Of Debian's package `prometheus`. */
@@ -33,7 +34,7 @@ export interface Prometheus {
 export async function startPrometheus(
   ports: Readonly<Record<string, readonly number[]>>,
 ): Promise<Prometheus> {
-  const folder = testFolder();
+  const folder = makeTestFolder();
   const config = parse(readFileSync(PROMETHEUS_CONFIG, 'utf8'));
   config.global = { scrape_interval: '1s', evaluation_interval: '1s' };
   config.rule_files = [ALERT_RULES];

@@ -8,7 +8,7 @@ import {
   runNode,
   WITH_SECRETS,
 } from '../../support/containers/scripts.ts';
-import { testFolder } from '../../support/deployment.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const FILES = [
   'grafana/admin-password',
@@ -24,7 +24,7 @@ const FILES = [
 
 describe('prepare.mjs', () => {
   it('makes the secrets, each in the folder of the one that needs it', async () => {
-    const made = await prepared(testFolder());
+    const made = await prepared(makeTestFolder());
     expect([...made.keys()]).toEqual(FILES);
     expect(made.get('service/FIRST_API_KEY')).toMatch(/^vk_[0-9a-f]{32}\n$/);
     expect(made.get('service/ENCRYPTION_KEY')).toMatch(/^[0-9a-f]{64}\n$/);
@@ -36,12 +36,12 @@ describe('prepare.mjs', () => {
   });
 
   it('makes others for each installation', async () => {
-    const [one, other] = [await prepared(testFolder()), await prepared(testFolder())];
+    const [one, other] = [await prepared(makeTestFolder()), await prepared(makeTestFolder())];
     for (const name of FILES) expect(one.get(name), name).not.toBe(other.get(name));
   });
 
   it('lets them be read by the users of other images, who own none of the files', async () => {
-    const folder = testFolder();
+    const folder = makeTestFolder();
     await prepared(folder);
     for (const name of FILES) {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o644);
@@ -50,7 +50,7 @@ describe('prepare.mjs', () => {
   });
 
   it('leaves what is there, and tells a replaced one to whoever uses it', async () => {
-    const folder = testFolder();
+    const folder = makeTestFolder();
     const before = await prepared(folder);
     expect(await prepared(folder)).toEqual(before);
 
@@ -64,7 +64,7 @@ describe('prepare.mjs', () => {
   });
 
   it('ends with one line where it cannot write', async () => {
-    const file = join(testFolder(), 'a-file');
+    const file = join(makeTestFolder(), 'a-file');
     writeFileSync(file, '');
     const { code, stderr } = await runNode([PREPARE, file, DATABASE]);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^prepare: .+\n$/) });
@@ -79,7 +79,7 @@ describe('with-secrets.sh', () => {
     runCommand(['sh', WITH_SECRETS, folder, process.execPath, '-e', show, ...more]);
 
   it('gives a command each file as a variable, whole and as it is', async () => {
-    const folder = testFolder();
+    const folder = makeTestFolder();
     writeFileSync(join(folder, 'ONE'), 'with "quotes", $dollars, \\ and = and spaces  \n');
     writeFileSync(join(folder, 'TWO'), 'without a newline');
     writeFileSync(join(folder, '.TWO.new'), 'half written');
@@ -96,7 +96,7 @@ describe('with-secrets.sh', () => {
     ['there are no secrets', []],
     ['a secret is empty', ['ONE']],
   ])('runs nothing where %s', async (_, names) => {
-    const folder = testFolder();
+    const folder = makeTestFolder();
     for (const name of names) writeFileSync(join(folder, name), '');
     const { code, stdout, stderr } = await run(folder);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -104,7 +104,7 @@ describe('with-secrets.sh', () => {
   });
 
   it('takes the place of its shell, so that signals reach the command', async () => {
-    const folder = testFolder();
+    const folder = makeTestFolder();
     writeFileSync(join(folder, 'ONE'), 'a');
     const child = await runCommand([
       'sh',

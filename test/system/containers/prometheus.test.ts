@@ -13,8 +13,9 @@ import {
   PROMETHEUS_CONFIG,
 } from '../../support/containers/prometheus-files.ts';
 import { runCommand } from '../../support/containers/scripts.ts';
-import { startAgent, startService, testFolder, until } from '../../support/deployment.ts';
+import { startAgent, startService, until } from '../../support/deployment.ts';
 import { lacking } from '../../support/system-needs.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const lacks = lacking(PROMETHEUS_NEEDS);
 
@@ -37,7 +38,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
 
   it('raises each alert for what it is there for, and none where all is well', async () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alertRules().map(({ alert }) => alert));
-    const file = join(testFolder(), 'tests.yml');
+    const file = join(makeTestFolder(), 'tests.yml');
     writeFileSync(file, stringify(alertTests(ALERT_RULES)));
     const { code, stdout, stderr } = await runCommand(['promtool', 'test', 'rules', file]);
     expect(stdout + stderr).not.toContain('FAILED');
@@ -59,7 +60,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
         request: { hostname: '127.0.0.1', port: 9 },
       }),
     ];
-    const agent = await startAgent({ serviceUrl: service.url, key, dataDir: testFolder() });
+    const agent = await startAgent({ serviceUrl: service.url, key, dataDir: makeTestFolder() });
     const prometheus = await startPrometheus({
       'vedette-agent': [agent.healthPort],
       'vedette-service': [service.port],

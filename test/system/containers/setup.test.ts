@@ -17,9 +17,9 @@ import {
   type RunningService,
   startAgent,
   startService,
-  testFolder,
   until,
 } from '../../support/deployment.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 /** Each test starts a service and half a dozen other processes. */
 const LIMIT_MS = 120_000;
@@ -98,7 +98,7 @@ async function startStack({
   readonly hasBucket?: boolean;
   readonly busyFor?: number;
 }): Promise<Stack> {
-  const folder = testFolder();
+  const folder = makeTestFolder();
   await runNode([PREPARE, folder, DATABASE]);
   const secrets = join(folder, 'service');
   rmSync(join(secrets, 'DATABASE_URL'));

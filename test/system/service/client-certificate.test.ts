@@ -5,14 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAuthority, type Identity } from '../../support/certificates.ts';
-import {
-  type RunningService,
-  startAgent,
-  startService,
-  testFolder,
-  until,
-} from '../../support/deployment.ts';
+import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
 import type { Reply } from '../../support/service-app.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 /** Answers whoever shows a certificate of the authority, and nobody else. */
 async function listenForMembers(server: Identity, ca: string): Promise<string> {
@@ -43,7 +38,7 @@ it('a client certificate from the API is shown to its host by an agent that runs
   const authority = await createAuthority();
   const url = await listenForMembers(await authority.issue(), authority.cert);
   const member = await authority.issue({ commonName: 'member' });
-  const [serviceFolder, agentFolder] = [testFolder(), testFolder()];
+  const [serviceFolder, agentFolder] = [makeTestFolder(), makeTestFolder()];
   const service = await startService({ dataDir: serviceFolder });
   const place = await service.addLocation('office');
   const agent = await startAgent({

@@ -1,14 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import {
-  type RunningService,
-  startAgent,
-  startService,
-  testFolder,
-  until,
-} from '../../support/deployment.ts';
+import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
 import { listen } from '../../support/http-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 /** What came with each request, in the order in which they came. */
 async function startTarget(): Promise<{ readonly port: number; readonly seen: string[] }> {
@@ -63,7 +58,7 @@ it('fills the templates of checks with what the service knows, and never shows i
       ],
     },
   });
-  const agent = await startAgent({ serviceUrl: service.url, key, dataDir: testFolder() });
+  const agent = await startAgent({ serviceUrl: service.url, key, dataDir: makeTestFolder() });
   const run = () => service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
   await run();
   const told = [await results(service, checkId, 1)];

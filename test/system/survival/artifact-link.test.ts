@@ -18,15 +18,9 @@ import { startArtifactAgent } from '../../support/artifact-agent.ts';
 import { checkOf } from '../../support/checks.ts';
 import { cuttingRelay } from '../../support/cutting-relay.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
-import {
-  type RunningService,
-  startAgent,
-  startService,
-  testFolder,
-  until,
-} from '../../support/deployment.ts';
-import { emptyDatabase } from '../../support/empty-database.ts';
+import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
 import { captureLog } from '../../support/log-capture.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';
 import { watchMemory } from '../../support/process-memory.ts';
 import { runHarness } from '../../support/run-harness.ts';
@@ -34,6 +28,7 @@ import { download } from '../../support/service-suites/artifact-service.ts';
 import { openTestSpool } from '../../support/spool.ts';
 import { lacking } from '../../support/system-needs.ts';
 import { listening } from '../../support/tcp-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const MIB = 1024 * 1024;
 const MAX_GROWTH_BYTES = 32 * MIB;
@@ -53,7 +48,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   (kind) => {
     it('150 MB over a line that is cut five times arrive whole, and memory does not grow with them', async () => {
       const { service, key, checkId } = await deploy(kind);
-      const folder = testFolder();
+      const folder = makeTestFolder();
       const relay = await cuttingRelay(service.port);
       const dataDir = join(folder, 'agent');
       const agent = await startArtifactAgent({ dataDir, serviceUrl: relay.url, key, checkId });
@@ -113,7 +108,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       const log = captureLog();
       const agent = await agentParts({ service, key, slug, log });
       // The only file of the size that takes no time to make. It is refused unread.
-      const path = join(testFolder(), 'too-large');
+      const path = join(makeTestFolder(), 'too-large');
       await makeFile(path, 1);
       truncateSync(path, MAX_ARTIFACT_BYTES + 1);
       const harness = runHarness({
@@ -144,7 +139,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       expect(bytes.length).toBeGreaterThan(30_000);
       const { url } = await failingTarget(body);
       const { service, key, checkId } = await deploy(kind, { url });
-      const agent = await startAgent({ serviceUrl: service.url, key, dataDir: testFolder() });
+      const agent = await startAgent({ serviceUrl: service.url, key, dataDir: makeTestFolder() });
       // The result, and its artifact.
       await until(
         () => metricsOf(agent),
@@ -189,8 +184,8 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
 
 /** A service with a location, and one check of it that fails where `url` answers so. */
 async function deploy(kind: DatabaseKind, { url = 'http://127.0.0.1:9/' } = {}) {
-  const database = await emptyDatabase(kind);
-  const env = 'dataDir' in database ? {} : { DATA_DIR: testFolder() };
+  const database = await newDatabase(kind);
+  const env = 'dataDir' in database ? {} : { DATA_DIR: makeTestFolder() };
   const service = await startService({ ...database, env });
   const { key, slug } = await service.addLocation('cellar');
   const checkId = await service.addCheck('api', {
@@ -224,7 +219,7 @@ async function agentParts(options: {
   const { service, key, slug } = options;
   const { log } = options.log;
   const clock = systemClock;
-  const dataDir = testFolder();
+  const dataDir = makeTestFolder();
   const { spool } = await openTestSpool({ dataDir });
   const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
   const client = new ServiceClient({

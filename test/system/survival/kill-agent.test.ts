@@ -1,12 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { DatabaseKind } from '../../support/databases.ts';
-import {
-  readDatabase,
-  slotRecords,
-  startService,
-  testFolder,
-  until,
-} from '../../support/deployment.ts';
+import { readDatabase, slotRecords, startService, until } from '../../support/deployment.ts';
 import {
   type AgentLife,
   errorsIn,
@@ -14,9 +8,10 @@ import {
   type PrintedFinal,
 } from '../../support/doomed-agent.ts';
 import { mixedChecks, PERIOD_SECONDS } from '../../support/mixed-checks.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const CHECKS = 100;
 /** Given to the agent while it runs, so soon before a kill that it may not have them on disk. */
@@ -25,12 +20,6 @@ const LATER_CHECKS = 3;
 /** Set KILL_SEED to kill at the same moments again. */
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
 console.info(`kills at random moments: KILL_SEED=${seed}`);
-
-let postgres: TestPostgres | null = null;
-beforeAll(async () => {
-  postgres = await startPostgres();
-});
-afterAll(() => postgres?.remove());
 
 describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
   it('an agent that is killed again and again answers for every slot once', async () => {
@@ -49,12 +38,12 @@ interface Fate {
 
 async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promise<void> {
   const random = randomFrom(seed);
-  const where = await emptyDatabase(kind);
+  const where = await newDatabase(kind);
   let service = await startService(where);
   const services = [service];
   const { key, slug } = await service.addLocation('cellar');
   const addChecksTo = await mixedChecks(slug);
-  const options = { serviceUrl: service.url, key, dataDir: testFolder() };
+  const options = { serviceUrl: service.url, key, dataDir: makeTestFolder() };
   const firstIds = await addChecksTo(service)(CHECKS);
 
   const serviceKiller = new AbortController();
@@ -144,12 +133,6 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
 
 /** The checks are in, and from now on their slots are run. */
 const RUNS = /"time":"([^"]*)"[^\n]*"scheduled":[1-9][^\n]*the checks are in/;
-
-async function emptyDatabase(kind: DatabaseKind) {
-  if (kind === 'pglite') return { dataDir: testFolder() };
-  if (postgres === null) throw new Error('there is no PostgreSQL');
-  return { databaseUrl: await postgres.createDatabase() };
-}
 
 /** The time between two kills is what this is about. */
 function pause(ms: number): Promise<void> {

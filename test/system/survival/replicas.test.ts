@@ -13,7 +13,6 @@ import {
   slotRecords,
   startAgent,
   startService,
-  testFolder,
   until,
 } from '../../support/deployment.ts';
 import { errorsIn } from '../../support/doomed-agent.ts';
@@ -21,6 +20,7 @@ import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 import { startBalancer } from '../../support/tcp-balancer.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const CHECKS = 80;
 const PERIOD_SECONDS = 10;
@@ -93,7 +93,11 @@ describe('two replicas under load', () => {
     const agents: RunningAgent[] = [];
     for (let number = 0; number < 2; number += 1) {
       agents.push(
-        await startAgent({ serviceUrl: balancer.url, key: location.key, dataDir: testFolder() }),
+        await startAgent({
+          serviceUrl: balancer.url,
+          key: location.key,
+          dataDir: makeTestFolder(),
+        }),
       );
     }
     const clients = startApiClients({

@@ -12,14 +12,14 @@ import {
   slotRecords,
   startAgent,
   startService,
-  testFolder,
   until,
 } from '../../support/deployment.ts';
-import { emptyDatabase } from '../../support/empty-database.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';
 import { askService } from '../../support/service-app.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const CHECKS = 60;
 /** Of real time: some slots of each check. */
@@ -35,12 +35,12 @@ describe.each(databasesToTest('pglite'))('while a service on %s is away', (kind)
     const target = new CountingTarget();
     const server = await listenTcp((socket) => target.serve(socket, 'agent'));
     onTestFinished(() => server.close());
-    const where = await emptyDatabase(kind);
+    const where = await newDatabase(kind);
     const service = await startService(where);
     const { key, slug } = await service.addLocation('cellar');
     const ids = await addVisitors(service, { count: CHECKS, slug, port: server.port });
 
-    const options = { serviceUrl: service.url, key, dataDir: testFolder() };
+    const options = { serviceUrl: service.url, key, dataDir: makeTestFolder() };
     let agent = await startAgent(options);
     await ready(agent);
     const readyMs = Date.now();

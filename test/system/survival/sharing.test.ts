@@ -14,8 +14,8 @@ import {
   startService,
   until,
 } from '../../support/deployment.ts';
-import { emptyDatabase } from '../../support/empty-database.ts';
 import { NamespacedAgent, TARGET_PORT } from '../../support/namespaced-agent.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';
 import { slotFaults } from '../../support/slot-verdict.ts';
 import { lacking } from '../../support/system-needs.ts';
@@ -34,7 +34,7 @@ describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
   `agents of one location, with %s${lacks === null ? '' : ` (skipped: no ${lacks})`}`,
   (kind) => {
     it('run each slot once between them, whoever joins, dies, is cut off or comes back', async () => {
-      const where = await emptyDatabase(kind);
+      const where = await newDatabase(kind);
       const service = await startService(where);
       const { key, slug } = await service.addLocation('cellar');
       const target = new CountingTarget();

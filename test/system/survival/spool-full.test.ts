@@ -10,15 +10,15 @@ import {
   readDatabase,
   startAgent,
   startService,
-  testFolder,
   until,
 } from '../../support/deployment.ts';
-import { emptyDatabase } from '../../support/empty-database.ts';
+import { newDatabase } from '../../support/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';
 import { askService } from '../../support/service-app.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import { lacking } from '../../support/system-needs.ts';
 import { listening } from '../../support/tcp-servers.ts';
+import { makeTestFolder } from '../../support/test-folder.ts';
 
 const CHECKS = 200;
 /** With each of them a result has the body once more: half a MiB, of which memory takes 64 MiB. */
@@ -36,12 +36,12 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
   `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
     it('goes on while its disk is full, counts what is lost, says it once, and recovers', async () => {
-      const where = await emptyDatabase(kind);
+      const where = await newDatabase(kind);
       const service = await startService(where);
       const { key, slug } = await service.addLocation('cellar');
       const target = await addChecks(service, slug);
       const disk = mountSmallDisk(DISK_MIB);
-      const stdoutFile = join(testFolder(), 'printed.ndjson');
+      const stdoutFile = join(makeTestFolder(), 'printed.ndjson');
       const dataDir = join(disk.path, 'data');
       const agent = await startAgent({ serviceUrl: service.url, key, dataDir, stdoutFile });
       const metric = (series: string) => async () => (await metricsOf(agent))(series);

@@ -1,15 +1,15 @@
 import { cpSync } from 'node:fs';
 import { inject } from 'vitest';
 import { type DatabaseKind, newPostgresDatabase } from './databases.ts';
-import { testFolder } from './deployment.ts';
+import { makeTestFolder } from './test-folder.ts';
 
-/** A new database in which nothing was made yet, for service processes. */
-export async function emptyDatabase(
+/** A new database with the schema of this release, for service processes; it ends with the test. */
+export async function newDatabase(
   kind: DatabaseKind,
 ): Promise<{ readonly dataDir: string } | { readonly databaseUrl: string }> {
-  if (kind === 'postgres') return { databaseUrl: await newPostgresDatabase('empty') };
-  const dataDir = testFolder();
-  copyEmptyDatabase(dataDir);
+  if (kind === 'postgres') return { databaseUrl: await newPostgresDatabase('migrated') };
+  const dataDir = makeTestFolder();
+  copyMigratedDatabase(dataDir);
   return { dataDir };
 }
 

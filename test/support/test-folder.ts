@@ -1,0 +1,9 @@
+import { onTestFinished } from 'vitest';
+import { makeTempFolder } from './temp-folder.ts';
+
+/** The path of a new folder, which goes when the test ends. */
+export function makeTestFolder(): string {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  return folder.path;
+}
