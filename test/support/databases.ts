@@ -96,6 +96,9 @@ export function useMigrated(store: () => Store): void {
 /** Within a describe block: no rows of another test in each. */
 export function useEmptyTables(store: () => Store): void {
   beforeEach(async () => {
-    await store().query('truncate accounts, check_results, missed_slots, check_statuses cascade');
+    // Faster than to truncate all tables that refer to them.
+    for (const table of ['accounts', 'check_results', 'missed_slots', 'check_statuses']) {
+      await store().query(`delete from ${table}`);
+    }
   });
 }

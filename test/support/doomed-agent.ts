@@ -8,8 +8,7 @@ export interface AgentLife extends RunningAgent {
   /** The FINALs that it has printed so far. */
   finals(): readonly PrintedFinal[];
   /**
-   * Those of them that it had put on disk as done by what it left behind: nobody may lose them.
-   * For after its end.
+   * Those of them that it has put on disk as done, so far or at its end: nobody may lose them.
    */
   doneFinals(): readonly PrintedFinal[];
 }

@@ -12,3 +12,8 @@ export function databasesToTest(first: DatabaseKind): readonly DatabaseKind[] {
   const other: DatabaseKind = first === 'pglite' ? 'postgres' : 'pglite';
   return IS_NIGHTLY ? [first, other] : [first];
 }
+
+/** How many random cases a property is tried with. @param nightly as many in the nightly run */
+export function caseCount(nightly: number): number {
+  return IS_NIGHTLY ? nightly : Math.ceil(nightly / 3);
+}

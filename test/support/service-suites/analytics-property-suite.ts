@@ -5,6 +5,7 @@ import { readSeries } from '../../../src/service/store/analytics.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { insertRunMetrics, type RunMetrics } from '../../../src/service/store/result-metrics.ts';
 import { type DatabaseKind, openMigratedStore } from '../databases.ts';
+import { caseCount } from '../nightly.ts';
 
 const DAY_MS = 86_400_000;
 /** A Thursday. */
@@ -125,7 +126,7 @@ export function analyticsPropertySuite(kind: DatabaseKind): void {
             }
           }
         }),
-        { numRuns: 60 },
+        { numRuns: caseCount(60) },
       );
     });
   });

@@ -27,7 +27,7 @@ describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
   });
 
   it('so it does where the service is killed now and then, too', async () => {
-    await survive(kind, { kills: IS_NIGHTLY ? 8 : 4, serviceFails: true });
+    await survive(kind, { kills: IS_NIGHTLY ? 8 : 5, serviceFails: true });
   });
 });
 
@@ -103,7 +103,12 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
     }
     await life.logged(RUNS);
     // The first one has all its checks for too short a time to have them on disk.
-    await pause(number === 0 ? 300 : 200 + random() * 1_800);
+    if (number > 0)
+      await until(
+        async () => life.doneFinals(),
+        ({ length }) => length > 0,
+      );
+    await pause(300 + random() * 700);
     if (number % 5 !== 1 || serviceFails) return;
     await addChecksTo(service)(LATER_CHECKS);
     await pause(random() * 500);

@@ -9,6 +9,7 @@ import {
 import { freshFor, type ParallelPlaces } from '../../../src/model/alert-places.ts';
 import type { AlertRules } from '../../../src/model/alert-settings.ts';
 import { afterRun, afterTime, NEVER_RUN } from '../../../src/model/alert-state.ts';
+import { caseCount } from '../../support/nightly.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -102,7 +103,7 @@ it('one place: every history gives what the table says', () => {
       });
       expect(alerts).toEqual(naive(history, own));
     }),
-    { numRuns: 500 },
+    { numRuns: caseCount(500) },
   );
 });
 
@@ -132,7 +133,7 @@ it('one place: in whatever order runs come, none that is late changes a thing', 
       };
       expect(follow(shuffled)).toEqual(follow(inOrder));
     }),
-    { numRuns: 200 },
+    { numRuns: caseCount(200) },
   );
 });
 
@@ -166,7 +167,7 @@ it('several places: as one check whose slots are as bad as enough of its places'
         expect(state.condition).toBe(verdict);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: caseCount(200) },
   );
 });
 
@@ -203,6 +204,6 @@ it('time: a notice, then reminders at their interval and no more than were asked
         }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: caseCount(200) },
   );
 });

@@ -6,6 +6,7 @@ import {
   errorHashOf,
   MAX_ERROR_MESSAGE_CHARS,
 } from '../../../src/model/error-message.ts';
+import { caseCount } from '../../support/nightly.ts';
 
 /** Messages of ours and of others, and what is left of them. */
 const CLEANED: readonly (readonly [raw: string, cleaned: string])[] = [
@@ -161,7 +162,7 @@ describe('the cleaned message', () => {
         expect(cleaned).not.toMatch(/[\r\n]/);
         expect(cleanErrorMessage(text)).toBe(cleaned);
       }),
-      { numRuns: 300 },
+      { numRuns: caseCount(300) },
     );
     expect(cleanErrorMessage('1 '.repeat(9_000))).toHaveLength(MAX_ERROR_MESSAGE_CHARS);
     const cut = cleanErrorMessage('\ud83d\ude00'.repeat(MAX_ERROR_MESSAGE_CHARS).slice(1));

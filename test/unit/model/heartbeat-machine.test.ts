@@ -9,6 +9,7 @@ import {
   type Span,
   type Standing,
 } from '../../../src/model/heartbeat-machine.ts';
+import { caseCount } from '../../support/nightly.ts';
 
 interface Rhythm {
   readonly periodMs: number;
@@ -108,7 +109,7 @@ describe('a heartbeat', () => {
       fc.property(story, fc.array(second, { maxLength: 10 }), (drawn, looks) => {
         expect(byMachine(drawn, looks)).toEqual(bySecond(drawn));
       }),
-      { numRuns: 2_000 },
+      { numRuns: caseCount(2_000) },
     );
   });
 

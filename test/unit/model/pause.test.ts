@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePauses, NEVER_PAUSED, type Pause, pausedAt } from '../../../src/model/pause.ts';
+import { caseCount } from '../../support/nightly.ts';
 import { DAY_MS, recurrences } from '../../support/recurrences.ts';
 
 const HOUR_MS = 3_600_000;
@@ -51,7 +52,7 @@ describe('pauses', () => {
           expect(compiled.timesFor([...ofCheck, 'other']).isPausedAt(ms)).toBe(expected);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: caseCount(200) },
     );
   });
 
@@ -81,7 +82,7 @@ describe('pauses', () => {
           expect(isInSpan, new Date(ms).toISOString()).toBe(pausedAt(all, ofCheck, ms));
         }
       }),
-      { numRuns: 300 },
+      { numRuns: caseCount(300) },
     );
   });
 

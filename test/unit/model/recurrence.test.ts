@@ -8,6 +8,7 @@ import {
   type Recurrence,
   spanAt,
 } from '../../../src/model/recurrence.ts';
+import { caseCount } from '../../support/nightly.ts';
 import { DAY_MS, naiveStarts, recurrences } from '../../support/recurrences.ts';
 
 const HOUR_MS = 3_600_000;
@@ -124,7 +125,7 @@ describe('a recurrence', () => {
         expect(isWithin(mergedRecurrence(recurrence), instantMs)).toBe(isInside);
         if (isInside) expect(overAt(recurrence)).toBeGreaterThan(instantMs);
       }),
-      { numRuns: 400 },
+      { numRuns: caseCount(400) },
     );
   });
 });

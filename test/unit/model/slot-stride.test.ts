@@ -15,6 +15,7 @@ import {
   turnRuleOf,
 } from '../../../src/model/slot-stride.ts';
 import { FREQUENCIES } from '../../../src/model/vocabulary.ts';
+import { caseCount } from '../../support/nightly.ts';
 
 const INSTANT = fc.integer({ min: 0, max: Date.UTC(2200, 0, 1) });
 const SLOTS: fc.Arbitrary<SlotRule> = fc
@@ -47,7 +48,7 @@ describe('the turns of locations', () => {
           slotMs = nextSlotAfter(slots, slotMs);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: caseCount(50) },
     );
   });
 
@@ -58,7 +59,7 @@ describe('the turns of locations', () => {
           expect(nextTurnAfter(rule, instantMs)).toBe(nextSlotAfter(slots, instantMs));
         }
       }),
-      { numRuns: 50 },
+      { numRuns: caseCount(50) },
     );
   });
 
@@ -75,7 +76,7 @@ describe('the turns of locations', () => {
           expect(turnOf(slots, next, rule.stride)).toBe(rule.index);
         }
       }),
-      { numRuns: 50 },
+      { numRuns: caseCount(50) },
     );
   });
 

@@ -7,6 +7,7 @@ import { checkOf } from '../../../support/checks.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { makeTempFolder } from '../../../support/temp-folder.ts';
 
 const never = new AbortController().signal;
@@ -220,6 +221,6 @@ it('answers for every slot, whenever the process is killed', async () => {
         temp.remove();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: caseCount(60) },
   );
 });

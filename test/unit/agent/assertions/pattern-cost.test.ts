@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { patternSteps } from '../../../../src/agent/assertions/pattern-cost.ts';
+import { caseCount } from '../../../support/nightly.ts';
 
 const CHEAP = 5_000_000;
 
@@ -71,6 +72,6 @@ test('any text at all is read as a pattern without fault', () => {
     fc.property(fc.string({ unit: fc.constantFrom(...'ab.*+?(){}[]|\\^$1,:<>=!') }), (pattern) => {
       expect(patternSteps(pattern, 'aaa')).toBeGreaterThanOrEqual(0);
     }),
-    { numRuns: 2000 },
+    { numRuns: caseCount(2000) },
   );
 });

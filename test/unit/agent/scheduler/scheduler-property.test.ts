@@ -6,6 +6,7 @@ import { type Pause, pausedAt } from '../../../../src/model/pause.ts';
 import type { MissedSlots } from '../../../../src/model/result.ts';
 import { ownSlotsOf, type TurnRule } from '../../../../src/model/slot-stride.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';
 
 /** What a check's plan is drawn from: the tolerances of all of them differ. */
@@ -344,7 +345,7 @@ describe('Scheduler, whatever happens', () => {
         expectSafe(played, setting.concurrency);
         expectComplete(played);
       }),
-      { numRuns: 120 },
+      { numRuns: caseCount(120) },
     );
   });
 
@@ -354,7 +355,7 @@ describe('Scheduler, whatever happens', () => {
       fc.asyncProperty(fc.record(scene), happenings, async (setting, all) => {
         expectSafe(await play(setting, all), setting.concurrency);
       }),
-      { numRuns: 120 },
+      { numRuns: caseCount(120) },
     );
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseCheckFile } from '../../../../src/agent/source/check-file.ts';
 import { FileProblemsError } from '../../../../src/agent/source/file-problem.ts';
+import { caseCount } from '../../../support/nightly.ts';
 
 const CHECK = {
   id: 'a',
@@ -120,7 +121,7 @@ describe('a check file broken anywhere in any way', () => {
           expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: caseCount(400) },
     );
   });
 });

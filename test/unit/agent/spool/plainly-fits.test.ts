@@ -12,6 +12,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { plainlyFits } from '../../../../src/agent/spool/plainly-fits.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { httpDetail, wireResult } from '../../../support/wire-results.ts';
 
 /** Mostly ordinary, so that some results are. */
@@ -61,7 +62,7 @@ describe('plainlyFits', () => {
         const sent: unknown = JSON.parse(JSON.stringify(result));
         expect(checkResultSchema.safeParse(sent).error).toBeUndefined();
       }),
-      { numRuns: 3_000 },
+      { numRuns: caseCount(3_000) },
     );
     expect(taken).toBeGreaterThan(10);
     expect(plainlyFits(wireResult('s', { apiCheckResult: httpDetail() }))).toBe(true);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createScrubber } from '../../../../src/model/scrub/scrubber.ts';
 import { MASK } from '../../../../src/model/sensitive-headers.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { ENCODERS } from '../../../support/secret-encodings.ts';
 import { trickyText } from '../../../support/tricky-texts.ts';
 
@@ -80,7 +81,7 @@ describe('a secret in a text', () => {
         fc.pre(!isMaskedIn(secret, before) && !isMaskedIn(secret, after));
         expect(fault(form, secret, before, after)).toBeNull();
       }),
-      { numRuns: 60 },
+      { numRuns: caseCount(60) },
     );
   });
 
@@ -94,7 +95,7 @@ describe('a secret in a text', () => {
         });
         expect(faults).toEqual([]);
       }),
-      { numRuns: 25 },
+      { numRuns: caseCount(25) },
     );
   });
 
@@ -144,7 +145,7 @@ describe('a secret in a text', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
         expect(scrubber.text(text)).toBe(text);
       }),
-      { numRuns: 200 },
+      { numRuns: caseCount(200) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { createScrubber, NO_SECRETS } from '../../../../src/model/scrub/scrubber
 import { MASK } from '../../../../src/model/sensitive-headers.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/http-results.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { overTheWire, RESULT } from '../../wire/v1/arbitraries.ts';
 
 const SECRET = 'hunter2-correct-horse';
@@ -39,7 +40,7 @@ describe('a result that is scrubbed', () => {
         expect(JSON.stringify(scrubbed)).not.toContain(SECRET);
         expect(checkResultSchema.safeParse(overTheWire(scrubbed)).error).toBeUndefined();
       }),
-      { numRuns: 200 },
+      { numRuns: caseCount(200) },
     );
   });
 
@@ -62,7 +63,7 @@ describe('a result that is scrubbed', () => {
         expect(checkResultSchema.safeParse(overTheWire(scrubbed)).error).toBeUndefined();
         expect(scrubbed).toMatchObject({ id: result.id, checkId: result.checkId });
       }),
-      { numRuns: 200 },
+      { numRuns: caseCount(200) },
     );
   });
 

@@ -5,6 +5,7 @@ import {
   isSecretWorthy,
   NO_SECRETS,
 } from '../../../../src/model/scrub/scrubber.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { trickyText } from '../../../support/tricky-texts.ts';
 
 describe('what may be masked', () => {
@@ -204,7 +205,7 @@ describe('a line of JSON', () => {
         for (const text of Object.keys(Object(parsed)))
           expect(scrubber.holdsKnown(text)).toBe(false);
       }),
-      { numRuns: 150 },
+      { numRuns: caseCount(150) },
     );
   });
 });

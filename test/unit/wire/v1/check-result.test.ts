@@ -4,6 +4,7 @@ import { resultIdOf } from '../../../../src/model/ids.ts';
 import type { CheckResult, HttpDetail } from '../../../../src/model/result.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/http-results.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { overTheWire, RESULT } from './arbitraries.ts';
 
 function result(fields: Partial<CheckResult> = {}): CheckResult {
@@ -27,7 +28,7 @@ describe('a result on the wire', () => {
         const sent = overTheWire(made);
         expect(checkResultSchema.parse(sent)).toEqual(withoutProto(sent));
       }),
-      { numRuns: 150 },
+      { numRuns: caseCount(150) },
     );
   });
 
@@ -51,7 +52,7 @@ describe('a result on the wire', () => {
         // What is taken can be taken again: nothing in it is out of bounds.
         if (parsed.success) expect(checkResultSchema.parse(parsed.data)).toEqual(parsed.data);
       }),
-      { numRuns: 300 },
+      { numRuns: caseCount(300) },
     );
   });
 

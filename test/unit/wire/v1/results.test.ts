@@ -14,6 +14,7 @@ import {
   resultsEnvelope,
 } from '../../../../src/wire/v1/results.ts';
 import { resultOf } from '../../../support/http-results.ts';
+import { caseCount } from '../../../support/nightly.ts';
 import { overTheWire, RESULT } from './arbitraries.ts';
 
 const MISSED: MissedSlots = {
@@ -39,7 +40,7 @@ describe('a batch', () => {
         expect(batch.results.map(({ id }) => id)).toEqual(results.map(({ id }) => id));
         expect(batch.missed).toEqual([missedRecordOf(MISSED, 'berlin')]);
       }),
-      { numRuns: 40 },
+      { numRuns: caseCount(40) },
     );
   });
 

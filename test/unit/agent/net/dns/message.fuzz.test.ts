@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { decodeHeader, decodeMessage } from '../../../../../src/agent/net/dns/message.ts';
 import { judgeAnswer, judgeStreamed, makeQuery } from '../../../../../src/agent/net/dns/query.ts';
 import { answerTo, serviceBinding, u16, wireName } from '../../../../support/dns-wire.ts';
+import { caseCount } from '../../../../support/nightly.ts';
 
 const ALL_KINDS = answerTo(
   { id: 7, name: 'example.com', type: 1, edns: true, authenticData: false, protocol: 'UDP' },
@@ -44,7 +45,7 @@ function readInEveryWay(bytes: Buffer): void {
 it('survives random bytes', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 600 }), (bytes) => readInEveryWay(Buffer.from(bytes))),
-    { numRuns: 2000 },
+    { numRuns: caseCount(2000) },
   );
 });
 
@@ -54,7 +55,7 @@ it('survives random bytes behind an honest header', () => {
     fc.property(counts, fc.uint8Array({ maxLength: 600 }), (sizes, rest) =>
       readInEveryWay(Buffer.concat([u16(query.id, 0x8180, ...sizes), rest])),
     ),
-    { numRuns: 2000 },
+    { numRuns: caseCount(2000) },
   );
 });
 
@@ -73,7 +74,7 @@ it('survives honest messages with octets changed, cut and doubled', () => {
         if (doubled) readInEveryWay(Buffer.concat([bytes, bytes.subarray(12)]));
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: caseCount(3000) },
   );
 });
 
@@ -104,6 +105,6 @@ it('says the same as an independent reader about honest messages', () => {
       }));
       expect(read.ok && read.value.answers).toMatchObject(expected);
     }),
-    { numRuns: 300 },
+    { numRuns: caseCount(300) },
   );
 });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { StreamFrames } from '../../../../../src/agent/net/dns/stream-frames.ts';
 import { framed } from '../../../../support/dns-responder.ts';
+import { caseCount } from '../../../../support/nightly.ts';
 
 it('cuts messages out of the stream however it is cut itself', () => {
   const messages = fc.array(fc.uint8Array({ maxLength: 900 }), { maxLength: 5 });
@@ -19,7 +20,7 @@ it('cuts messages out of the stream however it is cut itself', () => {
       expect(received).toEqual(sent.map((message) => Buffer.from(message)));
       expect(frames.isEmpty).toBe(true);
     }),
-    { numRuns: 200 },
+    { numRuns: caseCount(200) },
   );
 });
 

@@ -8,6 +8,7 @@ import {
 } from '../../../../../src/service/features/assignment/capable.ts';
 import { assign } from '../../../../../src/service/features/assignment/rendezvous.ts';
 import { checkOf } from '../../../../support/checks.ts';
+import { caseCount } from '../../../../support/nightly.ts';
 
 const ABLE = { types: RUNNABLE_CHECK_TYPES.slice(), ipv6: true, icmp: true };
 
@@ -134,7 +135,7 @@ describe('the assignment of checks', () => {
         expect(new Set(moved.map(([, owner]) => owner))).toEqual(new Set([joining.id]));
         expect(moved.length).toBeLessThanOrEqual(1.2 * MANY * idealShare(agents, joining));
       }),
-      { numRuns: 15 },
+      { numRuns: caseCount(15) },
     );
   });
 
@@ -154,7 +155,7 @@ describe('the assignment of checks', () => {
           expect(Math.abs(taken - ideal)).toBeLessThanOrEqual(6 * Math.sqrt(ideal));
         }
       }),
-      { numRuns: 15 },
+      { numRuns: caseCount(15) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('the assignment of checks', () => {
           expect(Math.abs(own - ideal)).toBeLessThanOrEqual(6 * Math.sqrt(ideal));
         }
       }),
-      { numRuns: 15 },
+      { numRuns: caseCount(15) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createScrubber } from '../../../../../src/service/features/root-cause/scrub/scrubber.ts';
 import { secretsOfCheck } from '../../../../../src/service/features/root-cause/scrub/secrets-of-check.ts';
+import { caseCount } from '../../../../support/nightly.ts';
 import { checkOf } from '../../../../support/root-cause-cases.ts';
 import { encodingsOf } from '../../../../support/secret-encodings.ts';
 
@@ -55,7 +56,7 @@ describe('secrets that are known', () => {
           expect(scrubber.holdsKnown(scrubbed)).toBe(false);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: caseCount(60) },
     );
   });
 
