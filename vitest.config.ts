@@ -21,6 +21,12 @@ export default defineConfig({
     maxWorkers: WORKERS,
     // Transformed once for all projects and runs: most of a run's start was this.
     experimental: { fsModuleCache: true },
+    coverage: {
+      provider: 'v8',
+      include: ['src/**/*.ts'],
+      reporter: ['text-summary', 'json-summary', 'html'],
+      reportOnFailure: true,
+    },
     projects: [
       {
         test: {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { z } from 'zod';
 import { ENVIRONMENT } from '../../src/agent/config.ts';
 import { METRICS } from '../../src/agent/health/metrics-table.ts';
@@ -29,6 +31,21 @@ interface Schema {
 }
 
 const MAX_LISTED = 16;
+
+const LAST_TIMES = join(import.meta.dirname, '../../.ci/last-times.json');
+
+/** How long each part of CI took when its times were last recorded. */
+function ciTimesTable(): string {
+  const seconds: Readonly<Record<string, number>> = JSON.parse(readFileSync(LAST_TIMES, 'utf8'));
+  const total = Object.values(seconds).reduce((sum, one) => sum + one, 0);
+  return table(
+    ['Part', 'Seconds'],
+    [...Object.entries(seconds), ['in all', total] as const].map(([name, one]) => [
+      name,
+      String(one),
+    ]),
+  );
+}
 
 /** The README's tables by the name in their markers, each made from the data that the code uses. */
 export function readmeTables(): Readonly<Record<string, string>> {
@@ -75,6 +92,7 @@ export function readmeTables(): Readonly<Record<string, string>> {
         row.allowed,
       ]),
     ),
+    'ci-times': ciTimesTable(),
     'notice-variables': table(
       ['Variable', 'Value'],
       NOTICE_VARIABLES.map(({ name, meaning }) => [code(name), meaning]),

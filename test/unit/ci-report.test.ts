@@ -1,0 +1,139 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { makeTestFolder } from '../support/test-folder.ts';
+
+const CI = join(import.meta.dirname, '../../.ci');
+const ROOT = join(CI, '..');
+const NAMES = ['test', 'lts', 'system', 'containers', 'break', 'bench'];
+const LAST = { 'npm test': 100, 'system tests': 200, 'break tests': 100 };
+const FILE = 'test/system/icmp.test.ts';
+
+interface Test {
+  readonly name: string;
+  readonly status: 'passed' | 'failed' | 'pending';
+}
+
+function reportOf(...tests: readonly Test[]): object {
+  const count = (status: string): number => tests.filter((test) => test.status === status).length;
+  return {
+    numPassedTests: count('passed'),
+    numPendingTests: count('pending'),
+    numTodoTests: 0,
+    testResults: [
+      {
+        name: join(ROOT, FILE),
+        status: count('failed') > 0 ? 'failed' : 'passed',
+        message: '',
+        assertionResults: tests.map(({ name, status }) => ({
+          fullName: name,
+          status,
+          failureMessages: ['AssertionError: 1 is not 2\n    at somewhere'],
+        })),
+      },
+    ],
+  };
+}
+
+const PASSED = reportOf({ name: 'a passes', status: 'passed' });
+const FAILED = reportOf(
+  { name: 'a passes', status: 'passed' },
+  { name: "b's (last) fails", status: 'failed' },
+);
+
+/** The report of a run in which every part passed, but for `reports`; a null report is not there. */
+function report(
+  reports: Readonly<Record<string, object | null>> = {},
+  parts: readonly (readonly [name: string, seconds: number, status: number])[] = [
+    ['npm test', 50, 0],
+    ['system tests', 100, 0],
+    ['break tests', 50, 0],
+  ],
+): { readonly code: number | null; readonly text: string } {
+  const folder = makeTestFolder();
+  writeFileSync(join(folder, 'parts.tsv'), parts.map((part) => `${part.join('\t')}\n`).join(''));
+  writeFileSync(join(folder, 'last.json'), JSON.stringify(LAST));
+  const all = { ...Object.fromEntries(NAMES.map((name) => [name, PASSED])), ...reports };
+  for (const [name, one] of Object.entries(all)) {
+    if (one !== null) writeFileSync(join(folder, `${name}.json`), JSON.stringify(one));
+  }
+  const env = { ...process.env, LAST_TIMES: join(folder, 'last.json') };
+  const { status, stdout } = spawnSync(process.execPath, [join(CI, 'report.mjs'), folder], {
+    cwd: ROOT,
+    env,
+    encoding: 'utf8',
+  });
+  return { code: status, text: stdout };
+}
+
+describe('the report of a run of CI', () => {
+  it('ends with the count of tests, and says how long each part took', () => {
+    const { code, text } = report();
+    expect(code).toBe(0);
+    expect(text).toMatch(/\n6 passed, 0 failed\n$/);
+    expect(text).toContain('   50 s  npm test (last 100 s)\n');
+    expect(text).toContain('  200 s  in all (last 400 s)\n');
+    expect(text).not.toMatch(/Failed|Flaky|twice/);
+  });
+
+  it('names a failed test, its file, its reason, and the command that runs it alone', () => {
+    const { code, text } = report({ system: FAILED });
+    expect(code).toBe(1);
+    expect(text).toContain(
+      [
+        "  b's (last) fails",
+        '    AssertionError: 1 is not 2',
+        `    npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
+      ].join('\n'),
+    );
+    expect(text).toMatch(/\n6 passed, 1 failed\n$/);
+  });
+
+  it('names what failed and passed when repeated as flaky, and passes', () => {
+    const { code, text } = report({ system: FAILED, 'system.again': PASSED });
+    expect(code).toBe(0);
+    expect(text).toMatch(/Flaky: [^\n]+\n {2}b's \(last\) fails\n/);
+    expect(text).toMatch(/\n7 passed, 0 failed\n$/);
+  });
+
+  it('fails where a test failed twice', () => {
+    const { code, text } = report({ break: FAILED, 'break.again': FAILED });
+    expect(code).toBe(1);
+    expect(text).not.toContain('Flaky');
+    expect(text).toMatch(/, 1 failed\n$/);
+  });
+
+  it.each([
+    ['a test was skipped', { test: reportOf({ name: 'a', status: 'pending' }) }],
+    ['a part ended before it could report', { lts: null }],
+  ])('fails where %s', (_what, reports) => {
+    const { code, text } = report(reports);
+    expect(code).toBe(1);
+    expect(text).toMatch(/, 1 failed\n$/);
+  });
+
+  it('fails where a part failed outside of its tests, and names it', () => {
+    const { code, text } = report({}, [['npm run verify', 20, 1]]);
+    expect(code).toBe(1);
+    expect(text).toContain('Failed parts:\n  npm run verify\n');
+    expect(text).toMatch(/, 1 failed\n$/);
+  });
+
+  it('names a part that takes twice its share of the last run', () => {
+    const { text } = report({}, [
+      ['npm test', 100, 0],
+      ['system tests', 100, 0],
+      ['break tests', 200, 0],
+    ]);
+    expect(text).toMatch(/twice their share[^\n]*\n {2}break tests: 200 s, last 100 s of 400 s\n/);
+    expect(text).not.toContain('  npm test: ');
+  });
+
+  it('is given the files that are to be repeated', () => {
+    const file = join(makeTestFolder(), 'system.json');
+    writeFileSync(file, JSON.stringify(FAILED));
+    const args = [join(CI, 'failed-files.mjs'), file];
+    expect(execFileSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' })).toBe(`${FILE}\n`);
+  });
+});
