@@ -77,6 +77,11 @@ export class AssignedChecks {
     return this.#assignments;
   }
 
+  /** Whether the last answer brought checks that the agent did not have before. */
+  get hasNewChecks(): boolean {
+    return this.#unanswered.size > 0;
+  }
+
   /** What is to be kept for a start without the service. */
   get saved(): SavedAssignments {
     return {

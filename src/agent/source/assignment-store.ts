@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
 import { readAssignments, type SavedAssignments, writeAssignments } from './assignment-file.ts';
 import { assignmentsBox } from './sealed-lines.ts';
 
 export type { KeptSettings, SavedAssignments } from './assignment-file.ts';
 
-/** From a change to the writing of it. */
+/** From a change to the writing of it, and at least from one writing to the next. */
 const SAVE_DELAY_MS = 1_000;
 /** After the disk refused. */
 const RETRY_MS = 30_000;
@@ -37,6 +38,9 @@ export class AssignmentStore {
   #changes = 0;
   #written = 0;
   #writing: Promise<void> | null = null;
+  /** How many changes the last try to write had, and when it began (monotonic milliseconds). */
+  #tried = 0;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
   /** What the log was last told to be wrong; null since the last writing. */
   #told: string | null = null;
   #isClosed = false;
@@ -83,6 +87,23 @@ export class AssignmentStore {
     this.#schedule(SAVE_DELAY_MS);
   }
 
+  /**
+   * Writes what has changed without the usual delay, though once a second at most. Resolves when the
+   * file has it, when the disk refuses it, or when the signal aborts.
+   */
+  async saved(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const changes = this.#changes;
+    const isPending = (): boolean =>
+      this.#tried < changes && this.#told === null && !this.#isClosed && !signal.aborted;
+    if (this.#file === null) return;
+    while (isPending()) {
+      const waitMs = this.#triedAtMs + SAVE_DELAY_MS - clock.monotonicMs();
+      if (this.#writing === null && waitMs > 0) await sleep(clock, waitMs, signal);
+      else await isInTime(this.#writing ?? this.#begin(), signal);
+    }
+  }
+
   /** Writes what waits, and nothing from then on. */
   async close(): Promise<void> {
     this.#isClosed = true;
@@ -96,21 +117,26 @@ export class AssignmentStore {
     if (this.#file === null || this.#isClosed) return;
     // What comes while it is written follows behind.
     if (this.#cancel !== null || this.#writing !== null) return;
-    this.#cancel = this.#options.clock.after(delayMs, () => {
-      this.#cancel = null;
-      this.#writing = this.#write().then(() => {
-        this.#writing = null;
-        if (this.#written < this.#changes)
-          this.#schedule(this.#told === null ? SAVE_DELAY_MS : RETRY_MS);
-      });
+    this.#cancel = this.#options.clock.after(delayMs, () => void this.#begin());
+  }
+
+  #begin(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#writing = this.#write().then(() => {
+      this.#writing = null;
+      if (this.#written < this.#changes)
+        this.#schedule(this.#told === null ? SAVE_DELAY_MS : RETRY_MS);
     });
+    return this.#writing;
   }
 
   async #write(): Promise<void> {
-    const { dataDir, log, current, key } = this.#options;
+    const { dataDir, log, clock, current, key } = this.#options;
     const file = this.#file;
     if (file === null || dataDir === null) return;
     const changes = this.#changes;
+    this.#triedAtMs = clock.monotonicMs();
     try {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       await writeAssignments(file, current(), assignmentsBox(key()));
@@ -122,6 +148,8 @@ export class AssignmentStore {
       if (reason === this.#told) return;
       this.#told = reason;
       log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
+    } finally {
+      this.#tried = changes;
     }
   }
 }

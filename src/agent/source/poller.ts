@@ -137,7 +137,7 @@ export class Poller {
       const sentMs = clock.monotonicMs();
       const answer = await this.#poll(signal);
       if (signal.aborted) return;
-      const fault = answer.ok ? await this.#take(answer.value, listener) : answer.fault;
+      const fault = answer.ok ? await this.#take(answer.value, listener, signal) : answer.fault;
       if (fault?.kind === 'stopped') return;
       if (fault !== null) {
         await sleep(clock, this.#react(fault), signal);
@@ -185,7 +185,11 @@ export class Poller {
   }
 
   /** Takes one page; with the last of them all is told. */
-  async #take(page: PollResponse, listener: CheckListener): Promise<ServiceFault | null> {
+  async #take(
+    page: PollResponse,
+    listener: CheckListener,
+    signal: AbortSignal,
+  ): Promise<ServiceFault | null> {
     const { assigned, store, log } = this.#options;
     this.#leaseMs = page.leaseMs;
     if (this.#epoch !== 0 && page.epoch !== this.#epoch) {
@@ -214,6 +218,9 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    // Once this agent is gone, the service takes the slots up to its last poll as answered: so it must
+    // know after a restart which checks it had by then.
+    if (assigned.hasNewChecks) await store.saved(signal);
     return null;
   }
 

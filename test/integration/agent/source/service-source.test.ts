@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -425,6 +425,40 @@ it('keeps a change within a second, while it runs', async () => {
   await clock.advance(1000);
   await eventually(() => readdirSync(dataDir).includes('assignments.json'));
   expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
+});
+
+const given = (id: string) => ({ ...assignment(id), answeredUntil: 1_000 });
+
+it('has checks on disk that are new to it before it asks again', async () => {
+  const dataDir = folder();
+  const { answered } = await startAgent(dataDir);
+  await answered({ full: true, upsert: [given('a')] });
+  expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
+});
+
+it('writes new checks once a second at most, and asks again after that', async () => {
+  const dataDir = folder();
+  const { answered, clock, nextPoll } = await startAgent(dataDir);
+  const second = await answered({ full: true, upsert: [given('a')] });
+  second.answer({ revision: 2, upsert: [given('b')] });
+  await eventually(() => clock.pendingTimers === 2);
+  expect(clock.nextTimerInMs).toBeGreaterThan(REST_MS);
+  expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
+  await clock.advance(1_000);
+  await nextPoll();
+  expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a', 'b']);
+});
+
+it('asks again where the disk refuses new checks', async () => {
+  const dataDir = folder();
+  mkdirSync(join(dataDir, 'assignments.json', 'in the way'), { recursive: true });
+  const { answered, sets, logged } = await startAgent(dataDir);
+  const second = await answered({ full: true, upsert: [given('a')] });
+  second.answer({ revision: 2, upsert: [given('b')] });
+  await eventually(() => sets.length === 2);
+  expect(logged('warn')).toContainEqual(
+    expect.objectContaining({ msg: expect.stringContaining('cannot be kept on disk') }),
+  );
 });
 
 /** What an agent leaves that was given two checks. */
