@@ -9,6 +9,7 @@ import {
   type TestLocation,
   until,
 } from '../support/deployment.ts';
+import { copyMigratedDatabase } from '../support/new-database.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 
 /** Of `vedette agent`, after a fault of its own. */
@@ -31,6 +32,7 @@ const CRASH = {
 
 async function location() {
   const serviceDir = makeTestFolder();
+  copyMigratedDatabase(serviceDir);
   const service = await startService({ dataDir: serviceDir });
   const place = await service.addLocation('cellar');
   const dataDir = makeTestFolder();

@@ -23,10 +23,20 @@ import { type HostileWorld, useHostileWorld } from './hostile-world.ts';
 
 const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
 
+/** Takes all values in nightly runs, else a third of them, other ones for each field. */
+function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
+  let field = 0;
+  return (values) => {
+    field += 1;
+    return IS_NIGHTLY ? values : values.filter((_, index) => (index + field) % 3 === 0);
+  };
+}
+
 /** Whatever comes: the right 4xx, nothing of another account, nothing written. Over every route. */
 export function hostileSuite(kind: DatabaseKind): void {
   describe(`hostile input on ${kind}`, () => {
     const worldOf = useHostileWorld(kind);
+    const some = sampler();
     let before: Contents = {};
     beforeEach(async () => {
       before = await worldOf().victimsRows();
@@ -137,7 +147,8 @@ export function hostileSuite(kind: DatabaseKind): void {
         const known = route.query === null ? [] : Object.keys(exampleOf(route.query) as object);
         return [...known, '__proto__', "';--"].flatMap((name) => {
           const ids = REFERENCE.test(name) ? victimIds : [];
-          const values = known.includes(name) ? [...TEXTS, ...NUMBERS.map(String), ...ids] : ['a'];
+          const hostile = some([...TEXTS, ...NUMBERS.map(String)]);
+          const values = known.includes(name) ? [...hostile, ...ids] : ['a'];
           return values.map((value) => ({
             ...goodRequest(route, attacker),
             path: `${ownPath(route, attacker)}?${encoded(name)}=${encoded(value)}`,
@@ -163,8 +174,8 @@ export function hostileSuite(kind: DatabaseKind): void {
             const ids = isNamed ? victimIds : [];
             const values =
               typeof value === 'number'
-                ? [...NUMBERS, ...ids.filter(isNumber).map(Number)]
-                : [...TEXTS, ...ids];
+                ? [...some(NUMBERS), ...ids.filter(isNumber).map(Number)]
+                : [...some(TEXTS), ...ids];
             return values.map((leaf) => ({
               ...goodRequest(route, attacker),
               // New each time, so that none is refused for a name that another took.
@@ -175,7 +186,7 @@ export function hostileSuite(kind: DatabaseKind): void {
         // All of it would mean nothing where even the good ones are refused.
         const good = bodies.map((route) => goodRequest(route, attacker));
         expect(await faults(world, good, ({ status }) => status < 300)).toEqual([]);
-        expect(asked.length).toBeGreaterThan(500);
+        expect(asked.length).toBeGreaterThan(200);
         expect(await faults(world, asked, isRight)).toEqual([]);
       },
     );

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAuthority, type Identity } from '../../support/certificates.ts';
 import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
+import { copyMigratedDatabase } from '../../support/new-database.ts';
 import type { Reply } from '../../support/service-app.ts';
 import { makeTestFolder } from '../../support/test-folder.ts';
 
@@ -39,6 +40,7 @@ it('a client certificate from the API is shown to its host by an agent that runs
   const url = await listenForMembers(await authority.issue(), authority.cert);
   const member = await authority.issue({ commonName: 'member' });
   const [serviceFolder, agentFolder] = [makeTestFolder(), makeTestFolder()];
+  copyMigratedDatabase(serviceFolder);
   const service = await startService({ dataDir: serviceFolder });
   const place = await service.addLocation('office');
   const agent = await startAgent({
