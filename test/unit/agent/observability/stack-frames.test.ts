@@ -150,15 +150,11 @@ describe('a stack of a megabyte', () => {
     ['of lines that begin like frames', '\n    at '.repeat(MEGABYTE / 8), null],
     ['of opening brackets', `\n    at ${' ('.repeat(MEGABYTE / 2)}`, null],
   ])('%s is read in a moment', (_what, text, other) => {
-    const started = performance.now();
+    // Whatever is quadratic takes minutes: the test runs out of time.
     expect(told(`Error: ${text}${frame}`, other ?? text)).toEqual(['a dist/a.js:1:1']);
-    // Whatever is quadratic takes minutes.
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 
   it('of frames is read in a moment', () => {
-    const started = performance.now();
     expect(told(`Error: it broke${frame.repeat(MEGABYTE / frame.length)}`)).toHaveLength(50);
-    expect(performance.now() - started).toBeLessThan(1000);
   });
 });

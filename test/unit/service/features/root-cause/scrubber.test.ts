@@ -91,9 +91,8 @@ describe('secrets that are known', () => {
   it('make no text slow', () => {
     const scrubber = createScrubber(['\\\\\\\\"\\\\"\\"a1b2', `${'"\\'.repeat(20)}x1`]);
     for (const piece of ['\\', '%25', '&amp;', '"\\', '=', 'a=', '?a=', '://']) {
-      const startedMs = performance.now();
-      scrubber.text(piece.repeat(20_000 / piece.length));
-      expect(performance.now() - startedMs).toBeLessThan(5_000);
+      // In proportion to its length it takes a moment; with its square the test runs out of time.
+      expect(scrubber.text(piece.repeat(20_000 / piece.length))).not.toBe('');
     }
   });
 });
