@@ -93,7 +93,7 @@ export default defineConfig({
           ],
           testTimeout: 120_000,
           hookTimeout: 60_000,
-          // They share one folder of images, which podman lets one machine at a time use.
+          // Only one Podman host at a time can use the folder of images.
           fileParallelism: false,
           sequence: { groupOrder: 5 },
         },

@@ -33,14 +33,14 @@ const { rows } = JSON.parse(readFileSync(file, 'utf8'));
 const missing = MEASURES.filter((one) => !rows.some(({ measure }) => one.test(measure)));
 const faults = [...missing.map((one) => `no row has ${one}`), ...rows.flatMap(faultsOf)];
 console.log([...faults, `${rows.length} rows, ${faults.length} faults`].join('\n'));
-const testResults = faults.map((fault) => ({
-  name: 'test/bench/main.ts',
-  status: 'failed',
-  message: fault,
-  assertionResults: [],
-}));
-const counts = { numPassedTests: Number(faults.length === 0), numPendingTests: 0, numTodoTests: 0 };
-writeFileSync(report, JSON.stringify({ ...counts, testResults }));
+const name = `${process.cwd()}/test/bench/main.ts`;
+const isWhole = { fullName: 'the benchmark', status: 'passed', failureMessages: [] };
+const result =
+  faults.length === 0
+    ? { status: 'passed', message: '' }
+    : { status: 'failed', message: faults.join('; ') };
+const assertionResults = faults.length === 0 ? [isWhole] : [];
+writeFileSync(report, JSON.stringify({ testResults: [{ name, ...result, assertionResults }] }));
 process.exitCode = faults.length === 0 ? 0 : 1;
 
 function faultsOf(row) {

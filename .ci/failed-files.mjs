@@ -1,5 +1,6 @@
 // Prints the test files that failed, a line each: `node .ci/failed-files.mjs REPORT`.
 import { readTestReport } from './vitest-report.mjs';
 
-const { failures = [] } = readTestReport(process.argv[2]) ?? {};
-for (const file of new Set(failures.map((failure) => failure.file))) console.log(file);
+for (const { file, failures } of readTestReport(process.argv[2]) ?? []) {
+  if (failures.length > 0) console.log(file);
+}

@@ -1,6 +1,6 @@
-// The last lines of a run of CI: `node .ci/report.mjs FOLDER [--record]`. How long each part took, what failed and how
-// to run it alone, what was flaky, and one line that counts the tests. FOLDER has parts.tsv (name, seconds,
-// exit code) and Vitest's JSON reports, the one of a repetition as NAME.again.json.
+// The last lines of a run of CI: `node .ci/report.mjs FOLDER [--record|--nightly]`. How long each part took,
+// what failed and how to run it alone, what was flaky, and one line that counts the tests. FOLDER has
+// parts.tsv (name, seconds, exit code) and Vitest's JSON reports, the one of a repetition as NAME.again.json.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readTestReport } from './vitest-report.mjs';
 
@@ -14,6 +14,15 @@ const COMMANDS = {
   break: VITEST,
   bench: 'npm run bench -- --short #',
 };
+/** What `.ci/run` sets: with the same values the same cases are tried. */
+const SETTINGS = [
+  'NIGHTLY',
+  'FUZZ_SEED',
+  'BREAK_SEED',
+  'KILL_SEED',
+  'BREAK_FACTOR',
+  'SOAK_MINUTES',
+];
 const LONGER = 2;
 /** A short part may take a few seconds more by chance. */
 const MIN_LONGER_SECONDS = 20;
@@ -22,39 +31,30 @@ const [folder, option] = process.argv.slice(2);
 const lastFile = process.env.LAST_TIMES ?? `${import.meta.dirname}/last-times.json`;
 const parts = readFileSync(`${folder}/parts.tsv`, 'utf8').trimEnd().split('\n').map(partOf);
 const last = JSON.parse(readFileSync(lastFile, 'utf8'));
-const reports = Object.entries(COMMANDS).map(([name, command]) => ({
-  name,
-  command,
-  first: readTestReport(`${folder}/${name}.json`),
-  again: readTestReport(`${folder}/${name}.again.json`),
-}));
-const broken = reports.filter(({ first }) => first === null).map(({ name }) => name);
-const failures = reports.flatMap(({ first, again, command }) =>
-  ((again ?? first)?.failures ?? []).map((failure) => ({ ...failure, command })),
-);
-const flaky = reports.flatMap(({ first, again, command }) =>
-  (again === null ? [] : flakyOf(first, again)).map((failure) => ({ ...failure, command })),
-);
-const passed = reports.reduce((sum, { first }) => sum + (first?.passed ?? 0), 0) + flaky.length;
-const skipped = reports.reduce((sum, { first }) => sum + (first?.skipped ?? 0), 0);
+const total = sum(parts.map(({ seconds }) => seconds));
+const reports = Object.entries(COMMANDS).map(([name, command]) => reportOf(name, command));
+const broken = reports.filter(({ files }) => files === null).map(({ name }) => name);
+const files = reports.flatMap((report) => report.files ?? []);
+const failures = files.flatMap((file) => file.failures);
+const flaky = reports.flatMap((report) => report.flaky);
 const failedParts = parts.filter(({ status }) => status !== 0).map(({ name }) => name);
-
-if (option === '--record') {
-  const times = Object.fromEntries(parts.map(({ name, seconds }) => [name, seconds]));
-  writeFileSync(lastFile, `${JSON.stringify(times, null, 2)}\n`);
-}
-
-print('\nTimes', timesTable());
-print('Took twice their share of the last run', longerParts());
-print('Failed parts', failedParts);
-print('Failed', failures.map(describe));
-print('Ended before they could report', broken);
-print('Flaky: failed, and passed when repeated', flaky.map(describe));
-console.log(`\n${skipped} skipped; a skipped test counts as failed here`);
+const skipped = sum(files.map((file) => file.skipped));
 // What fails outside of any test counts as one.
 const named = failures.length + broken.length + skipped;
 const failed = named === 0 && failedParts.length > 0 ? 1 : named;
-console.log(`${passed} passed, ${failed} failed`);
+
+if (option === '--record' && failed === 0) {
+  const times = Object.fromEntries(parts.map(({ name, seconds }) => [name, seconds]));
+  writeFileSync(lastFile, `${JSON.stringify(times, null, 2)}\n`);
+}
+print('\nTimes', timesTable());
+if (option !== '--nightly') print('Took twice their share of the last run', longerParts());
+print('Failed parts', failedParts);
+print('Ended before they could report', broken);
+print('Failed', failures.map(describe));
+print('Flaky: failed, and passed when repeated', flaky.map(describe));
+console.log(`\n${skipped} skipped; a skipped test counts as failed here`);
+console.log(`${sum(files.map((file) => file.passed))} passed, ${failed} failed`);
 process.exitCode = failed > 0 ? 1 : 0;
 
 function partOf(line) {
@@ -62,8 +62,30 @@ function partOf(line) {
   return { name, seconds: Number(seconds), status: Number(status) };
 }
 
+/** A file that was repeated counts as it was then; what failed only before is flaky. */
+function reportOf(name, command) {
+  const first = readTestReport(`${folder}/${name}.json`);
+  const again = new Map(
+    (readTestReport(`${folder}/${name}.again.json`) ?? []).map((file) => [file.file, file]),
+  );
+  const withCommand = (file) => ({
+    ...file,
+    failures: file.failures.map((failure) => ({ ...failure, command })),
+  });
+  return {
+    name,
+    files: first?.map((file) => withCommand(again.get(file.file) ?? file)) ?? null,
+    flaky: (first ?? []).flatMap((file) => flakyOf(withCommand(file), again.get(file.file))),
+  };
+}
+
+function flakyOf(first, again) {
+  if (again === undefined) return [];
+  const still = new Set(again.failures.map(({ name }) => name));
+  return first.failures.filter(({ name }) => !still.has(name));
+}
+
 function timesTable() {
-  const total = sum(parts.map(({ seconds }) => seconds));
   const rows = parts.map(({ name, seconds, status }) => {
     const before = last[name] === undefined ? 'new' : `last ${last[name]} s`;
     return `${String(seconds).padStart(5)} s  ${name}${status === 0 ? '' : ' FAILED'} (${before})`;
@@ -73,29 +95,25 @@ function timesTable() {
 
 /** By shares of the whole, since one machine is slower than another. */
 function longerParts() {
-  const total = sum(parts.map(({ seconds }) => seconds));
   const lastTotal = sum(Object.values(last));
   return parts
     .filter(({ name, seconds }) => {
-      const expected = ((last[name] ?? seconds) / lastTotal) * total;
+      if (last[name] === undefined) return false;
+      const expected = (last[name] / lastTotal) * total;
       return seconds >= LONGER * expected && seconds - expected >= MIN_LONGER_SECONDS;
     })
     .map(({ name, seconds }) => `${name}: ${seconds} s, last ${last[name]} s of ${lastTotal} s`);
 }
 
-function flakyOf(first, again) {
-  const still = new Set(again.failures.map(nameOf));
-  return first.failures.filter((failure) => !still.has(nameOf(failure)));
-}
-
-function nameOf({ file, name }) {
-  return `${file} ${name}`;
-}
-
 function describe({ file, name, message, command }) {
-  const reason = message.split('\n')[0];
+  const lines = message.split('\n');
+  const seeds = lines.filter((line, index) => index > 0 && /\bseed\b/i.test(line));
   const only = name === null ? '' : ` -t '${patternOf(name)}'`;
-  return `${name ?? 'the file as a whole'}\n    ${reason}\n    ${command} ${file}${only}`;
+  const settings = SETTINGS.filter((setting) => process.env[setting] !== undefined)
+    .map((setting) => `${setting}=${process.env[setting]} `)
+    .join('');
+  const run = `${settings}${command} ${file}${only}`;
+  return [name ?? `${file} as a whole`, lines[0], ...seeds, run].join('\n    ');
 }
 
 /** The name as a regular expression, in single quotes of a shell. */
@@ -104,7 +122,7 @@ function patternOf(name) {
 }
 
 function sum(numbers) {
-  return numbers.reduce((total, number) => total + number, 0);
+  return numbers.reduce((all, number) => all + number, 0);
 }
 
 function print(title, lines) {

@@ -1,31 +1,38 @@
 // Reads what Vitest's JSON reporter wrote.
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 /**
- * @typedef {{ name: string, file: string, message: string }} Failure `name` is null where the file itself
- *   failed: it could not be loaded, or a hook failed
- * @typedef {{ passed: number, skipped: number, failures: Failure[] }} TestReport
+ * @typedef {{ file: string, name: string | null, message: string }} Failure `name` is null where the file
+ *   itself failed: it could not be loaded, or a hook failed
+ * @typedef {{ file: string, passed: number, skipped: number, failures: Failure[] }} FileReport
  */
 
-/** @returns {TestReport | null} null where there is no report, since Vitest broke before it could write one */
+/** @returns {FileReport[] | null} null where there is no whole report: Vitest broke before it could write one */
 export function readTestReport(path) {
-  if (!existsSync(path)) return null;
-  const report = JSON.parse(readFileSync(path, 'utf8'));
-  const files = report.testResults.map(({ name, message, status, assertionResults }) => ({
-    file: relative(process.cwd(), name),
-    message,
-    hasFailed: status === 'failed',
-    failures: assertionResults
-      .filter((test) => test.status === 'failed')
-      .map((test) => ({ name: test.fullName, message: test.failureMessages.join('\n') })),
-  }));
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).testResults.map(fileReport);
+  } catch (error) {
+    if (error instanceof SyntaxError || error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+function fileReport({ name, message, status, assertionResults }) {
+  const file = relative(process.cwd(), name);
+  const count = (...wanted) =>
+    assertionResults.filter((test) => wanted.includes(test.status)).length;
+  const failures = assertionResults
+    .filter((test) => test.status === 'failed')
+    .map((test) => ({ file, name: test.fullName, message: test.failureMessages.join('\n') }));
+  // After a hook that failed its tests count as skipped.
+  const isFailedOutside = status === 'failed' && failures.length === 0;
   return {
-    passed: report.numPassedTests,
-    skipped: report.numPendingTests + report.numTodoTests,
-    failures: files.flatMap(({ file, message, hasFailed, failures }) => {
-      const own = hasFailed && failures.length === 0 ? [{ name: null, message }] : failures;
-      return own.map((failure) => ({ file, ...failure }));
-    }),
+    file,
+    passed: count('passed'),
+    skipped: isFailedOutside ? 0 : assertionResults.length - count('passed', 'failed'),
+    failures: isFailedOutside
+      ? [{ file, name: null, message: message || 'a hook failed' }]
+      : failures,
   };
 }

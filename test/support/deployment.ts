@@ -111,7 +111,7 @@ export function newApiKey(): string {
   return `vk_${randomBytes(16).toString('hex')}`;
 }
 
-/** Of a service that is given none: with its database, unless that is elsewhere. */
+/** The DATA_DIR of a service that is given none: it has a migrated database unless DATABASE_URL is set. */
 function ownDataDir(databaseUrl: string | undefined): string {
   const folder = makeTestFolder();
   if (databaseUrl === undefined) copyMigratedDatabase(folder);

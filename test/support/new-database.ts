@@ -13,12 +13,12 @@ export async function newDatabase(
   return { dataDir };
 }
 
-/** Fills a DATA_DIR as the first start of a service does, which takes seconds, without its schema. */
+/** Copies a database without the schema into a DATA_DIR: making one takes seconds. */
 export function copyEmptyDatabase(dataDir: string): void {
   cpSync(inject('pglite').emptyFolder, dataDir, { recursive: true });
 }
 
-/** As copyEmptyDatabase, with the schema of this release. */
+/** Copies a database with the schema of this release into a DATA_DIR. */
 export function copyMigratedDatabase(dataDir: string): void {
   cpSync(inject('pglite').migratedFolder, dataDir, { recursive: true });
 }

@@ -1,12 +1,12 @@
 import type { DatabaseKind } from './databases.ts';
 
-/** Set by `.ci/run --nightly`: tests then do all they can, else what shows a fault in little time. */
+/** Set by `.ci/run --nightly`: tests then do all they can, otherwise a short selection. */
 export const IS_NIGHTLY = process.env.NIGHTLY === '1';
 
 /**
  * The databases that a test runs on.
  *
- * @param first the one on which a fault would show sooner; the other one has its turn in the nightly run
+ * @param first the one on which a fault would show sooner; the other one runs only nightly
  */
 export function databasesToTest(first: DatabaseKind): readonly DatabaseKind[] {
   const other: DatabaseKind = first === 'pglite' ? 'postgres' : 'pglite';

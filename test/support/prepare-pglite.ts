@@ -4,9 +4,11 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -36,6 +38,11 @@ export interface PgliteTemplates {
   readonly migratedArchive: string;
 }
 
+const DAY_MS = 86_400_000;
+/** Beside the migrations, what the templates are made by. */
+const MADE_BY = ['store/migrate.ts', 'store/pglite.ts', 'store/data-folder.ts'].map((file) =>
+  join(import.meta.dirname, '../../src/service', file),
+);
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/vedette-tests');
 
 /** Makes the templates once for each release of PGlite and each set of migrations. */
@@ -63,12 +70,15 @@ async function fingerprint(): Promise<string> {
   const migrations = await readMigrations(MIGRATIONS_FOLDER);
   const hash = createHash('sha256').update(version);
   for (const { name, checksum } of migrations) hash.update(`\n${name} ${checksum}`);
+  for (const file of [...MADE_BY, import.meta.filename]) hash.update(readFileSync(file));
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The folder appears when it is whole, so that an interrupted run leaves nothing half made. */
+/**
+ * The folder appears when it is whole: an interrupted run leaves nothing that looks finished, and of
+ * two runs at once the second one takes what the first one made.
+ */
 async function make(folder: string): Promise<void> {
-  rmSync(CACHE, { recursive: true, force: true });
   mkdirSync(CACHE, { recursive: true });
   const unfinished = mkdtempSync(join(CACHE, 'new-'));
   const { emptyFolder, migratedFolder, migratedArchive } = templatesIn(unfinished);
@@ -83,5 +93,19 @@ async function make(folder: string): Promise<void> {
   const archive = await database.dumpDataDir('none');
   await database.close();
   writeFileSync(migratedArchive, Buffer.from(await archive.arrayBuffer()));
+  if (existsSync(folder)) {
+    rmSync(unfinished, { recursive: true });
+    return;
+  }
+  removeStale(folder);
   renameSync(unfinished, folder);
+}
+
+/** Templates of other migrations or releases, and what interrupted runs left, unless a run may still use them. */
+function removeStale(folder: string): void {
+  for (const name of readdirSync(CACHE)) {
+    const path = join(CACHE, name);
+    const isOld = Date.now() - statSync(path).mtimeMs > DAY_MS;
+    if (isOld && path !== folder) rmSync(path, { recursive: true, force: true });
+  }
 }

@@ -20,7 +20,7 @@ export interface PostgresTemplate {
   readonly migrated: string;
 }
 
-/** Of all workers: each has a pool of five for each store that it holds open. */
+/** For all workers together; each open store has a pool of five. */
 const CONNECTIONS = '300';
 
 /** Starts the server before the tests of a run, and removes it after them. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
 
-/** Set FUZZ_SEED to make the same random cases again, as CI does so that none of them is chance. */
+/** FUZZ_SEED repeats random cases. CI sets it, so that two runs of it try the same ones. */
 const seed = process.env.FUZZ_SEED;
 if (seed !== undefined) fc.configureGlobal({ seed: Number(seed) });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PGlite } from '@electric-sql/pglite';
+import { PGlite, type Results } from '@electric-sql/pglite';
 import { inject } from 'vitest';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { migrate } from '../../src/service/store/migrate.ts';
@@ -32,6 +32,21 @@ class ReusablePglite extends PGlite {
     if (!this.#isKept) await super.close();
   }
 
+  override async query<Row>(...args: Parameters<PGlite['query']>): Promise<Results<Row>> {
+    this.#noteChange(args[0]);
+    return await super.query<Row>(...args);
+  }
+
+  override async exec(...args: Parameters<PGlite['exec']>): ReturnType<PGlite['exec']> {
+    this.#noteChange(args[0]);
+    return await super.exec(...args);
+  }
+
+  /** A test that ends in the middle of a change to the schema must not break the next file. */
+  #noteChange(statement: string): void {
+    if (/\b(create|alter|drop)\b/i.test(statement)) this.isMigrated = false;
+  }
+
   override async listen(...args: Parameters<PGlite['listen']>): ReturnType<PGlite['listen']> {
     const end = await super.listen(...args);
     this.#endListening.add(end);
@@ -47,7 +62,6 @@ let kept: ReusablePglite | null = null;
 /** A database in which nothing was made yet, in memory. */
 export async function openEmptyPglite(clock: Clock): Promise<Store> {
   const database = await takeDatabase();
-  database.isMigrated = false;
   const store = new PgliteStore(database, { clock, log: silentLog() });
   await emptySchema(store);
   return store;
@@ -62,8 +76,8 @@ export async function openMigratedPglite(clock: Clock): Promise<Store> {
   } else {
     await emptySchema(store);
     await migrate(store, silentLog());
-    database.isMigrated = true;
   }
+  database.isMigrated = true;
   return store;
 }
 

@@ -244,12 +244,12 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       key: location.key,
       env: { NODE_EXTRA_CA_CERTS: caFile() },
     });
-    await until(
-      () => metricsOf(agent),
-      (metric) => metric('vedette_uploaded_total') >= urls.length,
-    );
     for (const id of ids) {
-      const [result] = (await service.ask(`/v1/check-results/${id}`)).json;
+      const { json } = await until(
+        () => service.ask(`/v1/check-results/${id}`),
+        (answer) => answer.json.length > 0,
+      );
+      const [result] = json;
       expect(result).toMatchObject({
         hasFailures: false,
         apiCheckResult: { response: { status: 200, body: 'ok' } },

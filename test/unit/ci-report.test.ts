@@ -15,17 +15,15 @@ interface Test {
   readonly status: 'passed' | 'failed' | 'pending';
 }
 
-function reportOf(...tests: readonly Test[]): object {
-  const count = (status: string): number => tests.filter((test) => test.status === status).length;
+/** @param hook what a hook failed with, so that its tests were skipped */
+function reportOf(tests: readonly Test[], hook = ''): object {
+  const hasFailed = hook !== '' || tests.some(({ status }) => status === 'failed');
   return {
-    numPassedTests: count('passed'),
-    numPendingTests: count('pending'),
-    numTodoTests: 0,
     testResults: [
       {
         name: join(ROOT, FILE),
-        status: count('failed') > 0 ? 'failed' : 'passed',
-        message: '',
+        status: hasFailed ? 'failed' : 'passed',
+        message: hook,
         assertionResults: tests.map(({ name, status }) => ({
           fullName: name,
           status,
@@ -36,11 +34,15 @@ function reportOf(...tests: readonly Test[]): object {
   };
 }
 
-const PASSED = reportOf({ name: 'a passes', status: 'passed' });
-const FAILED = reportOf(
+const PASSED = reportOf([
+  { name: 'a passes', status: 'passed' },
+  { name: "b's (last) fails", status: 'passed' },
+]);
+const FAILED = reportOf([
   { name: 'a passes', status: 'passed' },
   { name: "b's (last) fails", status: 'failed' },
-);
+]);
+const HOOK_FAILED = reportOf([{ name: 'a passes', status: 'pending' }], 'Error: no port');
 
 /** The report of a run in which every part passed, but for `reports`; a null report is not there. */
 function report(
@@ -58,7 +60,7 @@ function report(
   for (const [name, one] of Object.entries(all)) {
     if (one !== null) writeFileSync(join(folder, `${name}.json`), JSON.stringify(one));
   }
-  const env = { ...process.env, LAST_TIMES: join(folder, 'last.json') };
+  const env = { PATH: process.env.PATH, FUZZ_SEED: '7', LAST_TIMES: join(folder, 'last.json') };
   const { status, stdout } = spawnSync(process.execPath, [join(CI, 'report.mjs'), folder], {
     cwd: ROOT,
     env,
@@ -71,7 +73,7 @@ describe('the report of a run of CI', () => {
   it('ends with the count of tests, and says how long each part took', () => {
     const { code, text } = report();
     expect(code).toBe(0);
-    expect(text).toMatch(/\n6 passed, 0 failed\n$/);
+    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
     expect(text).toContain('   50 s  npm test (last 100 s)\n');
     expect(text).toContain('  200 s  in all (last 400 s)\n');
     expect(text).not.toMatch(/Failed|Flaky|twice/);
@@ -84,17 +86,24 @@ describe('the report of a run of CI', () => {
       [
         "  b's (last) fails",
         '    AssertionError: 1 is not 2',
-        `    npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
+        `    FUZZ_SEED=7 npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
       ].join('\n'),
     );
-    expect(text).toMatch(/\n6 passed, 1 failed\n$/);
+    expect(text).toMatch(/\n11 passed, 1 failed\n$/);
   });
 
   it('names what failed and passed when repeated as flaky, and passes', () => {
     const { code, text } = report({ system: FAILED, 'system.again': PASSED });
     expect(code).toBe(0);
     expect(text).toMatch(/Flaky: [^\n]+\n {2}b's \(last\) fails\n/);
-    expect(text).toMatch(/\n7 passed, 0 failed\n$/);
+    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
+  });
+
+  it('takes a file in which a hook failed as it was when repeated', () => {
+    const { code, text } = report({ system: HOOK_FAILED, 'system.again': PASSED });
+    expect(code).toBe(0);
+    expect(text).toContain(`  ${FILE} as a whole\n    Error: no port\n`);
+    expect(text).toMatch(/\n12 passed, 0 failed\n$/);
   });
 
   it('fails where a test failed twice', () => {
@@ -105,8 +114,9 @@ describe('the report of a run of CI', () => {
   });
 
   it.each([
-    ['a test was skipped', { test: reportOf({ name: 'a', status: 'pending' }) }],
+    ['a test was skipped', { test: reportOf([{ name: 'a', status: 'pending' }]) }],
     ['a part ended before it could report', { lts: null }],
+    ['a hook failed', { system: HOOK_FAILED }],
   ])('fails where %s', (_what, reports) => {
     const { code, text } = report(reports);
     expect(code).toBe(1);

@@ -77,7 +77,7 @@ export class AssignedChecks {
     return this.#assignments;
   }
 
-  /** Whether the last answer brought checks that the agent did not have before. */
+  /** Whether the last answer brought checks that are new to this agent and were due before. */
   get hasNewChecks(): boolean {
     return this.#unanswered.size > 0;
   }

@@ -38,7 +38,7 @@ export class AssignmentStore {
   #changes = 0;
   #written = 0;
   #writing: Promise<void> | null = null;
-  /** How many changes the last try to write had, and when it began (monotonic milliseconds). */
+  /** How many changes the last try to write had, and when it ended (monotonic milliseconds). */
   #tried = 0;
   #triedAtMs = Number.NEGATIVE_INFINITY;
   /** What the log was last told to be wrong; null since the last writing. */
@@ -136,7 +136,6 @@ export class AssignmentStore {
     const file = this.#file;
     if (file === null || dataDir === null) return;
     const changes = this.#changes;
-    this.#triedAtMs = clock.monotonicMs();
     try {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       await writeAssignments(file, current(), assignmentsBox(key()));
@@ -150,6 +149,7 @@ export class AssignmentStore {
       log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
     } finally {
       this.#tried = changes;
+      this.#triedAtMs = clock.monotonicMs();
     }
   }
 }

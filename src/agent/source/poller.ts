@@ -218,10 +218,25 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
-    // Once this agent is gone, the service takes the slots up to its last poll as answered: so it must
-    // know after a restart which checks it had by then.
-    if (assigned.hasNewChecks) await store.saved(signal);
+    if (assigned.hasNewChecks) await this.#keepNewChecks(signal);
     return null;
+  }
+
+  /**
+   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up to its
+   * last poll as answered, so after a restart it must know which checks it had by then. A disk that hangs
+   * costs no lease: polls go on after a third of it.
+   */
+  async #keepNewChecks(signal: AbortSignal): Promise<void> {
+    const { clock, store, log } = this.#options;
+    const limit = new AbortController();
+    const cancel = clock.after(this.#leaseMs / 3, () => limit.abort());
+    try {
+      await store.saved(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+    if (limit.signal.aborted) log.warn('the disk is slow: new checks run that are not on it yet');
   }
 
   /**

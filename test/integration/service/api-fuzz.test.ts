@@ -1,3 +1,3 @@
 import { apiFuzzSuite } from '../../support/service-suites/api-fuzz-suite.ts';
 
-apiFuzzSuite('pglite', { requests: 200, maxNever: 110 });
+apiFuzzSuite('pglite', { requests: 400, maxNever: 80 });

@@ -36,7 +36,6 @@ function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
 export function hostileSuite(kind: DatabaseKind): void {
   describe(`hostile input on ${kind}`, () => {
     const worldOf = useHostileWorld(kind);
-    const some = sampler();
     let before: Contents = {};
     beforeEach(async () => {
       before = await worldOf().victimsRows();
@@ -143,6 +142,7 @@ export function hostileSuite(kind: DatabaseKind): void {
               path: route.url.replaceAll(/:\w+/g, part),
             })),
       );
+      const some = sampler();
       const inQueries = heard(routes).flatMap((route) => {
         const known = route.query === null ? [] : Object.keys(exampleOf(route.query) as object);
         return [...known, '__proto__', "';--"].flatMap((name) => {
@@ -166,6 +166,7 @@ export function hostileSuite(kind: DatabaseKind): void {
         const { routes, victim } = world;
         const attacker = await world.newAttacker();
         const victimIds = idsIn(victim);
+        const some = sampler();
         const bodies = routes.filter((each) => each.access.kind === access && each.body !== null);
         const asked = eachHandler(bodies).flatMap((route) => {
           const base = bodyOf(route, attacker);

@@ -92,7 +92,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
     serviceKills: services.length - 1,
   };
   console.info(`on ${kind}: ${JSON.stringify({ kills, ...counts })}`);
-  expect(Math.min(counts.finals, counts.missed, counts.done)).toBeGreaterThan(kills / 2);
+  expect(Math.min(counts.finals, counts.missed, counts.done)).toBeGreaterThan(0);
   expect(counts.serviceKills > 0).toBe(serviceFails);
 
   async function untilItsTimeHasCome(life: AgentLife, number: number): Promise<void> {
@@ -102,12 +102,17 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
       return;
     }
     await life.logged(RUNS);
-    // The first one has all its checks for too short a time to have them on disk.
-    if (number > 0)
+    // The first one may not have its checks on disk yet, and every fifth has done nothing yet.
+    if (number === 0) {
+      await pause(random() * 300);
+      return;
+    }
+    if (number % 5 !== 2) {
       await until(
         async () => life.doneFinals(),
         ({ length }) => length > 0,
       );
+    }
     await pause(300 + random() * 700);
     if (number % 5 !== 1 || serviceFails) return;
     await addChecksTo(service)(LATER_CHECKS);

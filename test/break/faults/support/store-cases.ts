@@ -117,7 +117,8 @@ async function leftOpen({ faulty, store }: FaultLab): Promise<readonly string[]>
     return row?.id;
   };
   const [row] = await store.query<{ idle: number }>(
-    `select count(*) as idle from pg_stat_activity where state like 'idle in transaction%'`,
+    `select count(*) as idle from pg_stat_activity
+     where datname = current_database() and state like 'idle in transaction%'`,
   );
   // Each statement has its own, unless somebody left one open.
   const first = await transactionOf();

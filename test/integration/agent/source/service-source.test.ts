@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { open, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
@@ -27,6 +27,7 @@ import { makeTempFolder } from '../../../support/temp-folder.ts';
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 };
 /** Between two polls that end at once. */
 const REST_MS = 250;
+const LEASE_MS = 15_000;
 const KEY = `pl_${'0'.repeat(32)}`;
 const OTHER_KEY = `pl_${'1'.repeat(32)}`;
 
@@ -441,12 +442,31 @@ it('writes new checks once a second at most, and asks again after that', async (
   const { answered, clock, nextPoll } = await startAgent(dataDir);
   const second = await answered({ full: true, upsert: [given('a')] });
   second.answer({ revision: 2, upsert: [given('b')] });
-  await eventually(() => clock.pendingTimers === 2);
+  // Two wait for the second to be over, and one for a third of the lease.
+  await eventually(() => clock.pendingTimers === 3);
   expect(clock.nextTimerInMs).toBeGreaterThan(REST_MS);
   expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a']);
   await clock.advance(1_000);
   await nextPoll();
   expect((await kept(dataDir)).assignments.map(({ check }) => check.id)).toEqual(['a', 'b']);
+});
+
+it('asks again after a third of the lease where the disk hangs', async () => {
+  const dataDir = folder();
+  const { answered, clock, nextPoll, logged } = await startAgent(dataDir);
+  const second = await answered({ full: true, upsert: [given('a')] });
+  // Whoever opens a pipe to write waits for a reader.
+  const pipe = join(dataDir, 'assignments.json.new');
+  execFileSync('mkfifo', [pipe]);
+  onTestFinished(async () => void (await readFile(pipe)));
+  await clock.advance(1_000);
+  second.answer({ revision: 2, upsert: [given('b')] });
+  await eventually(() => (clock.nextTimerInMs ?? 0) > REST_MS);
+  await clock.advance(LEASE_MS / 3);
+  await nextPoll();
+  expect(logged('warn').map(({ msg }) => msg)).toContainEqual(
+    expect.stringContaining('the disk is slow'),
+  );
 });
 
 it('asks again where the disk refuses new checks', async () => {

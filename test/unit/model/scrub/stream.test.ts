@@ -64,7 +64,7 @@ describe('a text in pieces', () => {
         const streamed = await joined(scrubber.stream(piecesOf(bytes, sizes), { isCut }));
         expect(streamed.equals(whole)).toBe(true);
       }),
-      { numRuns: caseCount(20) },
+      { numRuns: caseCount(35) },
     );
   });
 
