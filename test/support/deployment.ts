@@ -223,6 +223,26 @@ export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boo
   }
 }
 
+/** A key may list results 60 times a minute. */
+const LIST_EVERY_MS = 1_050;
+
+/**
+ * Resolves with the list of a check's results, newest first, when it has at least `count` of them.
+ * @param query `?resultType=FINAL`, for example
+ */
+export async function untilResults(
+  ask: (path: string) => Promise<Reply>,
+  checkId: string,
+  { count = 1, query = '' } = {},
+): Promise<Reply> {
+  for (;;) {
+    const reply = await ask(`/v1/check-results/${checkId}${query}`);
+    if (reply.status !== 200) throw new Error(`list of results: ${reply.status} ${reply.text}`);
+    if (reply.json.length >= count) return reply;
+    await new Promise((resolve) => setTimeout(resolve, LIST_EVERY_MS));
+  }
+}
+
 /** Slots that a location ran or missed, by check, from the database. Times in epoch milliseconds. */
 export interface SlotRecord {
   readonly checkId: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, until } from '../support/deployment.ts';
+import { startAgent, startService, until, untilResults } from '../support/deployment.ts';
 import { ownProcessesOf } from '../support/own-processes.ts';
 import { askService } from '../support/service-app.ts';
 import { lacking } from '../support/system-needs.ts';
@@ -61,10 +61,7 @@ describe.skipIf(lacks !== null)(
       const without = /^No trace and no capture: those of 2 other runs were under way$/m;
       let busy = 0;
       for (const id of ids) {
-        const { json } = await until(
-          () => service.ask(`/v1/check-results/${id}?resultType=FINAL`),
-          (answer) => answer.json.length > 0,
-        );
+        const { json } = await untilResults(service.ask, id, { query: '?resultType=FINAL' });
         expect(json[0]).toMatchObject({ hasFailures: true, hasErrors: false });
         const { jobLog, pcapDataUrl } = json[0].tcpCheckResult;
         const story = jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
@@ -80,10 +77,8 @@ describe.skipIf(lacks !== null)(
     it('is not gathered where EVIDENCE is off', { timeout: 60_000 }, async () => {
       const { service, agent, ids, runAll, metrics } = await deploy(1, { EVIDENCE: 'off' });
       await runAll();
-      const { json } = await until(
-        () => service.ask(`/v1/check-results/${ids[0]}?resultType=FINAL`),
-        (answer) => answer.json.length > 0,
-      );
+      const [id = ''] = ids;
+      const { json } = await untilResults(service.ask, id, { query: '?resultType=FINAL' });
       const { tcpCheckResult: detail } = json[0];
       expect(detail).toMatchObject({ traceroute: null, pcapDataUrl: null, jobAssets: [] });
       const story = detail.jobLog.map(({ msg }: { msg: string }) => msg).join('\n');

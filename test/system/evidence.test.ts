@@ -9,6 +9,7 @@ import {
   startAgent,
   startService,
   until,
+  untilResults,
 } from '../support/deployment.ts';
 import { endChild } from '../support/end-child.ts';
 import { doorTo, openDoors } from '../support/namespace-doors.ts';
@@ -204,10 +205,7 @@ function checkBody(slug: string, request: object): Record<string, unknown> {
 async function runOnce(service: RunningService, checkId: string): Promise<any> {
   const asked = await service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
   expect(asked.status, asked.text).toBeLessThan(300);
-  const { json } = await until(
-    () => service.ask(`/v1/check-results/${checkId}?resultType=FINAL`),
-    (answer) => answer.json.length > 0,
-  );
+  const { json } = await untilResults(service.ask, checkId, { query: '?resultType=FINAL' });
   return json[0];
 }
 

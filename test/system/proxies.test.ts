@@ -6,7 +6,13 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { metricsOf } from '../support/agent-metrics.ts';
 import { type Authority, createAuthority, type Identity } from '../support/certificates.ts';
-import { type RunningService, startAgent, startService, until } from '../support/deployment.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  until,
+  untilResults,
+} from '../support/deployment.ts';
 import { type RealProxyOptions, startSquid, startTinyproxy } from '../support/real-proxies.ts';
 import { download } from '../support/service-suites/artifact-service.ts';
 import { lacking } from '../support/system-needs.ts';
@@ -245,10 +251,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
       env: { NODE_EXTRA_CA_CERTS: caFile() },
     });
     for (const id of ids) {
-      const { json } = await until(
-        () => service.ask(`/v1/check-results/${id}`),
-        (answer) => answer.json.length > 0,
-      );
+      const { json } = await untilResults(service.ask, id);
       const [result] = json;
       expect(result).toMatchObject({
         hasFailures: false,

@@ -6,7 +6,7 @@ import {
   CONTAINER_FILES,
   IMAGES_LIMIT_MS,
 } from '../../support/containers/images.ts';
-import { until } from '../../support/deployment.ts';
+import { until, untilResults } from '../../support/deployment.ts';
 import { lacking } from '../../support/system-needs.ts';
 
 const lacks = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
@@ -44,10 +44,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
     expect(agents).toHaveLength(2);
     for (const id of CHECKS) {
       await stack.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
-      const { json } = await until(
-        () => stack.ask(`/v1/check-results/${id}`),
-        (reply) => reply.json.length > 0,
-      );
+      const { json } = await untilResults((path) => stack.ask(path), id);
       expect(json[0], id).toMatchObject({ hasFailures: false, hasErrors: false });
     }
   });

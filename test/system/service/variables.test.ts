@@ -1,7 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  until,
+  untilResults,
+} from '../../support/deployment.ts';
 import { listen } from '../../support/http-servers.ts';
 import { makeTestFolder } from '../../support/test-folder.ts';
 
@@ -22,11 +28,8 @@ async function startTarget(): Promise<{ readonly port: number; readonly seen: st
 }
 
 async function results(service: RunningService, checkId: string, count: number): Promise<string> {
-  const path = `/v1/check-results/${checkId}?resultType=FINAL`;
-  const { text } = await until(
-    () => service.ask(path),
-    ({ json }) => json.length >= count,
-  );
+  const query = '?resultType=FINAL';
+  const { text } = await untilResults(service.ask, checkId, { count, query });
   return text;
 }
 
