@@ -101,14 +101,26 @@ export default defineConfig({
       {
         test: {
           ...shared,
-          // Fuzzing, faults at every call, storm and soak.
+          // Fuzzing, and faults at every call.
           name: 'break',
-          include: ['test/break/**/*.test.ts'],
+          include: ['test/break/{fuzz,faults}/**/*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
           testTimeout: 300_000,
           hookTimeout: 60_000,
-          fileParallelism: false,
           sequence: { groupOrder: 6 },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          // A storm and a soak: they measure, so nothing runs beside them.
+          name: 'endurance',
+          include: ['test/break/*.test.ts'],
+          globalSetup: [...shared.globalSetup, PGLITE],
+          testTimeout: 300_000,
+          hookTimeout: 60_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 7 },
         },
       },
     ],
