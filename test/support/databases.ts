@@ -31,7 +31,8 @@ export async function openMigratedStore(
   return openOnPostgres(await newPostgresDatabase('migrated'), clock);
 }
 
-function openOnPostgres(databaseUrl: string, clock: Clock): Promise<Store> {
+/** Of a database of newPostgresDatabase: close it. */
+export function openOnPostgres(databaseUrl: string, clock: Clock = systemClock): Promise<Store> {
   return openStore(storeConfig({ databaseUrl }), { clock, log: silentLog() });
 }
 

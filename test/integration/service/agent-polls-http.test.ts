@@ -11,7 +11,7 @@ import { pollRoutes } from '../../../src/service/http/routes/agent/poll.ts';
 import { releaseRoutes } from '../../../src/service/http/routes/agent/release.ts';
 import { locationAgentsRoutes } from '../../../src/service/http/routes/location-agents.ts';
 import { pollResponseSchema } from '../../../src/wire/v1/poll.ts';
-import { useEmptyStore, useMigrated } from '../../support/databases.ts';
+import { useMigratedStore } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
   type Ask,
@@ -21,11 +21,10 @@ import {
 } from '../../support/service-app.ts';
 import { useAgentLab } from '../../support/service-suites/agent-lab.ts';
 
-const store = useEmptyStore('pglite');
+const store = useMigratedStore('pglite');
 const HEADERS = { 'x-agent-protocol': '1' };
 
 describe('agents over HTTP', () => {
-  useMigrated(store);
   const labOf = useAgentLab(store);
   let app: ServiceApp;
   let locationKey: string;

@@ -1,17 +1,14 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/runtime/clock.ts';
 import { createAgents } from '../../../src/service/features/agents.ts';
 import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
 import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import {
   type DatabaseKind,
   newPostgresDatabase,
   openMigratedStore,
-  silentLog,
-  storeConfig,
+  openOnPostgres,
   useEmptyTables,
 } from '../databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
@@ -39,9 +36,7 @@ async function openTwoStores(kind: DatabaseKind): Promise<readonly [Store, Store
     return [only, only];
   }
   const databaseUrl = await newPostgresDatabase('migrated');
-  const open = (): Promise<Store> =>
-    openStore(storeConfig({ databaseUrl }), { clock: systemClock, log: silentLog() });
-  return [await open(), await open()];
+  return [await openOnPostgres(databaseUrl), await openOnPostgres(databaseUrl)];
 }
 
 /** Replicas of the service that share nothing but the database. */
