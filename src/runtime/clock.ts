@@ -17,11 +17,14 @@ export interface Clock {
    * monotonic clock stands still meanwhile. Costs a system call.
    */
   suspendedMs(): number;
-  /** Calls `callback` once after `delayMs` of monotonic time (values below 0 count as 0). */
+  /**
+   * Calls `callback` once, when `delayMs` of monotonic time have passed and never before (values
+   * below 0 count as 0).
+   */
   after(delayMs: number, callback: () => void): CancelTimer;
 }
 
-/** setTimeout's largest delay; beyond it Node fires at once, so longer waits are cut to it. */
+/** setTimeout's largest delay: beyond it Node fires at once, so longer waits take several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -30,7 +33,14 @@ export const systemClock: Clock = {
   // The uptime of the machine goes on while it sleeps (CLOCK_BOOTTIME on Linux).
   suspendedMs: () => uptime() * 1000 - performance.now(),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
+    const dueMs = performance.now() + delayMs;
+    // Node counts in whole milliseconds and fires up to one too early: what is left is waited for.
+    const onTimer = (): void => {
+      const leftMs = dueMs - performance.now();
+      if (leftMs > 0) timer = setTimeout(onTimer, Math.min(Math.ceil(leftMs), MAX_TIMER_MS));
+      else callback();
+    };
+    let timer = setTimeout(onTimer, Math.min(Math.max(0, delayMs), MAX_TIMER_MS));
     return () => clearTimeout(timer);
   },
 };

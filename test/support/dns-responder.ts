@@ -72,10 +72,11 @@ export async function startDnsResponder(options: ResponderOptions): Promise<DnsR
     void options.udp?.(question, udpChannel(socket, from));
   });
 
-  const port = await listen(server, address, options.port ?? 0);
-  if (options.udp !== undefined) {
-    socket.bind(port, address);
-    await once(socket, 'listening');
+  let port = await listen(server, address, options.port ?? 0);
+  while (options.udp !== undefined && !(await bindUdp(socket, port, address))) {
+    if (options.port !== undefined) throw new Error(`UDP port ${port} of ${address} is taken`);
+    await closed(server);
+    port = await listen(server, address, 0);
   }
   if (options.tcp === undefined) await closed(server);
 
@@ -104,6 +105,18 @@ async function listen(server: net.Server, address: string, port: number): Promis
   const bound = server.address();
   if (bound === null || typeof bound === 'string') throw new Error('not listening on a port');
   return bound.port;
+}
+
+/** False where the port, which was free for TCP, is taken for UDP by somebody else. */
+async function bindUdp(socket: dgram.Socket, port: number, address: string): Promise<boolean> {
+  socket.bind(port, address);
+  try {
+    await once(socket, 'listening');
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false;
+    throw error;
+  }
 }
 
 function closed(server: net.Server): Promise<void> {

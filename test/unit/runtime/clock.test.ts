@@ -17,10 +17,22 @@ describe('systemClock', () => {
     const before = { wallMs: systemClock.wallMs(), monotonicMs: systemClock.monotonicMs() };
     const suspendedBeforeMs = suspendedMs();
     await passed(100);
-    // A timer may fire within the millisecond before.
-    expect(systemClock.monotonicMs() - before.monotonicMs).toBeGreaterThan(98);
+    expect(systemClock.monotonicMs() - before.monotonicMs).toBeGreaterThanOrEqual(100);
     expect(systemClock.wallMs() - before.wallMs).toBeGreaterThan(98);
     expect(Math.abs(suspendedMs() - suspendedBeforeMs)).toBeLessThan(50);
+  });
+
+  it('never calls back before the time is up, where Node counts in whole milliseconds', async () => {
+    const early = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const delayMs = index / 10;
+        await passed(delayMs / 2);
+        const startMs = systemClock.monotonicMs();
+        await passed(delayMs);
+        return delayMs - (systemClock.monotonicMs() - startMs);
+      }),
+    );
+    expect(Math.max(...early)).toBeLessThanOrEqual(0);
   });
 
   it('never calls back what was cancelled', async () => {

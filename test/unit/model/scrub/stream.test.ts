@@ -64,7 +64,7 @@ describe('a text in pieces', () => {
         const streamed = await joined(scrubber.stream(piecesOf(bytes, sizes), { isCut }));
         expect(streamed.equals(whole)).toBe(true);
       }),
-      { numRuns: IS_NIGHTLY ? 35 : 6 },
+      { numRuns: IS_NIGHTLY ? 35 : 4 },
     );
   });
 
@@ -82,7 +82,7 @@ describe('a text in pieces', () => {
     let taken = 0;
     let mostHeld = 0;
     const source = async function* (): AsyncGenerator<Uint8Array> {
-      for (let piece = 0; piece < 64; piece += 1) {
+      for (let piece = 0; piece < 32; piece += 1) {
         mostHeld = Math.max(mostHeld, given - taken);
         given += 65_536;
         yield Buffer.alloc(65_536, 'nothing to see, ');
@@ -118,11 +118,11 @@ describe('a text in pieces', () => {
       await new Promise<void>((resolve) => void setImmediate(resolve));
     });
     const texts = Array.from({ length: 8 }, (_, at) =>
-      Buffer.from(`${at} is not a swordfish. `.repeat(20_000)),
+      Buffer.from(`${at} is not a swordfish. `.repeat(8_000)),
     );
     const masked = await Promise.all(texts.map((text) => scrubber.bytes(text)));
     for (const [at, bytes] of masked.entries()) {
-      expect(Buffer.from(bytes).toString()).toBe(`${at} is not a ********. `.repeat(20_000));
+      expect(Buffer.from(bytes).toString()).toBe(`${at} is not a ********. `.repeat(8_000));
     }
     expect(turns).toBeGreaterThan(8);
   });
