@@ -60,7 +60,8 @@ export async function startServiceStub(clock: Clock) {
     },
   };
 }
-function answerOf(clock: Clock, parts: Partial<PollResponse>): PollResponse {
+/** What is left out says that nothing changed. */
+export function answerOf(clock: Clock, parts: Partial<PollResponse>): PollResponse {
   return {
     revision: 1,
     epoch: 1,

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
@@ -331,6 +331,24 @@ it('refuses checks that it cannot run, says so once, and runs the others', async
   expect(ids(sets.at(-1))).toEqual(['bad', 'good']);
 });
 
+it('logs 20 of the checks that it cannot run one by one, and how many there are besides', async () => {
+  const { answered, logged } = await startAgent();
+  const upsert = Array.from({ length: 23 }, (_, n) => {
+    const bad = assignment(`bad-${n}`);
+    return { ...bad, check: { ...bad.check, checkType: 'GOPHER' } };
+  });
+  const next = await answered({ full: true, upsert });
+  const errors = logged('error');
+  expect(errors.slice(0, 20).map(({ checkId }) => checkId)).toEqual(
+    upsert.slice(0, 20).map(({ checkId }) => checkId),
+  );
+  expect(errors.slice(20)).toEqual([
+    expect.objectContaining({ checks: 3, msg: 'and further checks that cannot be run here' }),
+  ]);
+  // The service hears of all of them.
+  expect(next.asked.refused).toHaveLength(23);
+});
+
 it('leaves out fields that it does not know, and says once which', async () => {
   const { answered, nextPoll, sets, logged } = await startAgent();
   const plain = assignment('a');
@@ -522,17 +540,61 @@ function flipped(line: string): string {
   return line.slice(0, 60) + (line[60] === 'A' ? 'B' : 'A') + line.slice(61);
 }
 
-it('leaves out a kept check that cannot be read, and says so', async () => {
-  const dataDir = folder();
-  const file = await leave(dataDir);
+/** Changes a line of what an agent left, and seals it as the agent does. */
+async function rewriteLine(file: string, index: number, from: string, to: string): Promise<void> {
   const box = assignmentsBox(KEY);
   const lines: string[] = [];
-  for await (const line of unseal(file, box)) lines.push(line.replace('"TCP"', '"GOPHER"'));
-  lines[1] = (lines[1] ?? '').replace('"GOPHER"', '"TCP"');
+  for await (const line of unseal(file, box)) lines.push(line);
+  expect(lines[index]).toContain(from);
+  lines[index] = String(lines[index]).replace(from, to);
   await writeFile(file, seal(lines, box));
+}
+
+const MIB = 1024 * 1024;
+const OTHER_FORM = 'it is not of the form that this release writes';
+
+it.each<[string, string, (file: string) => Promise<void>]>([
+  [
+    'is longer than 384 MiB',
+    'it is longer than 402653184 bytes',
+    // Sparse: it takes no room on the disk.
+    (file) => truncate(file, 384 * MIB + 1),
+  ],
+  [
+    'has a line of more than 16 MiB',
+    'a line of it is longer than 16777216 bytes',
+    (file) => truncate(file, statSync(file).size + 16 * MIB + 1),
+  ],
+  ['has no location', OTHER_FORM, (file) => rewriteLine(file, 0, '"location"', '"place"')],
+  ['has a line of another kind', OTHER_FORM, (file) => rewriteLine(file, 1, '"check"', '"group"')],
+])(
+  'says why it puts the last assignments aside where their file %s',
+  async (_how, reason, change) => {
+    const dataDir = folder();
+    const file = await leave(dataDir);
+    await change(file);
+    const { sets, source, logged, answered } = await startAgent(dataDir);
+    expect(source.lastSet).toBeNull();
+    expect(logged('warn')).toEqual([
+      expect.objectContaining({ reason, movedTo: `${file}.damaged` }),
+    ]);
+    await answered({ full: true, upsert: [assignment('c')] });
+    expect(sets.map(ids)).toEqual([['c']]);
+  },
+);
+
+it.each([
+  ['is of a type that it does not know', '"TCP"', '"GOPHER"'],
+  ['has no slots', '"slots"', '"times"'],
+])('leaves out a kept check that %s, and says so', async (_how, from, to) => {
+  const dataDir = folder();
+  const file = await leave(dataDir);
+  await rewriteLine(file, 2, from, to);
   const { sets, logged } = await startAgent(dataDir);
   expect(sets.map(ids)).toEqual([['a']]);
-  expect(logged('warn')).toEqual([expect.objectContaining({ checks: 1 })]);
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({ checks: 1, msg: 'kept checks cannot be read by this release' }),
+  ]);
 });
 
 it('leaves nothing on the disk that could be read without the key', async () => {
@@ -779,6 +841,40 @@ it('says once an hour that the clocks differ, and keeps to its own', async () =>
   expect(logged('warn')).toHaveLength(1);
 });
 
+it('says that its clock is ahead, and shifts the end of a run to be made at once', async () => {
+  const { answered, clock, runs, logged } = await startAgent();
+  const behindMs = 90_000;
+  const serverTime = clock.wallMs() - behindMs;
+  const run = oneOff('run-1', clock, { notBefore: null, notAfter: serverTime + 600_000 });
+  await answered({ serverTime, runs: [run] });
+  expect(runs).toEqual([
+    expect.objectContaining({
+      runId: 'run-1',
+      notBefore: null,
+      notAfter: run.notAfter + behindMs,
+    }),
+  ]);
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({
+      offsetMs: behindMs,
+      msg: expect.stringContaining("this machine's clock is 90 s ahead of the service's"),
+    }),
+  ]);
+});
+
+it('says that it holds its lease anew where the one before had run out', async () => {
+  const { answered, nextPoll, source, logged } = await startAgent();
+  const anew = { msg: 'the lease had run out, and is held anew' };
+  const second = await answered({ epoch: 4 });
+  second.answer({ epoch: 4 });
+  const third = await nextPoll();
+  expect(logged('info')).not.toContainEqual(expect.objectContaining(anew));
+  third.answer({ epoch: 5 });
+  expect((await nextPoll()).asked.epoch).toBe(5);
+  expect(source.epoch).toBe(5);
+  expect(logged('info')).toContainEqual(expect.objectContaining({ epoch: 5, ...anew }));
+});
+
 it('does not take a poll that was held for a clock that is off', async () => {
   const { answered, nextPoll, clock, logged } = await startAgent();
   const held = await answered({ leaseMs: 60_000 });
@@ -802,6 +898,20 @@ it('hands its lease back when no poll is under way any more', async () => {
   stub.releases[0]?.answer({ released: true });
   await released;
   await stopped;
+  expect(source.epoch).toBe(0);
+});
+
+it('says so where the service had taken its lease back before', async () => {
+  const { answered, stop, source, stub, logged } = await startAgent();
+  await answered({ epoch: 6 });
+  await stop();
+  const released = source.release(new AbortController().signal);
+  await eventually(() => stub.releases.length > 0);
+  stub.releases[0]?.answer({ released: false });
+  await released;
+  const infos = logged('info').map(({ msg }) => msg);
+  expect(infos).toContain('there were no checks to hand back any more');
+  expect(infos).not.toContain('the checks are handed back to the service');
   expect(source.epoch).toBe(0);
 });
 

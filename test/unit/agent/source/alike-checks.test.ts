@@ -43,6 +43,12 @@ const body = one(...(Object.keys(requests) as RunnableCheckType[])).chain((check
   ),
 );
 
+function nested(depth: number): unknown[] {
+  let list: unknown[] = [];
+  for (let level = 1; level < depth; level += 1) list = [list];
+  return list;
+}
+
 describe('checks that are alike', () => {
   it('are read as each of them alone is', () => {
     fc.assert(
@@ -60,6 +66,49 @@ describe('checks that are alike', () => {
         }
       }),
     );
+  });
+
+  const url = (address: unknown) => ({ url: address, assertions: [] });
+  it.each<[string, RunnableCheckType, unknown, object]>([
+    ['a name that is empty', 'URL', url('http://a/'), { name: '' }],
+    ['no name', 'URL', url('http://a/'), { name: undefined }],
+    ['text for a request', 'URL', url('http://a/'), { request: 'http://b/' }],
+    ['no request', 'TCP', { hostname: 'a', port: 80 }, { request: undefined }],
+    ['an address of another scheme', 'URL', url('http://a/'), { request: url('ftp://b/') }],
+    ['no address', 'URL', url('http://a/'), { request: url(undefined) }],
+    [
+      'a host with a space',
+      'TCP',
+      { hostname: 'a', port: 80 },
+      { request: { hostname: 'a b', port: 80 } },
+    ],
+    ['a query with a space', 'DNS', { query: 'a' }, { request: { query: 'a b' } }],
+    // JSON has no NaN and would write null.
+    [
+      'a port that is no number',
+      'TCP',
+      { hostname: 'a', port: 80 },
+      { request: { hostname: 'b', port: Number.NaN } },
+    ],
+    [
+      'a request nested deeper than the stack holds',
+      'URL',
+      url('http://a/'),
+      { request: { ...url('http://b/'), assertions: nested(100_000) } },
+    ],
+  ])('are refused as they would be alone: %s', (_what, checkType, request, wrong) => {
+    const alike = new AlikeChecks();
+    const sound = { checkType, name: 'A', request };
+    const given = { ...sound, ...wrong };
+    // The body of the first is kept, then the request of the second: a third is compared with both.
+    for (const id of ['first', 'second']) {
+      expect(alike.parse(id, sound, checkType)).toMatchObject({ id, name: 'A' });
+    }
+    expect(alike.parse('wrong', given, checkType)).toBeNull();
+    expect(checkBodySchema.safeParse(given).success).toBe(false);
+    // Nothing of the wrong one goes into the next.
+    const next = alike.parse('next', { ...sound, name: 'B' }, checkType);
+    expect(next).toEqual({ ...checkBodySchema.parse(sound), id: 'next', name: 'B' });
   });
 
   it('share what they have in common, which is kept once', () => {

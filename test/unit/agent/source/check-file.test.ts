@@ -94,6 +94,11 @@ describe('the text', () => {
     ],
     [`check: [${TCP}]`, '1:1: check is not a known key; did you mean checks?'],
     [`checks: [${TCP}]\n__proto__: 1`, expect.stringMatching(/^2:1: __proto__ is not a known key/)],
+    ['a: &b c\n*b : 1', '2:1: not valid YAML: a key must be text'],
+    [
+      `clientCertificates: {}\nchecks: [${TCP}]`,
+      '1:21: clientCertificates must be a list of at most 1000 client certificates',
+    ],
   ])('%j is refused', async (text, problem) => {
     expect(await problemsOf(text)).toContainEqual(problem);
   });
@@ -133,6 +138,20 @@ describe('the text', () => {
     expect((await problemsOf(text)).join()).toMatch(/nested deeper than 50 levels/);
   });
 
+  it('may be nested 50 levels deep, and is refused at the value that is deeper', async () => {
+    const lists = (depth: number) => `a: ${'['.repeat(depth)}${']'.repeat(depth)}`;
+    expect((await problemsOf(lists(50))).join()).not.toContain('nested deeper');
+    expect(await problemsOf(lists(51))).toEqual([
+      '1:54: the value is nested deeper than 50 levels',
+    ]);
+  });
+
+  it('with a text longer than any field takes is refused where that starts', async () => {
+    expect(await problemsOf(`checks: "${'x'.repeat(4 * 1024 * 1024)}"`)).toEqual([
+      '1:9: not valid YAML: a text or a comment that starts here is longer than any field takes',
+    ]);
+  });
+
   it('whose aliases would write out to billions of values is refused at once', async () => {
     const rows = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let n = 1; n < 12; n += 1) {
@@ -156,6 +175,38 @@ describe('the checks', () => {
     expect(problems).toEqual([
       '2:13: the key "a" is given twice',
       '3:13: the key "a" is given twice',
+    ]);
+  });
+
+  it('are told once of what is wrong in a value that they share by an alias', async () => {
+    const problems = await problemsOf(
+      [
+        'checks:',
+        '  - { id: a, checkType: TCP, request: &target { hostname: localhost, port: 0 } }',
+        '  - { id: b, checkType: TCP, request: *target }',
+      ].join('\n'),
+    );
+    expect(problems).toEqual([
+      '2:76: checks[0].request.port of check "a" must be a whole number from 1 to 65535, not 0',
+    ]);
+  });
+
+  it('are each told of what is wrong where all else is as in another check', async () => {
+    const problems = await problemsOf(
+      [
+        'checks:',
+        '  - { id: a, checkType: URL, name: A, request: { url: "http://h" } }',
+        '  - { id: b, checkType: URL, name: "", request: { url: "http://h" } }',
+        '  - { id: c, checkType: URL, name: C, request: "http://h" }',
+        '  - { id: d, checkType: URL, name: D, request: { url: "ftp://h" } }',
+        '  - { id: e, checkType: URL, name: E, request: { url: "http://h", skipSSL: .nan } }',
+      ].join('\n'),
+    );
+    expect(problems).toEqual([
+      '3:36: checks[1].name of check "b" must be text of 1 to 255 characters, not ""',
+      expect.stringMatching(/^4:48: checks\[2\]\.request of check "c" must be a mapping/),
+      expect.stringMatching(/^5:55: checks\[3\]\.request\.url of check "d" .*, not "ftp:\/\/h"$/),
+      '6:76: checks[4].request.skipSSL of check "e" must be true or false, not NaN',
     ]);
   });
 
@@ -258,6 +309,42 @@ describe('the checks', () => {
     [
       '{ id: a, checkType: URL, activated: "true", request: { url: "http://h" } }',
       'must be true or false, not "true"; take the quotes off: true',
+    ],
+    [
+      '{ id: a, checkType: URL, muted: "false", request: { url: "http://h" } }',
+      'must be true or false, not "false"; take the quotes off: false',
+    ],
+    [
+      '{ id: a, checkType: URL, name: null, request: { url: "http://h" } }',
+      'name of check "a" must be text of 1 to 255 characters, not null',
+    ],
+    [
+      '{ id: a, checkType: URL, tags: nightly, request: { url: "http://h" } }',
+      'tags of check "a" must be a list, not "nightly"',
+    ],
+    [
+      `{ id: a, checkType: URL, tags: [${'x, '.repeat(101)}], request: { url: "http://h" } }`,
+      'tags of check "a" must have at most 100 items',
+    ],
+    [
+      '{ id: a, checkType: URL, groupId: nightly, request: { url: "http://h" } }',
+      'groupId of check "a" must be a number, or null, not "nightly"',
+    ],
+    [
+      '{ id: a, checkType: URL, groupOrder: -1, request: { url: "http://h" } }',
+      'groupOrder of check "a" must be a number of 0 or more, or null, not -1',
+    ],
+    [
+      '{ id: a, checkType: URL, frequencyOffset: 0, request: { url: "http://h" } }',
+      'frequencyOffset of check "a" must be a whole number of 1 or more, or null, not 0',
+    ],
+    [
+      '{ id: a, checkType: URL, triggerIncident: { serviceId: "", severity: MINOR, name: A }, request: { url: "http://h" } }',
+      'triggerIncident.serviceId of check "a" must be text of 1 character or more, not ""',
+    ],
+    [
+      '{ id: a, checkType: API, request: { url: "http://h", headers: [{ key: accept, valeu: x }] } }',
+      'headers[0].valeu of check "a" is not a known key; did you mean value?',
     ],
     [
       '{ id: a, checkType: URL, frequency: "5", request: { url: "http://h" } }',
