@@ -1,3 +1,4 @@
+import type { Network } from '../runtime/address-guard.ts';
 import { quoted, readVariable, refuseSlips, textOf } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { VedetteError } from '../runtime/errors.ts';
@@ -11,7 +12,6 @@ import {
 } from './config/operator-variables.ts';
 import { readProxies } from './config/proxies.ts';
 import { VARIABLES } from './config/variables.ts';
-import type { Network } from './net/address-guard.ts';
 import type { Proxies } from './net/proxy/choose-proxy.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import { type AddressGuard, allowAll } from '../../src/agent/net/address-guard.ts';
 import type { Resolution, Resolver } from '../../src/agent/net/resolver.ts';
 import { JobLog } from '../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../src/agent/probes/probe.ts';
+import { type AddressGuard, allowAll } from '../../src/runtime/address-guard.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 
 export interface ContextOptions {

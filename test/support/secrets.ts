@@ -1,4 +1,5 @@
 import { NO_OPERATOR_VARIABLES } from '../../src/agent/config/operator-variables.ts';
+import { NO_ATTEMPT_SECRETS } from '../../src/agent/secrets/attempt-secrets.ts';
 import { renderCheck } from '../../src/agent/secrets/render-check.ts';
 import { openVault, type SecretsVault } from '../../src/agent/secrets/vault.ts';
 import { NO_SECRETS } from '../../src/model/scrub/scrubber.ts';
@@ -12,6 +13,8 @@ export const EMPTY_VAULT: SecretsVault = {
   take: async () => {},
   admit: async () => {},
   render: (check) => renderCheck(check, () => undefined),
+  credentials: () => NO_ATTEMPT_SECRETS,
+  scrubberWith: async () => NO_SECRETS,
   missing: () => [],
   watch: async () => {},
 };

@@ -1,3 +1,4 @@
+import type { Network } from '../../runtime/address-guard.ts';
 import {
   filePath,
   listOf,
@@ -8,7 +9,6 @@ import {
 } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
-import type { Network } from '../net/address-guard.ts';
 import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';

@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import type { Failure } from '../../model/error-codes.ts';
+import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { ProbeContext } from '../probes/probe.ts';
-import type { AddressGuard } from './address-guard.ts';
 
 export type Addresses = readonly [string, ...string[]];
 

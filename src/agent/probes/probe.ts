@@ -1,6 +1,6 @@
 import type { Failure } from '../../model/error-codes.ts';
+import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';

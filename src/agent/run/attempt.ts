@@ -2,16 +2,18 @@ import type { AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
-import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import type { ProbeContext } from '../probes/probe.ts';
+import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
+import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import type {
   CheckTypeRunner,
@@ -24,6 +26,9 @@ import type {
 
 /** No attempt takes longer, whatever its thresholds say (SEMANTICS 1, the table of limits). */
 const ATTEMPT_LIMIT_MS = 30_000;
+/** After a number. */
+const TOO_LONG =
+  'credentials of the request are not masked should the target repeat them: there are too many, or they are too long';
 
 export interface AttemptParts {
   readonly clock: Clock;
@@ -32,7 +37,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'scrubber'>;
+  readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
   /** Where long bodies wait for the verdict on their attempts. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -64,6 +69,8 @@ export interface Attempt {
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
+  /** What nobody is to know of its request, beyond what the vault knows. */
+  readonly secrets: AttemptSecrets;
   detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
   /** Gives up the room of the long body, which nobody must use any more. */
   forget(): void;
@@ -84,7 +91,7 @@ export async function makeAttempt(
   const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
   const context = { signal, clock, deadlineMs, resolver, guard, log };
-  const { probed, assertions } = await observe(check, parts, context, room);
+  const { probed, assertions, secrets } = await observe(check, parts, context, room);
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -106,6 +113,7 @@ export async function makeAttempt(
     verdict,
     jobLog: log,
     longBody,
+    secrets,
     detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), ...extras }),
     forget: () => room?.close(),
   };
@@ -114,6 +122,7 @@ export async function makeAttempt(
 interface Observed {
   readonly probed: Probed;
   readonly assertions: readonly AssertionResult[];
+  readonly secrets: AttemptSecrets;
 }
 
 async function observe(
@@ -124,19 +133,24 @@ async function observe(
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
+  let own = NO_ATTEMPT_SECRETS;
   try {
     const rendered = secrets.render(check);
+    own = secrets.credentials(check, rendered.ok ? rendered.check : check);
+    if (own.dropped > 0) context.log.warn(`${own.dropped} ${TOO_LONG}`);
     if (!rendered.ok) {
-      return { probed: runner.broken(check as never, rendered.failure), assertions: [] };
+      const probed = runner.broken(check as never, rendered.failure);
+      return { probed, assertions: [], secrets: own };
     }
     const probed = await runner.probe(rendered.check as never, context, room);
-    const { assertions } = check.request;
     const { signal } = context;
-    return { probed, assertions: await evaluator.evaluate(assertions, probed.sources, signal) };
+    const judged = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
+    return { probed, assertions: judged, secrets: own };
   } catch (thrown) {
-    log.error({ err: thrown, checkId: check.id }, 'an attempt broke; please report this');
+    const err = scrubError(thrown, await secrets.scrubberWith(own));
+    log.error({ err, checkId: check.id }, 'an attempt broke; please report this');
     const message = `The agent's own fault: ${messageOf(thrown)}`;
     const probed = runner.broken(check as never, { code: 'INTERNAL_ERROR', message });
-    return { probed, assertions: [] };
+    return { probed, assertions: [], secrets: own };
   }
 }

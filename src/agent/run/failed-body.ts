@@ -1,7 +1,7 @@
+import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
-import type { SecretsVault } from '../secrets/vault.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { Attempt } from './attempt.ts';
 import { scrubBody } from './scrubbed-body.ts';
@@ -24,11 +24,11 @@ export async function keepFailedBody(
   owner: { readonly checkId: string; readonly resultId: string },
   {
     artifacts,
-    secrets,
+    scrubber,
     log,
   }: {
     readonly artifacts: ArtifactTaker | null;
-    readonly secrets: Pick<SecretsVault, 'scrubber'>;
+    readonly scrubber: () => Promise<Scrubber>;
     readonly log: Logger;
   },
 ): Promise<readonly string[]> {
@@ -36,7 +36,7 @@ export async function keepFailedBody(
   if (artifacts === null || longBody === null || !verdict.hasFailures) return [];
   const { totalBytes } = longBody;
   try {
-    const body = await scrubBody(longBody, secrets.scrubber);
+    const body = await scrubBody(longBody, await scrubber());
     const { bytes } = body;
     const contentType = mediaTypeOf(body.contentType);
     const added = await artifacts.add({ ...owner, name: BODY_ARTIFACT, contentType, bytes });

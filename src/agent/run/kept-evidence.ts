@@ -1,9 +1,9 @@
+import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import type { Traceroute } from '../../model/traceroute.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Captured } from '../evidence/capturer.ts';
 import type { Evidence, ToldEvidence } from '../evidence/evidence.ts';
-import type { SecretsVault } from '../secrets/vault.ts';
 import type { NewArtifact } from '../upload/artifact-outbox.ts';
 import type { Attempt } from './attempt.ts';
 import type { ArtifactTaker } from './failed-body.ts';
@@ -31,17 +31,17 @@ export async function keepEvidence(
   { jobLog }: Pick<Attempt, 'jobLog'>,
   {
     artifacts,
-    secrets,
+    scrubber,
     log,
   }: {
     readonly artifacts: ArtifactTaker | null;
-    readonly secrets: Pick<SecretsVault, 'scrubber'>;
+    readonly scrubber: () => Promise<Scrubber>;
     readonly log: Logger;
   },
 ): Promise<FailureEvidence> {
   if (found === null) return NO_EVIDENCE;
   try {
-    const traceroute = secrets.scrubber.deep(found.traceroute);
+    const traceroute = (await scrubber()).deep(found.traceroute);
     if (artifacts === null) return { ...NO_EVIDENCE, traceroute };
     const keep = async (artifact: KeptAs): Promise<string | null> => {
       const added = await artifacts.add({ ...owner, ...artifact });

@@ -1,9 +1,9 @@
 import type { ClientCertificate } from '../../model/client-certificate.ts';
+import { denyNetworks } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { createEvaluator } from '../assertions/evaluator.ts';
 import type { RunConfig } from '../config.ts';
-import { denyNetworks } from '../net/address-guard.ts';
 import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
 import { SharedBodyRoom } from '../probes/http/body-room.ts';

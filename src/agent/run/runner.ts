@@ -126,15 +126,18 @@ async function toldResult(
 ): Promise<CheckResult> {
   const resultId = resultIdIn(name, name.retriesMade);
   const owner = { checkId: check.id, resultId };
-  const bodyAssets = await keepFailedBody(attempt, owner, parts);
+  const { artifacts, log, secrets } = parts;
+  // Asked for anew each time: the vault may learn of more meanwhile.
+  const scrubber = () => secrets.scrubberWith(attempt.secrets);
+  const bodyAssets = await keepFailedBody(attempt, owner, { artifacts, log, scrubber });
   attempt.forget();
-  const evidence = await keepEvidence(found, owner, attempt, parts);
+  const evidence = await keepEvidence(found, owner, attempt, { artifacts, log, scrubber });
   const place = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
   const { verdict, endpoint, jobLog } = attempt;
   if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
     concludeLog(resultOf(check, attempt, place), check, endpoint, jobLog);
   }
-  return scrubResult(resultOf(check, attempt, place), parts.secrets.scrubber);
+  return scrubResult(resultOf(check, attempt, place), await scrubber());
 }
 
 function failed({ verdict }: Attempt): boolean {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Check, checkBodySchema } from '../../model/check.ts';
-import { allowAll } from '../net/address-guard.ts';
+import { allowAll } from '../../runtime/address-guard.ts';
 import { secureContextFor } from '../net/tls/secure-contexts.ts';
 import { type AttemptParts, makeAttempt } from './attempt.ts';
 

@@ -95,6 +95,13 @@ export function namesFromOthers(check: Check): readonly string[] {
   return compiled === null ? [] : compiled.names.filter((name) => !compiled.own.has(name));
 }
 
+/** What the templates of a check stand for, as far as there are values. */
+export function valuesIn(check: Check, others: Lookup): readonly string[] {
+  const compiled = compile(check);
+  if (compiled === null) return [];
+  return compiled.names.flatMap((name) => compiled.own.get(name) ?? others(name) ?? []);
+}
+
 function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {
   const fill = kind === 'url' ? fillUrl : fillTemplate;
   return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Check } from '../../model/check.ts';
+import { bothScrubbers } from '../../model/scrub/both.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -8,6 +9,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
+import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';
 import { namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { credentialsOf } from './url-credentials.ts';
@@ -36,6 +38,15 @@ export interface SecretsVault {
    * those given. Without templates it comes back as the same object.
    */
   render<C extends Check>(check: C): Rendered<C>;
+  /**
+   * What the request of an attempt lets itself in with and `scrubber` does not know: secrets of that
+   * attempt alone, as another check may send the same word (`dark`, in a cookie) for something else.
+   *
+   * @param sent the check as `render` gave it; itself where nothing was sent
+   */
+  credentials(check: Check, sent: Check): AttemptSecrets;
+  /** Masks what `scrubber` masks, and these: of now, as that. */
+  scrubberWith(secrets: AttemptSecrets): Promise<Scrubber>;
   /** The names that templates use and nobody has a value for, sorted. */
   missing(checks: readonly Check[]): readonly string[];
   /** Sees to what changes by itself (VARIABLES_DIR, time) until the signal aborts. */
@@ -130,6 +141,17 @@ class Vault implements SecretsVault {
     return renderCheck(check, this.#lookup);
   }
 
+  credentials(check: Check, sent: Check): AttemptSecrets {
+    return attemptSecretsOf(check, sent, { known: this.#scrubber, lookup: this.#lookup });
+  }
+
+  async scrubberWith(secrets: AttemptSecrets): Promise<Scrubber> {
+    if (secrets.values.length === 0) return this.#scrubber;
+    // A few take some ten microseconds: not worth to be kept for the next attempt.
+    const own = await this.#build(formsOf(secrets));
+    return bothScrubbers(own, this.#scrubber);
+  }
+
   missing(checks: readonly Check[]): readonly string[] {
     const missing = new Set<string>();
     for (const check of checks) {
@@ -190,9 +212,13 @@ class Vault implements SecretsVault {
   /** null: what is known already. */
   async #know(secrets: readonly string[] | null): Promise<void> {
     if (secrets === null) return;
-    const { build = buildScrubber } = this.#options;
-    this.#scrubber = await build(secrets, () => nextTurn());
+    this.#scrubber = await this.#build(secrets);
     this.#memory.masked(secrets);
+  }
+
+  #build(secrets: readonly string[]): Promise<Scrubber> {
+    const { build = buildScrubber } = this.#options;
+    return build(secrets, () => nextTurn());
   }
 
   #agentValues(): ReadonlyMap<string, string> {

@@ -2,6 +2,7 @@ import type { AnyCheck } from '../../model/heartbeat.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { holdGroup } from '../store/check-groups.ts';
 import type { Sql } from '../store/port.ts';
+import { holdServices } from '../store/status-page-services.ts';
 import { holdNamedChannels } from './alerts/check-subscriptions.ts';
 import { bodyProblem } from './input-problems.ts';
 import { changeLocations } from './location-changes.ts';
@@ -11,8 +12,8 @@ import { changeLocations } from './location-changes.ts';
  * concerned that their checks change.
  *
  * @param change `before` is null for a check that is created, `after` for one that is deleted
- * @throws ServiceError 400 where `after` names a group, a private location or an alert channel that does not
- *   exist
+ * @throws ServiceError 400 where `after` names a group, a private location, an alert channel or a
+ *   service of status pages that the account has not
  */
 export async function referTo(
   tx: Sql,
@@ -46,9 +47,28 @@ export async function referTo(
   }
   const subscribed = after?.alertChannelSubscriptions ?? [];
   problems.push(...(await holdNamedChannels(tx, accountId, subscribed)));
+  problems.push(...(await holdTriggeredService(tx, accountId, before, after)));
   const named = locationsNamedBy(after);
   problems.push(...(await changeLocations(tx, { accountId, named, affected })));
   if (problems.length > 0) throw invalid(problems);
+}
+
+/**
+ * A service that is named already is not judged again: it may have been deleted since, and the
+ * check must stay one that can be changed or switched off.
+ */
+async function holdTriggeredService(
+  tx: Sql,
+  accountId: string,
+  before: AnyCheck | null,
+  after: AnyCheck | null,
+): Promise<readonly RequestProblem[]> {
+  const serviceId = after?.triggerIncident?.serviceId;
+  if (serviceId === undefined || serviceId === before?.triggerIncident?.serviceId) return [];
+  const held = await holdServices(tx, { accountId, ids: [serviceId] });
+  if (held.has(serviceId)) return [];
+  const message = 'must be the id of a service of status pages';
+  return [bodyProblem(['triggerIncident', 'serviceId'], message)];
 }
 
 /** A heartbeat is not run, so it names none. */

@@ -66,6 +66,8 @@ describe('vedette apply', () => {
 
   it('knows what the service fills in, and can take back what was said', async () => {
     const strategy = { type: 'LINEAR', maxRetries: 3 };
+    const services = '/v1/status-pages/services';
+    const { json: shop } = await service().mine.post(services, { name: 'Shop' });
     const said = [
       { id: 'a', ...TCP, retryStrategy: strategy, alertSettings: { escalationType: 'TIME_BASED' } },
       { id: 'b', ...TCP, retryStrategy: null, maxResponseTime: null, degradedResponseTime: null },
@@ -80,7 +82,7 @@ describe('vedette apply', () => {
           basicAuth: { username: 'u', password: 'p' },
           assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
         },
-        triggerIncident: { serviceId: 's', severity: 'MAJOR', name: 'n' },
+        triggerIncident: { serviceId: shop.id, severity: 'MAJOR', name: 'n' },
         maxResponseTime: 1000,
       },
       { id: 'url', checkType: 'URL', request: { url: 'https://example.com/' } },

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { denyNetworks } from '../../../src/agent/net/address-guard.ts';
 import { type Connected, connectTcp, type NotConnected } from '../../../src/agent/net/connect.ts';
 import type { IpFamily } from '../../../src/model/vocabulary.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { logText, makeContext, staticResolver } from '../../support/probe-context.ts';
 import { blackHole, type Listening, listenTcp, refusingPort } from '../../support/tcp-servers.ts';

@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { denyNetworks } from '../../../src/agent/net/address-guard.ts';
 import { createSystemResolver } from '../../../src/agent/net/dns/system-resolver.ts';
 import { probeDns } from '../../../src/agent/probes/dns.ts';
 import { createIcmpProbe } from '../../../src/agent/probes/icmp.ts';
@@ -10,6 +9,7 @@ import {
   icmpRequestSchema,
   tcpRequestSchema,
 } from '../../../src/model/request.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { startDnsResponder } from '../../support/dns-responder.ts';
 import { answerTo } from '../../support/dns-wire.ts';

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { denyNetworks } from '../../../src/agent/net/address-guard.ts';
 import type { NameServers } from '../../../src/agent/net/dns/name-servers.ts';
 import type { Resolver } from '../../../src/agent/net/resolver.ts';
 import { probeDns } from '../../../src/agent/probes/dns.ts';
 import { isNetworkError } from '../../../src/agent/probes/probe.ts';
 import { type DnsRequest, dnsRequestSchema } from '../../../src/model/request.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
 import { type DnsResponder, type Handler, startDnsResponder } from '../../support/dns-responder.ts';
 import { answerTo, serviceBinding, TRUNCATED_RESPONSE, wireName } from '../../support/dns-wire.ts';
 import { servingZone, type Zone } from '../../support/dns-zone.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { denyNetworks } from '../../../src/agent/net/address-guard.ts';
 import { probeTcp, type TcpOutcome } from '../../../src/agent/probes/tcp.ts';
 import { type TcpRequest, tcpRequestSchema } from '../../../src/model/request.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { logText, makeContext } from '../../support/probe-context.ts';
 import { blackHole, type Listening, listenTcp, refusingPort } from '../../support/tcp-servers.ts';

@@ -187,7 +187,7 @@ it('makes no pass where it came to nothing that could be looked into', async () 
 it('masks secrets in the trace, its file and the job log', async () => {
   const scrubber = createScrubber(['hush-hush']);
   const rig = rigOf(stubTracer('at once', 'hush-hush.example'), {
-    secrets: { ...EMPTY_VAULT, scrubber },
+    secrets: { ...EMPTY_VAULT, scrubberWith: async () => scrubber },
   });
   const request = { hostname: '127.0.0.1', port: await refused() };
   await rig.run(checkOf('TCP', { retryStrategy: null, request }));

@@ -320,7 +320,7 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
       expect(elsewhere.requests).toEqual([]);
     });
 
-    it('an answer without end is read as far as the log keeps it', async () => {
+    it('an answer without end is read no further than its start, of which the log keeps 200 characters', async () => {
       const server = await hookServer((_, answer) => {
         const more = (): void => {
           while (!answer.destroyed && answer.write('x'.repeat(1000)));
@@ -333,8 +333,30 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
       startWorker(service());
       await put(service(), noticeOf(service()));
       const [row] = await deliveriesWhen(service(), id, whenAll('sent'));
-      expect(row.lastAnswer).toBe('x'.repeat(4096));
+      expect(row.lastAnswer).toBe('x'.repeat(200));
       await eventually(() => server.open === 0);
+    });
+
+    it('an answer is for admins alone, and its characters are whole', async () => {
+      const server = await hookServer((_, answer) => {
+        answer.end(`a${'😀'.repeat(300)}`);
+      });
+      await makeCheck(service(), 'home');
+      const id = await makeWebhook(service(), { url: server.url });
+      startWorker(service());
+      await put(service(), noticeOf(service()));
+      const [row] = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(row.lastAnswer).toBe(`a${'😀'.repeat(199)}`);
+      for (const role of ['read', 'run', 'write'] as const) {
+        const client = await service().clientWith(role);
+        const { json } = await client.get(`${CHANNELS}/${id}/deliveries`);
+        expect(json).toEqual([{ ...row, lastAnswer: null }]);
+      }
+      // As the log kept it once.
+      const long = 'y'.repeat(4096);
+      await service().store.query('update alert_deliveries set last_answer = $1', [long]);
+      const [old] = await deliveriesWhen(service(), id, whenAll('sent'));
+      expect(old.lastAnswer).toBe('y'.repeat(200));
     });
 
     it('networks that are denied are not reached, by address or by name', async () => {
@@ -344,7 +366,11 @@ export function alertDeliverySuite(kind: DatabaseKind): void {
         return parsed.ok ? [parsed.value] : [];
       });
       startWorker(service(), { deny });
-      for (const [number, host] of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]'].entries()) {
+      const hosts = [
+        ...['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '[::127.0.0.1]'],
+        ...['[64:ff9b::127.0.0.1]', '[2002:7f00:1::]'],
+      ];
+      for (const [number, host] of hosts.entries()) {
         await makeCheck(service(), `c${number}`);
         const url = `http://${host}:${server.port}/`;
         const id = await makeWebhook(service(), { url }, [`c${number}`]);

@@ -28,6 +28,8 @@ export function alertPathSuite(kind: DatabaseKind): void {
     const startReplica = async (mail: MailServer): Promise<void> => {
       const { store, clock } = world();
       const delivery = readDeliveryConfig({
+        // The receivers are on this machine.
+        HOST: '127.0.0.1',
         SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
         SMTP_FROM: 'Vedette <alerts@vedette.test>',
       });

@@ -592,7 +592,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     it('open an incident with the first failure notice, and resolve it with the recovery', async () => {
       const { result, slot } = alertsWorldOf(world());
       const { engine, incidents } = listeningEngine(world());
-      const trigger = { serviceId: 'a', severity: 'MAJOR', name: 'Shop is down' };
+      const { json: shop } = await world().mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const trigger = { serviceId: shop.id, severity: 'MAJOR', name: 'Shop is down' };
       await change({ triggerIncident: trigger, ...own(failedRuns(2)) });
       const take = takerOf(world(), engine.follow);
       const opened = `opened shop Shop is down ${slot(0)}`;

@@ -168,18 +168,6 @@ const TAKEN: readonly (readonly [TypePath, object])[] = [
       },
     },
   ],
-  [
-    'url',
-    {
-      triggerIncident: {
-        serviceId: 's',
-        severity: 'CRITICAL',
-        name: 'It is down',
-        description: 'd',
-        notifySubscribers: true,
-      },
-    },
-  ],
 ];
 
 /** What is refused, and which field is named. */
@@ -289,6 +277,58 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect((await mine.get('/v1/checks?tag=refused')).json).toEqual([]);
     });
 
+    it('takes, keeps and tells the incident that a failure opens', async () => {
+      const { mine } = service();
+      const { json: shop } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const triggerIncident = {
+        serviceId: shop.id,
+        severity: 'CRITICAL',
+        name: 'It is down',
+        description: 'd',
+        notifySubscribers: true,
+      };
+      const created = await mine.post('/v1/checks/url', bodyOf('url', { triggerIncident }));
+      expect(created.status).toBe(201);
+      expect(created.json).toMatchObject({ triggerIncident });
+      expect((await mine.get(`/v1/checks/${created.json.id}`)).json).toEqual(created.json);
+    });
+
+    it('refuses the service of another account, or of nobody, for the incident of a failure', async () => {
+      const { mine, theirs } = service();
+      const services = '/v1/status-pages/services';
+      const { json: shop } = await mine.post(services, { name: 'Shop' });
+      const { json: foreign } = await theirs.post(services, { name: 'Shop' });
+      const naming = (serviceId: string) => ({
+        triggerIncident: { serviceId, severity: 'MAJOR', name: 'Down' },
+      });
+      const { json: check } = await mine.post('/v1/checks/url', bodyOf('url', naming(shop.id)));
+      const nobody = '00000000-0000-4000-8000-000000000000';
+      for (const id of [foreign.id, nobody, 's', HOSTILE, shop.id.toUpperCase()]) {
+        for (const refused of [
+          await mine.post('/v1/checks/url', bodyOf('url', naming(id))),
+          await mine.put('/v1/checks/url/other', bodyOf('url', naming(id))),
+          await mine.put(`/v1/checks/url/${check.id}`, bodyOf('url', naming(id))),
+          await mine.patch(`/v1/checks/${check.id}`, naming(id)),
+        ]) {
+          expect(refused.status).toBe(400);
+          expect(problemsIn(refused)).toEqual([
+            'body.triggerIncident.serviceId must be the id of a service of status pages',
+          ]);
+        }
+      }
+      expect((await mine.get(`/v1/checks/${check.id}`)).json).toEqual(check);
+
+      // A check whose service is gone can still be changed, and not to another that is not there.
+      expect((await mine.delete(`${services}/${shop.id}`)).status).toBe(204);
+      const off = await mine.patch(`/v1/checks/${check.id}`, { activated: false });
+      expect(off.json).toMatchObject({ activated: false, ...naming(shop.id) });
+      expect((await mine.patch(`/v1/checks/${check.id}`, naming(foreign.id))).status).toBe(400);
+      expect((await mine.patch(`/v1/checks/${check.id}`, { triggerIncident: null })).status).toBe(
+        200,
+      );
+      expect((await mine.patch(`/v1/checks/${check.id}`, naming(shop.id))).status).toBe(400);
+    });
+
     it('tells no null where the specification knows none', async () => {
       const { mine } = service();
       const nulls = { retryStrategy: null, triggerIncident: null, frequencyOffset: null };
@@ -333,12 +373,13 @@ export function checkFieldsSuite(running: () => RunningService): void {
 
     it('gives back texts as they came, whatever is in them', async () => {
       const { mine, store } = service();
+      const { json: shop } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
       const body = bodyOf('api', {
         name: HOSTILE,
         description: HOSTILE,
         tags: [HOSTILE],
         triggerIncident: {
-          serviceId: HOSTILE,
+          serviceId: shop.id,
           severity: 'MINOR',
           name: HOSTILE,
           description: HOSTILE,

@@ -94,6 +94,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
     it('give back every field as it came', async () => {
       const { mine } = service();
       const { json: group } = await mine.post('/v1/check-groups', { name: 'Jobs' });
+      const { json: jobs } = await mine.post('/v1/status-pages/services', { name: 'Jobs' });
       const fields = {
         name: HOSTILE,
         activated: false,
@@ -103,7 +104,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
         useGlobalAlertSettings: false,
         groupId: group.id,
         triggerIncident: {
-          serviceId: 'a',
+          serviceId: jobs.id,
           severity: 'MAJOR',
           name: 'Down',
           description: '',
@@ -126,6 +127,10 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
       [{ heartbeat: { ...HOURLY, graceUnit: 'WEEKS' } }, 'body.heartbeat.graceUnit'],
       [{ heartbeat: { ...HOURLY, pingToken: 'f'.repeat(40) } }, 'body.heartbeat.pingToken'],
       [{ groupId: 2 ** 40 }, 'body.groupId'],
+      [
+        { triggerIncident: { serviceId: 's', severity: 'MAJOR', name: 'Down' } },
+        'body.triggerIncident.serviceId',
+      ],
       [{ alertChannelSubscriptions: [{ alertChannelId: 2 ** 40 }] }, 'body.alertChannelSubscr'],
       [{ checkType: 'URL' }, 'body.checkType'],
       [{ frequency: 5 }, 'body.frequency'],

@@ -40,7 +40,12 @@ const response = z.strictObject({
     .string()
     .nullable()
     .describe('What was amiss the last time; null where nothing was.'),
-  lastAnswer: z.string().nullable().describe('What the other side said, its first 4 KiB.'),
+  lastAnswer: z
+    .string()
+    .nullable()
+    .describe(
+      'What the other side said, its first 200 characters. Only for admin keys: null for all others.',
+    ),
   created_at: z.iso.datetime(),
   lastAttemptAt: z.iso.datetime().nullable(),
   nextAttemptAt: z.iso
@@ -72,10 +77,9 @@ export function alertDeliveriesRoutes({
         },
       },
       async (request) => {
-        const { accountId } = callerOf(request);
         const { state: states, ...page } = request.query;
         const asked = { states, ...page };
-        const found = await alertDeliveries.list(accountId, request.params.id, asked);
+        const found = await alertDeliveries.list(callerOf(request), request.params.id, asked);
         return found.map(presentDelivery);
       },
     );

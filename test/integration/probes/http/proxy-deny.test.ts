@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type AddressGuard, denyNetworks } from '../../../../src/agent/net/address-guard.ts';
 import type { Resolver } from '../../../../src/agent/net/resolver.ts';
+import { type AddressGuard, denyNetworks } from '../../../../src/runtime/address-guard.ts';
 import { createSelfSigned } from '../../../support/certificates.ts';
 import { httpProxy } from '../../../support/http-proxy.ts';
 import { probe } from '../../../support/http-requests.ts';

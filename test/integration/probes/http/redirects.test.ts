@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { denyNetworks } from '../../../../src/agent/net/address-guard.ts';
+import { denyNetworks } from '../../../../src/runtime/address-guard.ts';
 import { probe } from '../../../support/http-requests.ts';
 import { answering, rawServer, response } from '../../../support/http-servers.ts';
 import { logText, makeContext } from '../../../support/probe-context.ts';

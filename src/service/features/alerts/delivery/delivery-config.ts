@@ -1,14 +1,9 @@
 import { isIP } from 'node:net';
-import {
-  listOf,
-  network,
-  type Parsed,
-  type ParsedNetwork,
-} from '../../../../runtime/config/parsers.ts';
+import { denyNetworks, type Network } from '../../../../runtime/address-guard.ts';
+import { listOf, network, type Parsed } from '../../../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../../../runtime/config/variable.ts';
 import { VedetteError } from '../../../../runtime/errors.ts';
-import type { DeniedNetwork } from './address-rules.ts';
 import { escapeFor } from './escape.ts';
 import { renderTemplate } from './template.ts';
 
@@ -41,7 +36,7 @@ export interface DeliveryConfig {
   /** null: SMS channels cannot be served. */
   readonly sms: SmsGateway | null;
   /** What webhooks and Slack's addresses may not reach. */
-  readonly deny: readonly DeniedNetwork[];
+  readonly deny: readonly Network[];
 }
 
 /** Where nothing is configured: webhooks and Slack need nothing. */
@@ -50,8 +45,22 @@ export const NO_DELIVERY: DeliveryConfig = { smtp: null, sms: null, deny: [] };
 const MAX_NETWORKS = 1000;
 /** Where clouds give a machine its credentials; no receiver of alerts is there. */
 const OWN_MACHINE_DATA = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'];
-/** 0.0.0.0 and :: lead there too. */
-const LOOPBACK = ['127.0.0.0/8', '::1', '0.0.0.0/8', '::'];
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+/** Addresses that lead to the service's own machine and network, whatever those are. */
+const INTERNAL = [
+  ...LOOPBACK,
+  // RFC 1122 3.2.1.3, RFC 4291 2.5.2: a connection to one of them ends at the machine itself.
+  '0.0.0.0/8',
+  '::',
+  // RFC 1918 3, RFC 6598 7.
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '100.64.0.0/10',
+  // RFC 4193 3.1, RFC 3879 4.
+  'fc00::/7',
+  'fec0::/10',
+];
 const ADDRESS = /^(?:([^<>"\r\n]*)<([^\s<>@"]+@[^\s<>@"]+)>|([^\s<>@"]+@[^\s<>@"]+))$/;
 const CONTENT_TYPE = /^[\w.+-]+\/[\w.+-]+(?:; *[\w-]+=[\w-]+)*$/;
 const STANDARD_SMS_BODY = '{"to": {{json NUMBER}}, "message": {{json MESSAGE}} }';
@@ -127,11 +136,11 @@ export const DELIVERY_VARIABLES = {
         ? { ok: true, value: text }
         : { ok: false, culprit: text },
   }),
-  deny: variable<readonly ParsedNetwork[] | null>({
+  deny: variable<readonly Network[] | null>({
     name: 'DELIVERY_DENY',
     default: null,
     whenUnset: null,
-    meaning: `Networks that webhooks and Slack channels may not reach, judged by the address that is connected to. Unset, ${OWN_MACHINE_DATA.join(', ')}, and with DATABASE_URL ${LOOPBACK.join(', ')} too; what is set takes their place. Set it where accounts are not to reach the service's network.`,
+    meaning: `Networks that webhooks and Slack channels may not reach, judged by the address that is connected to, and by the IPv4 address inside an IPv6 one. Unset: ${OWN_MACHINE_DATA.join(', ')}; and, unless the embedded database is used and HOST is a loopback address, loopback and private networks: ${INTERNAL.join(', ')}. A value replaces all of these: to allow a network, give the list without it.`,
     allowed: `a list of at most ${MAX_NETWORKS} networks or addresses, apart by commas or spaces, for example 10.0.0.0/8, 127.0.0.0/8, ::1`,
     secret: false,
     parse: listOf(network, MAX_NETWORKS),
@@ -177,12 +186,20 @@ export function readDeliveryConfig(env: Environment): DeliveryConfig {
 }
 
 /**
- * A service with a database of its own server is mostly one of several accounts, to whom what
- * listens on its loopback is not open; beside the embedded one, receivers may well be there.
+ * A service that only its own machine can reach, with a database of its own, is one person's, whose
+ * receivers are beside it. Accounts of any other service are not let into its network by it.
  */
-function standardDeny(env: Environment): readonly DeniedNetwork[] {
-  const isShared = textOf(env, 'DATABASE_URL') !== null;
-  return [...OWN_MACHINE_DATA, ...(isShared ? LOOPBACK : [])].flatMap((text) => {
+function standardDeny(env: Environment): readonly Network[] {
+  const host = textOf(env, 'HOST');
+  const isLocal =
+    textOf(env, 'DATABASE_URL') === null &&
+    host !== null &&
+    denyNetworks(networksOf(LOOPBACK)).deniedBy(host) !== null;
+  return networksOf([...OWN_MACHINE_DATA, ...(isLocal ? [] : INTERNAL)]);
+}
+
+function networksOf(texts: readonly string[]): readonly Network[] {
+  return texts.flatMap((text) => {
     const parsed = network(text);
     return parsed.ok ? [parsed.value] : [];
   });

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../../runtime/clock.ts';
 import type { Logger } from '../../../../runtime/logger.ts';
+import { type Caller, covers } from '../../../auth/authenticator.ts';
 import { notFound } from '../../../errors.ts';
 import { findChannel } from '../../../store/alert-channels.ts';
 import {
@@ -11,6 +12,7 @@ import {
 import type { Store } from '../../../store/port.ts';
 import { type Page, rangeOf } from '../../paging.ts';
 import { everyHour, removePastRetention } from '../../retention.ts';
+import { shownAnswer } from './shown-answer.ts';
 
 export type { DeliveryState, StoredDelivery } from '../../../store/notices.ts';
 
@@ -25,12 +27,13 @@ export interface AlertDeliveriesParts {
 /** What was sent, or is to be. */
 export interface AlertDeliveries {
   /**
-   * To one channel, newest first.
+   * To one channel, newest first. Answers are given to admins alone: whoever may write a channel
+   * may name any address, and what answers there is not theirs to read.
    *
    * @throws ServiceError 404 for a channel that does not exist
    */
   list(
-    accountId: string,
+    caller: Pick<Caller, 'accountId' | 'role'>,
     channelId: number,
     query: Page & { readonly states: readonly DeliveryState[] },
   ): Promise<readonly StoredDelivery[]>;
@@ -54,10 +57,16 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
   }
 
   return {
-    async list(accountId, channelId, { states, ...page }) {
+    async list({ accountId, role }, channelId, { states, ...page }) {
       const found = await findChannel(store, { accountId, id: channelId });
       if (found === null) throw notFound('alert channel');
-      return listDeliveries(store, { accountId, channelId, states, ...rangeOf(page) });
+      const asked = { accountId, channelId, states, ...rangeOf(page) };
+      const deliveries = await listDeliveries(store, asked);
+      const seesAnswers = covers(role, 'admin');
+      return deliveries.map((delivery) => ({
+        ...delivery,
+        lastAnswer: seesAnswers ? shownAnswer(delivery.lastAnswer) : null,
+      }));
     },
 
     async keep(signal) {

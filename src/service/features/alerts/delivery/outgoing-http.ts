@@ -1,13 +1,8 @@
 import { Agent, type Dispatcher, request } from 'undici';
+import { type AddressGuard, allowAll } from '../../../../runtime/address-guard.ts';
 import { systemCodeOf } from '../../../../runtime/errors.ts';
 import { VERSION } from '../../../../runtime/version.ts';
-import {
-  type AddressRules,
-  addressRules,
-  DENIED_CODE,
-  guardedLookup,
-  refuseDenied,
-} from './address-rules.ts';
+import { DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
 import { notSent, type SendOutcome } from './outcome.ts';
 
 export interface OutgoingRequest {
@@ -32,20 +27,20 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Of the answer, for the log. */
+/** Of the answer: more than the log keeps, so that a secret is masked before it is cut. */
 const MAX_ANSWER_BYTES = 4 * 1024;
 /** Longer would keep a recovery away from its failure. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/** Redirects are not followed, and of an answer no more is read than the log keeps. */
-export function createOutgoingHttp(rules: AddressRules): OutgoingHttp {
-  const guarded = agentWith(rules);
-  const open = agentWith(addressRules([]));
+/** Redirects are not followed, and of an answer only the start is read. */
+export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
+  const guarded = agentWith(guard);
+  const open = agentWith(allowAll);
 
   return {
     async send({ method, url, headers, body, isGuarded }, signal) {
       try {
-        if (isGuarded) refuseDenied(url.hostname, rules);
+        if (isGuarded) refuseDenied(url.hostname, guard);
         const answer = await request(url, {
           dispatcher: isGuarded ? guarded : open,
           method,
@@ -67,9 +62,9 @@ export function createOutgoingHttp(rules: AddressRules): OutgoingHttp {
   };
 }
 
-function agentWith(rules: AddressRules): Agent {
+function agentWith(guard: AddressGuard): Agent {
   return new Agent({
-    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(rules) },
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(guard) },
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     maxHeaderSize: MAX_HEADER_BYTES,

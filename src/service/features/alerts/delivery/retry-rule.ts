@@ -1,12 +1,12 @@
 import { cutText } from '../../../../runtime/cut-text.ts';
 import type { AttemptOutcome } from '../../../store/notices.ts';
 import type { SendOutcome } from './outcome.ts';
+import { shownAnswer } from './shown-answer.ts';
 
 /** SEMANTICS 5: five times again, 20 s apart. */
 const MAX_ATTEMPTS = 6;
 const RETRY_AFTER_MS = 20_000;
 const MAX_ERROR_BYTES = 2000;
-const MAX_ANSWER_BYTES = 4096;
 
 /**
  * What becomes of a delivery after an attempt. A receiver that asks for a longer wait (Retry-After)
@@ -23,7 +23,7 @@ export function outcomeOfAttempt(
     atMs,
   }: { readonly attempt: number; readonly wasCut: boolean; readonly atMs: number },
 ): AttemptOutcome {
-  const answer = sent.answer === null ? null : cutText(sent.answer, MAX_ANSWER_BYTES);
+  const answer = shownAnswer(sent.answer);
   const { status } = sent;
   if (sent.ok) return { state: 'sent', dueAtMs: null, status, error: sent.remark, answer };
   const error = cutText(sent.error, MAX_ERROR_BYTES);

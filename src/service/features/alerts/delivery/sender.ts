@@ -1,6 +1,6 @@
+import { denyNetworks } from '../../../../runtime/address-guard.ts';
 import type { Clock } from '../../../../runtime/clock.ts';
 import { messageOf } from '../../../../runtime/errors.ts';
-import { addressRules } from './address-rules.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
 import { createEmailSender } from './email.ts';
 import { notSent, type Parcel, type SendOutcome } from './outcome.ts';
@@ -27,7 +27,7 @@ const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { i
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
 export function createNoticeSender(config: DeliveryConfig, clock: Clock): NoticeSender {
-  const http = createOutgoingHttp(addressRules(config.deny));
+  const http = createOutgoingHttp(denyNetworks(config.deny));
   const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
   const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
   const webhook = createWebhookSender(http, clock);

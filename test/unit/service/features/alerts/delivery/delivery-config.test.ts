@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressRules } from '../../../../../../src/service/features/alerts/delivery/address-rules.ts';
+import { denyNetworks } from '../../../../../../src/runtime/address-guard.ts';
 import { readDeliveryConfig } from '../../../../../../src/service/features/alerts/delivery/delivery-config.ts';
 
 const FROM = { SMTP_FROM: 'Vedette <alerts@example.com>' };
@@ -14,25 +14,53 @@ describe('the configuration of delivery', () => {
     expect(readDeliveryConfig({})).toMatchObject({ smtp: null, sms: null });
   });
 
-  it('shuts out where machines get their credentials, and for several accounts the loopback', () => {
-    const deniedBy = (env: Record<string, string>, address: string) =>
-      addressRules(readDeliveryConfig(env).deny).deniedBy(address);
-    const shared = { DATABASE_URL: 'postgres://db/vedette' };
-    for (const env of [{}, shared]) {
+  const deniedBy = (env: Record<string, string>, address: string) =>
+    denyNetworks(readDeliveryConfig(env).deny).deniedBy(address);
+  const LOCAL = { HOST: '127.0.0.1' };
+
+  it.each<Record<string, string>>([
+    {},
+    { HOST: '0.0.0.0' },
+    { HOST: '::' },
+    { HOST: '192.0.2.1' },
+    { DATABASE_URL: 'postgres://db/vedette', ...LOCAL },
+  ])('shuts loopback and private networks out with %j', (env) => {
+    for (const address of [
+      ...['127.0.0.1', '127.9.9.9', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1'],
+      ...['10.0.0.1', '172.16.0.1', '172.31.255.255', '192.168.1.1', '100.64.0.1'],
+      ...['fd00::1', 'fc00::1', 'fec0::1', '64:ff9b::10.0.0.1', '2002:c0a8:101::1', '::10.0.0.1'],
+    ]) {
+      expect([address, deniedBy(env, address)]).not.toContain(null);
+    }
+    for (const address of ['172.32.0.1', '203.0.113.1', '2001:db8::1', '64:ff9b::203.0.113.1']) {
+      expect([address, deniedBy(env, address)]).toContain(null);
+    }
+  });
+
+  it.each(['127.0.0.1', '127.8.0.1', '::1', '::ffff:127.0.0.1'])(
+    'lets a service that only its own machine reaches, at %s, send there and nearby',
+    (HOST) => {
+      for (const address of ['127.0.0.1', '::1', '10.0.0.1', '192.168.1.1', 'fd00::1']) {
+        expect([address, deniedBy({ HOST }, address)]).toContain(null);
+      }
+    },
+  );
+
+  it.each<Record<string, string>>([{}, LOCAL, { DATABASE_URL: 'postgres://db/vedette' }])(
+    'shuts out where machines get their credentials with %j',
+    (env) => {
       for (const address of ['169.254.169.254', '::ffff:169.254.169.254', 'fd00:ec2::254']) {
-        expect(deniedBy(env, address)).not.toBeNull();
+        expect([address, deniedBy(env, address)]).not.toContain(null);
       }
-      for (const address of ['10.0.0.1', '192.168.1.1', '203.0.113.1', '2001:db8::1', 'fd00::1']) {
-        expect(deniedBy(env, address)).toBeNull();
-      }
+    },
+  );
+
+  it('shuts out what it is told to, and nothing else', () => {
+    const own = { DELIVERY_DENY: '10.0.0.0/8' };
+    expect(deniedBy(own, '10.0.0.1')).toBe('10.0.0.0/8');
+    for (const address of ['127.0.0.1', '192.168.1.1', '169.254.169.254']) {
+      expect(deniedBy(own, address)).toBeNull();
     }
-    for (const address of ['127.0.0.1', '::1', '0.0.0.0', '::', '::ffff:127.0.0.1']) {
-      expect(deniedBy({}, address)).toBeNull();
-      expect(deniedBy(shared, address)).not.toBeNull();
-    }
-    const own = { ...shared, DELIVERY_DENY: '10.0.0.0/8' };
-    expect(deniedBy(own, '127.0.0.1')).toBeNull();
-    expect(deniedBy(own, '169.254.169.254')).toBeNull();
   });
 
   it.each([

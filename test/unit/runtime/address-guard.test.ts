@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { denyNetworks } from '../../../../src/agent/net/address-guard.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
 
 function denied(address: string, prefixBits: number, asked: string): boolean {
   const text = `${address}/${prefixBits}`;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { denyNetworks } from '../../../../src/agent/net/address-guard.ts';
-import { embeddedIpv4 } from '../../../../src/agent/net/embedded-ipv4.ts';
+import { denyNetworks } from '../../../src/runtime/address-guard.ts';
+import { embeddedIpv4 } from '../../../src/runtime/embedded-ipv4.ts';
 
 it.each([
   // RFC 6052 2.4, with the prefix for local use, and 2.1.

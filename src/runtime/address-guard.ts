@@ -1,7 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net';
 import { embeddedIpv4 } from './embedded-ipv4.ts';
 
-/** Says whether an address may be reached at all (TARGET_DENY). */
+/** Says whether an address may be reached at all (TARGET_DENY, DELIVERY_DENY). */
 export interface AddressGuard {
   /** Whether it denies anything, so that every address has to be known before it is reached. */
   readonly isActive: boolean;
@@ -11,7 +11,7 @@ export interface AddressGuard {
 
 export const allowAll: AddressGuard = { isActive: false, deniedBy: () => null };
 
-/** One network that TARGET_DENY names: an address with a prefix length in bits. */
+/** A network as it was configured: an address with a prefix length in bits. */
 export interface Network {
   readonly text: string;
   readonly address: string;
