@@ -53,6 +53,8 @@ export interface ServiceWork {
   readonly key: KeySource;
   /** For the agent's own traffic. */
   readonly proxies: Proxies;
+  /** Where parts of artifacts may go beside the service's own origin. */
+  readonly artifactOrigins: readonly string[];
   /** null keeps everything in memory. */
   readonly dataDir: string | null;
   readonly spoolMaxBytes: number;
@@ -136,6 +138,7 @@ function readWork(env: Environment): FileWork | ServiceWork {
     serviceUrl,
     key: readKey(env),
     proxies: readProxies(env),
+    artifactOrigins: readVariable(env, VARIABLES.artifactOrigins),
     dataDir: readVariable(env, VARIABLES.dataDir),
     spoolMaxBytes: readVariable(env, VARIABLES.spoolMaxMib) * MIB,
     spoolMaxAgeMs: readVariable(env, VARIABLES.spoolMaxDays) * DAY_MS,

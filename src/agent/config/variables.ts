@@ -4,6 +4,7 @@ import {
   network,
   oneOf,
   onOrOff,
+  webOrigin,
   wholeNumber,
 } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
@@ -19,6 +20,7 @@ import { hostAndPort, locationKey, proxyUrl, serviceUrl } from './parsers.ts';
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;
+const MAX_ORIGINS = 100;
 const MAX_EXEMPTIONS = 1000;
 const PROXY_URL =
   'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
@@ -86,6 +88,16 @@ export const VARIABLES = {
     allowed: `a whole number from 1 to ${MAX_SPOOL_DAYS}`,
     secret: false,
     parse: wholeNumber(1, MAX_SPOOL_DAYS),
+  }),
+  artifactOrigins: variable<readonly string[]>({
+    name: 'ARTIFACT_ORIGINS',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Origins of the object store to which the service may have this agent send artifacts, beside that of SERVICE_URL (S3_DIRECT_UPLOAD of the service). Naming one is consent, whatever TARGET_DENY shuts out. Artifacts for any other origin go through the service.',
+    allowed: `a list of at most ${MAX_ORIGINS} origins, apart by commas or spaces, each an http or https URL without a path and without wildcards, for example https://bucket.s3.eu-central-1.amazonaws.com`,
+    secret: false,
+    parse: listOf(webOrigin, MAX_ORIGINS),
   }),
   checksFile: variable<string | null>({
     name: 'CHECKS_FILE',

@@ -170,6 +170,8 @@ describe('loadConfig for a service', () => {
       DATA_DIR: '/data',
       SPOOL_MAX_MIB: '64',
       SPOOL_MAX_DAYS: '1',
+      ARTIFACT_ORIGINS:
+        'https://b.s3.eu-central-1.amazonaws.com, HTTP://Store:80/ http://[::1]:9000',
     });
     expect(work).toMatchObject({
       kind: 'service',
@@ -178,6 +180,11 @@ describe('loadConfig for a service', () => {
       dataDir: '/data',
       spoolMaxBytes: 64 * 1024 * 1024,
       spoolMaxAgeMs: 86_400_000,
+      artifactOrigins: [
+        'https://b.s3.eu-central-1.amazonaws.com',
+        'http://store',
+        'http://[::1]:9000',
+      ],
     });
   });
 
@@ -186,7 +193,24 @@ describe('loadConfig for a service', () => {
       dataDir: null,
       spoolMaxBytes: 512 * 1024 * 1024,
       spoolMaxAgeMs: 7 * 86_400_000,
+      artifactOrigins: [],
     });
+  });
+
+  it.each([
+    ['bucket.s3.amazonaws.com', 'is "bucket.s3.amazonaws.com"'],
+    ['https://store.example/bucket', 'is "https://store.example/bucket"'],
+    ['https://a.example https://*.s3.amazonaws.com', 'holds "https://*.s3.amazonaws.com"'],
+    ['ftp://store.example', 'is "ftp://store.example"'],
+    ['*', 'is "*"'],
+    ['https://ann:secret@store.example', 'holds "https://********@store.example"'],
+    ['https://store.example?X-Amz-Signature=secret', 'holds "https://store.example?…"'],
+  ])('refuses ARTIFACT_ORIGINS=%s in one line without a secret', (value, found) => {
+    const { code, message } = refusalOf({ ...SERVICE, ARTIFACT_ORIGINS: value });
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toBe(
+      `ARTIFACT_ORIGINS ${found}; it must be ${ENVIRONMENT.find(({ name }) => name === 'ARTIFACT_ORIGINS')?.allowed}`,
+    );
   });
 
   it.each([
