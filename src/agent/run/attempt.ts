@@ -1,17 +1,20 @@
 import type { AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
+import { scrubText } from '../../model/scrub/result-fields.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
+import type { Receiver } from '../config/variable-targets.ts';
 import type { AddressGuard } from '../net/address-guard.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import type { ProbeContext } from '../probes/probe.ts';
+import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import type {
   CheckTypeRunner,
@@ -32,7 +35,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'scrubber'>;
+  readonly secrets: Pick<SecretsVault, 'render' | 'scrubber' | 'parts'>;
   /** Where long bodies wait for the verdict on their attempts. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -59,6 +62,11 @@ export interface Attempt {
   readonly endpoint: Endpoint | null;
   /** An HTTP request went out, on which the target may have acted. */
   readonly requestSent: boolean;
+  /**
+   * A variable of the agent's own whose value others on the way can read; null for none. Repeated
+   * under a capture, the attempt would leave it there.
+   */
+  exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
   /** May grow until the details are made. */
@@ -83,8 +91,9 @@ export async function makeAttempt(
   const startMs = clock.monotonicMs();
   const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
-  const context = { signal, clock, deadlineMs, resolver, guard, log };
-  const { probed, assertions } = await observe(check, parts, context, room);
+  const ownSecrets = NO_OWN_SECRETS;
+  const context = { signal, clock, deadlineMs, resolver, guard, log, ownSecrets };
+  const { probed, assertions, exposedVariable } = await observe(check, parts, context, room);
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -102,6 +111,7 @@ export async function makeAttempt(
     unreached: networkError || isLossy,
     endpoint,
     requestSent,
+    exposedVariable,
     responseTimeMs,
     verdict,
     jobLog: log,
@@ -114,6 +124,7 @@ export async function makeAttempt(
 interface Observed {
   readonly probed: Probed;
   readonly assertions: readonly AssertionResult[];
+  readonly exposedVariable: Attempt['exposedVariable'];
 }
 
 async function observe(
@@ -127,16 +138,57 @@ async function observe(
   try {
     const rendered = secrets.render(check);
     if (!rendered.ok) {
-      return { probed: runner.broken(check as never, rendered.failure), assertions: [] };
+      return unprobed(runner.broken(check as never, rendered.failure));
     }
-    const probed = await runner.probe(rendered.check as never, context, room);
+    const { own: ownSecrets } = rendered;
+    const isOwn = ownSecrets.names.length > 0;
+    const receivers = isOwn ? runner.receivers(rendered.check as never) : [];
+    const why = ownSecrets.whyNotTo(receivers);
+    if (why !== null) {
+      return unprobed(runner.broken(check as never, { code: 'VARIABLE_DENIED', message: why }));
+    }
+    const probed = await runner.probe(rendered.check as never, { ...context, ownSecrets }, room);
     const { assertions } = check.request;
     const { signal } = context;
-    return { probed, assertions: await evaluator.evaluate(assertions, probed.sources, signal) };
+    const judged = await evaluator.evaluate(assertions, probed.sources, signal);
+    return {
+      probed,
+      assertions: judged.map((one) => withoutSecretParts(one, secrets)),
+      exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
+    };
   } catch (thrown) {
     log.error({ err: thrown, checkId: check.id }, 'an attempt broke; please report this');
     const message = `The agent's own fault: ${messageOf(thrown)}`;
-    const probed = runner.broken(check as never, { code: 'INTERNAL_ERROR', message });
-    return { probed, assertions: [] };
+    return unprobed(runner.broken(check as never, { code: 'INTERNAL_ERROR', message }));
   }
+}
+
+function unprobed(probed: Probed): Observed {
+  return { probed, assertions: [], exposedVariable: () => null };
+}
+
+/**
+ * Whoever writes an expression chooses where the text is cut, so here parts of secrets are masked as
+ * well, before any message quotes them. Whole secrets come first: of one in an escaped form, parts
+ * alone would leave the escapes, and a text that parts have made shorter would not look cut.
+ */
+function withoutSecretParts(
+  result: AssertionResult,
+  { scrubber, parts }: Pick<SecretsVault, 'scrubber' | 'parts'>,
+): AssertionResult {
+  const masked = (text: string | null): string | null =>
+    text !== null && parts.holdsPart(text) ? parts.text(scrubText(text, scrubber)) : text;
+  return { ...result, actual: masked(result.actual), error: masked(result.error) };
+}
+
+/** Names of hosts are looked up, and told in the handshakes of TLS, in clear text. */
+function exposedIn(
+  ownSecrets: OwnSecrets,
+  { unencrypted, endpoint }: Probed,
+  receivers: readonly Receiver[],
+): string | null {
+  const [first = null] = ownSecrets.names;
+  if (first === null || unencrypted) return first;
+  const hosts = [...receivers.map(({ hostname }) => hostname), endpoint?.hostname ?? ''];
+  return hosts.map((host) => ownSecrets.nameIn(host)).find((name) => name !== null) ?? null;
 }

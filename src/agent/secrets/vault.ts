@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Check } from '../../model/check.ts';
+import {
+  buildPartMask,
+  MAX_INDEXED_CHARS,
+  NO_PARTS,
+  type PartMask,
+} from '../../model/scrub/parts.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -8,12 +14,16 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import { namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
+import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
+import { isInBody, namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { credentialsOf } from './url-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
 
-export type { Rendered } from './render-check.ts';
+/** With what of the agent's own values the request has. */
+export type RenderedWithOwn<C> =
+  | (Extract<Rendered<C>, { ok: true }> & { readonly own: OwnSecrets })
+  | Extract<Rendered<C>, { ok: false }>;
 
 export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
@@ -21,6 +31,8 @@ export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;
+  /** Masks parts of what the scrubber masks; likewise of now. */
+  readonly parts: PartMask;
   /**
    * These values are in force from when it resolves, when the scrubber knows them as well. What went
    * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
@@ -35,7 +47,7 @@ export interface SecretsVault {
    * The check with its values: its own, before those of the agent (environment, then files), before
    * those given. Without templates it comes back as the same object.
    */
-  render<C extends Check>(check: C): Rendered<C>;
+  render<C extends Check>(check: C): RenderedWithOwn<C>;
   /** The names that templates use and nobody has a value for, sorted. */
   missing(checks: readonly Check[]): readonly string[];
   /** Sees to what changes by itself (VARIABLES_DIR, time) until the signal aborts. */
@@ -56,6 +68,9 @@ export interface VaultOptions {
 const LOOK_MS = 1000;
 /** After so many the event loop goes on. */
 const CHECKS_A_TURN = 100;
+
+/** In one line of the log. */
+const MAX_NAMED = 20;
 
 interface NamedValue {
   readonly name: string;
@@ -85,11 +100,13 @@ class Vault implements SecretsVault {
   readonly #folder: VariablesFolder | null;
   readonly #memory: SecretMemory;
   #scrubber = NO_SECRETS;
+  #parts = NO_PARTS;
   #values = NO_VALUES;
   #filesRead: ReadonlyMap<string, string> | null = null;
   #always: readonly string[] = [];
   /** What the log was last told to be wrong. */
   #toldFault: string | null = null;
+  #toldPartsLeftOut = false;
   /** The end of what was asked for last. */
   #last: Promise<void> = Promise.resolve();
 
@@ -105,6 +122,7 @@ class Vault implements SecretsVault {
 
   async open(): Promise<void> {
     await this.#folder?.read();
+    this.#tellUnboundNames();
     await this.#inTurn(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
   }
 
@@ -126,8 +144,25 @@ class Vault implements SecretsVault {
     return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
   }
 
-  render<C extends Check>(check: C): Rendered<C> {
-    return renderCheck(check, this.#lookup);
+  get parts(): PartMask {
+    return this.#parts;
+  }
+
+  render<C extends Check>(check: C): RenderedWithOwn<C> {
+    const rendered = renderCheck(check, this.#lookup);
+    return rendered.ok ? { ...rendered, own: this.#ownIn(check) } : rendered;
+  }
+
+  #ownIn(check: Check): OwnSecrets {
+    const { agent } = this.#values;
+    const { targets } = this.#options.operator;
+    const own = namesFromOthers(check).flatMap((name) => {
+      const value = agent.get(name);
+      if (value === undefined) return [];
+      const inBody = isInBody(check, name);
+      return [{ name, value, targets: targets.get(name) ?? null, isInBody: inBody }];
+    });
+    return own.length === 0 ? NO_OWN_SECRETS : new OwnSecrets(own);
   }
 
   missing(checks: readonly Check[]): readonly string[] {
@@ -191,8 +226,33 @@ class Vault implements SecretsVault {
   async #know(secrets: readonly string[] | null): Promise<void> {
     if (secrets === null) return;
     const { build = buildScrubber } = this.#options;
+    const parts = await buildPartMask(secrets, () => nextTurn());
     this.#scrubber = await build(secrets, () => nextTurn());
+    this.#parts = parts;
+    this.#tellPartsLeftOut(parts);
     this.#memory.masked(secrets);
+  }
+
+  #tellPartsLeftOut({ charsLeftOut }: PartMask): void {
+    const isNews = charsLeftOut > 0 && !this.#toldPartsLeftOut;
+    this.#toldPartsLeftOut = charsLeftOut > 0;
+    if (!isNews) return;
+    this.#options.log.warn(
+      { characters: charsLeftOut },
+      `of the secrets only the first ${MAX_INDEXED_CHARS} characters, in all their forms, are masked also in parts`,
+    );
+  }
+
+  /** A slip in such a name would leave a secret unbound. */
+  #tellUnboundNames(): void {
+    const { operator, log } = this.#options;
+    const values = this.#agentValues();
+    const unknown = [...operator.targets.keys()].filter((name) => !values.has(name));
+    if (unknown.length === 0) return;
+    log.warn(
+      { variables: unknown.length },
+      `VARIABLE_TARGETS names ${unknown.slice(0, MAX_NAMED).join(', ')}, which VARIABLES_DIR does not have (yet)`,
+    );
   }
 
   #agentValues(): ReadonlyMap<string, string> {
