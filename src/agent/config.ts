@@ -11,7 +11,9 @@ import {
   readFromEnv,
 } from './config/operator-variables.ts';
 import { readProxies } from './config/proxies.ts';
+import { targetsByName } from './config/variable-targets.ts';
 import { VARIABLES } from './config/variables.ts';
+import type { EvidenceMode } from './evidence/evidence.ts';
 import type { Proxies } from './net/proxy/choose-proxy.ts';
 import type { ConnectivityTarget } from './run/connectivity.ts';
 
@@ -36,7 +38,7 @@ export interface DaemonConfig extends RunConfig {
   readonly healthPort: number;
   readonly externalObservability: boolean;
   /** Whether failures of the network are traced and captured. */
-  readonly evidence: boolean;
+  readonly evidence: EvidenceMode;
   readonly shutdownGraceMs: number;
 }
 
@@ -53,6 +55,8 @@ export interface ServiceWork {
   readonly key: KeySource;
   /** For the agent's own traffic. */
   readonly proxies: Proxies;
+  /** Where parts of artifacts may go beside the service's own origin. */
+  readonly artifactOrigins: readonly string[];
   /** null keeps everything in memory. */
   readonly dataDir: string | null;
   readonly spoolMaxBytes: number;
@@ -76,6 +80,7 @@ const RUN_ROWS: readonly VariableRow[] = [
   VARIABLES.connectivityTargets,
   VARIABLES.variablesFromEnv,
   VARIABLES.variablesDir,
+  VARIABLES.variableTargets,
   VARIABLES.extraCaCerts,
 ];
 
@@ -136,6 +141,7 @@ function readWork(env: Environment): FileWork | ServiceWork {
     serviceUrl,
     key: readKey(env),
     proxies: readProxies(env),
+    artifactOrigins: readVariable(env, VARIABLES.artifactOrigins),
     dataDir: readVariable(env, VARIABLES.dataDir),
     spoolMaxBytes: readVariable(env, VARIABLES.spoolMaxMib) * MIB,
     spoolMaxAgeMs: readVariable(env, VARIABLES.spoolMaxDays) * DAY_MS,
@@ -189,9 +195,18 @@ function readRunConfig(env: Environment): RunConfig {
 function readOperatorVariables(env: Environment): OperatorVariables {
   const names = readVariable(env, VARIABLES.variablesFromEnv);
   const folder = readVariable(env, VARIABLES.variablesDir);
+  const targets = targetsByName(readVariable(env, VARIABLES.variableTargets));
+  // A folder may get the file of any name later.
+  const stray = folder === null ? [...targets.keys()].find((name) => !names.includes(name)) : null;
+  if (stray !== null && stray !== undefined) {
+    throw invalid(
+      `VARIABLE_TARGETS names ${stray}, which is no variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out`,
+    );
+  }
   return {
     fromEnv: readFromEnv(env, names, OWN_NAMES),
     folder: folder === null ? null : readableFolder(folder),
+    targets,
   };
 }
 

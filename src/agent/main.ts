@@ -74,9 +74,12 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const proxyUrl = () => daemon?.proxyUrl ?? null;
     const tools = createRunTools({ config, clock, log, clientCertificates, proxyUrl, secrets });
     const { resolver } = tools;
-    const looking = config.evidence
-      ? openEvidence({ clock, log, resolver, onPass: metrics.evidence, signal: stop.now })
-      : endOrphans({ log }).then(() => NO_EVIDENCE);
+    const capturesSecrets = config.evidence === 'with-secrets';
+    const onPass = metrics.evidence;
+    const looking =
+      config.evidence === 'off'
+        ? endOrphans({ log }).then(() => NO_EVIDENCE)
+        : openEvidence({ clock, log, resolver, capturesSecrets, onPass, signal: stop.now });
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {

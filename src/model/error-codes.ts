@@ -9,6 +9,12 @@ export const ERROR_CODES = {
     advice:
       'Define the variable: in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR.',
   },
+  VARIABLE_DENIED: {
+    phase: 'request',
+    meaning: 'VARIABLE_TARGETS of the agent does not allow a variable of its own to be sent there.',
+    advice:
+      'If the target is to get the value, add NAME@host:port to VARIABLE_TARGETS of the agent; else correct the target or the redirect that leads to it.',
+  },
   REQUEST_INVALID: {
     phase: 'request',
     meaning: 'With its templates filled in, the request is none that could be sent.',

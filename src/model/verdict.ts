@@ -55,6 +55,7 @@ export function verdictOf(check: Check, seen: Observation): Verdict {
  */
 const SETTINGS_AT_FAULT: readonly string[] = [
   'VARIABLE_UNKNOWN',
+  'VARIABLE_DENIED',
   'REQUEST_INVALID',
   'ADDRESS_DENIED',
   'PROXY_UNREACHABLE',

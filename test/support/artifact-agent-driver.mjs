@@ -22,6 +22,7 @@ const client = new ServiceClient({
   serviceUrl: new URL(serviceUrl),
   key: () => key,
   proxies: { https: null, http: null, exemptions: [] },
+  artifactOrigins: [],
   clock,
   version: '1.2.3',
 });

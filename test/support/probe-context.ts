@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Resolution, Resolver } from '../../src/agent/net/resolver.ts';
 import { JobLog } from '../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../src/agent/probes/probe.ts';
+import { NO_OWN_SECRETS, type OwnSecrets } from '../../src/agent/secrets/own-secrets.ts';
 import { type AddressGuard, allowAll } from '../../src/runtime/address-guard.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 
@@ -12,6 +13,7 @@ export interface ContextOptions {
   readonly guard?: AddressGuard;
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
+  readonly ownSecrets?: OwnSecrets;
 }
 
 /** What a probe gets beside its request, with a resolver that needs no name server. */
@@ -24,6 +26,7 @@ export function makeContext(options: ContextOptions = {}): ProbeContext {
     resolver: options.resolver ?? loopbackResolver,
     guard: options.guard ?? allowAll,
     log: new JobLog(clock),
+    ownSecrets: options.ownSecrets ?? NO_OWN_SECRETS,
   };
 }
 

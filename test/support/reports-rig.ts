@@ -52,6 +52,7 @@ function startReports(
     serviceUrl,
     key: () => key,
     proxies: NO_PROXIES,
+    artifactOrigins: [],
     clock,
     version,
   });

@@ -22,6 +22,8 @@ export interface RigOptions extends Partial<SpoolOptions> {
   /** Another service than the rig's own, and a key for it. */
   readonly serviceUrl?: URL;
   readonly key?: string;
+  /** ARTIFACT_ORIGINS; none where left out. */
+  readonly artifactOrigins?: string[];
 }
 
 /**
@@ -30,23 +32,23 @@ export interface RigOptions extends Partial<SpoolOptions> {
  */
 export async function uploadRig(options: RigOptions = {}) {
   const { lingerMs = 0, random = 0.8, outlivesProcess = false } = options;
-  const { serviceUrl, key = 'pl_one', ...spoolOptions } = options;
+  const { serviceUrl, key = 'pl_one', artifactOrigins = [], ...spoolOptions } = options;
   const folder = makeTempFolder();
   const service = await UploadService.start();
   onTestFinished(folder.remove);
   const dataDir = spoolOptions.dataDir === undefined ? folder.path : spoolOptions.dataDir;
-  const uploads = { serviceUrl: serviceUrl ?? service.url, key, lingerMs, random, outlivesProcess };
+  const url = serviceUrl ?? service.url;
+  const behaviour = { lingerMs, random, outlivesProcess };
+  const uploads = { serviceUrl: url, key, artifactOrigins, ...behaviour };
   const start = () => startAgent({ ...spoolOptions, dataDir }, uploads);
   return { folder, service, start, ...(await start()) };
 }
 
 async function startAgent(
   spoolOptions: SpoolOptions,
-  uploads: Required<
-    Pick<RigOptions, 'serviceUrl' | 'key' | 'lingerMs' | 'random' | 'outlivesProcess'>
-  >,
+  uploads: Required<Omit<RigOptions, keyof SpoolOptions>>,
 ) {
-  const { serviceUrl, lingerMs, random, outlivesProcess } = uploads;
+  const { serviceUrl, artifactOrigins, lingerMs, random, outlivesProcess } = uploads;
   // The spool's clock is the machine's, and both tell when a record came to be.
   const clock = new FakeClock(Date.now());
   const { log, records } = captureLog();
@@ -59,6 +61,7 @@ async function startAgent(
     serviceUrl,
     key: () => state.key,
     proxies: NO_PROXIES,
+    artifactOrigins,
     clock,
     version: '1.2.3',
   });

@@ -52,6 +52,8 @@ export class UploadService {
   partBytes = 1000;
   /** Where parts go; the service itself where null. */
   storeUrl: URL | null = null;
+  /** What goes with them there. */
+  storeHeaders: Readonly<Record<string, string>> = { 'X-Amz-Signed': 'yes' };
   readonly #scripts: { readonly path: string; readonly script: Script; isLasting: boolean }[] = [];
 
   static async start(): Promise<UploadService> {
@@ -148,7 +150,7 @@ export class UploadService {
       n,
       url: this.storeUrl === null ? partPath(uploadId, n) : new URL(`/${n}`, this.storeUrl).href,
       method: 'PUT',
-      headers: this.storeUrl === null ? {} : { 'X-Signed': 'yes' },
+      headers: this.storeUrl === null ? {} : this.storeHeaders,
     }));
     json(response, 200, { uploadId, partBytes: this.partBytes, parts });
   }

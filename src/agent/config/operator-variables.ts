@@ -5,6 +5,7 @@ import type { Parsed } from '../../runtime/config/parsers.ts';
 import { quoted } from '../../runtime/config/read-variable.ts';
 import type { Environment } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
+import type { VariableTarget } from './variable-targets.ts';
 
 /** Of either kind. */
 export const MAX_OPERATOR_VARIABLES = 500;
@@ -15,9 +16,15 @@ export interface OperatorVariables {
   readonly fromEnv: ReadonlyMap<string, string>;
   /** One file a value; null for none. Read and watched by whoever fills templates. */
   readonly folder: string | null;
+  /** By name: the only places to which a value may be sent; a name that is not in it, anywhere. */
+  readonly targets: ReadonlyMap<string, readonly VariableTarget[]>;
 }
 
-export const NO_OPERATOR_VARIABLES: OperatorVariables = { fromEnv: new Map(), folder: null };
+export const NO_OPERATOR_VARIABLES: OperatorVariables = {
+  fromEnv: new Map(),
+  folder: null,
+  targets: new Map(),
+};
 
 /** An entry that is a slip in a name, and no value: `DB-PASSWORD`. */
 const NEARLY_NAME = /^[\w.-]+$/;

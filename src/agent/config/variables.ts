@@ -5,20 +5,25 @@ import {
   network,
   oneOf,
   onOrOff,
+  webOrigin,
   wholeNumber,
 } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
+import { EVIDENCE_MODES, type EvidenceMode } from '../evidence/evidence.ts';
 import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';
 import type { ConnectivityTarget } from '../run/connectivity.ts';
 import { MAX_OPERATOR_VARIABLES, variableName } from './operator-variables.ts';
 import { hostAndPort, locationKey, proxyUrl, serviceUrl } from './parsers.ts';
+import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
 /** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;
+const MAX_TARGETS = 1000;
+const MAX_ORIGINS = 100;
 const MAX_EXEMPTIONS = 1000;
 const PROXY_URL =
   'an http or https URL without a path, perhaps with a user and password (percent-encoded), for example http://proxy.example.com:3128';
@@ -87,6 +92,16 @@ export const VARIABLES = {
     secret: false,
     parse: wholeNumber(1, MAX_SPOOL_DAYS),
   }),
+  artifactOrigins: variable<readonly string[]>({
+    name: 'ARTIFACT_ORIGINS',
+    default: null,
+    whenUnset: [],
+    meaning:
+      'Origins of the object store to which the service may have this agent send artifacts, beside that of SERVICE_URL (S3_DIRECT_UPLOAD of the service). Naming one is consent, whatever TARGET_DENY shuts out. Artifacts for any other origin go through the service.',
+    allowed: `a list of at most ${MAX_ORIGINS} origins, apart by commas or spaces, each an http or https URL without a path and without wildcards, for example https://bucket.s3.eu-central-1.amazonaws.com`,
+    secret: false,
+    parse: listOf(webOrigin, MAX_ORIGINS),
+  }),
   checksFile: variable<string | null>({
     name: 'CHECKS_FILE',
     default: null,
@@ -126,15 +141,15 @@ export const VARIABLES = {
     secret: false,
     parse: onOrOff,
   }),
-  evidence: variable<boolean>({
+  evidence: variable<EvidenceMode>({
     name: 'EVIDENCE',
     default: 'on',
-    whenUnset: true,
+    whenUnset: 'on',
     meaning:
-      'Whether runs that fail for the network are followed by a trace of the way and a packet capture.',
-    allowed: 'on or off',
+      "Whether runs that fail for the network are followed by a trace of the way and a packet capture. An unencrypted request with a variable of the agent's own is captured with with-secrets only.",
+    allowed: `one of ${EVIDENCE_MODES.join(', ')}`,
     secret: false,
-    parse: onOrOff,
+    parse: oneOf(EVIDENCE_MODES),
   }),
   logLevel: variable<LogLevel>({
     name: 'LOG_LEVEL',
@@ -193,6 +208,16 @@ export const VARIABLES = {
     allowed: 'the path of a folder that can be read',
     secret: false,
     parse: filePath,
+  }),
+  variableTargets: variable<readonly VariableTarget[]>({
+    name: 'VARIABLE_TARGETS',
+    default: null,
+    whenUnset: [],
+    meaning:
+      "Where the agent's own variables may be sent, each entry one variable and one target. A variable that has entries goes nowhere else; one without goes wherever a check sends it.",
+    allowed: `a list of at most ${MAX_TARGETS} NAME@host or NAME@host:port, apart by commas or spaces, where *.host stands for all names below a host and IPv6 addresses are in brackets, for example DB_PASSWORD@db.internal:5432 TOKEN@*.shop.example`,
+    secret: false,
+    parse: listOf(variableTarget, MAX_TARGETS),
   }),
   httpsProxy: variable<HttpProxy | null>({
     name: 'HTTPS_PROXY',

@@ -7,6 +7,10 @@ import type { Capture, Captured, CaptureFilter, Capturer } from './capturer.ts';
 import type { Tracer } from './tracer.ts';
 import { tracerouteText } from './traceroute/text.ts';
 
+/** EVIDENCE: what may follow a failure. `with-secrets`: captures also of secrets in clear text. */
+export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
+export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
+
 /** SEMANTICS 3: at most 10 s and 5 MB, at most 2 at a time. */
 const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
@@ -15,6 +19,7 @@ const MAX_AT_ONCE = 2;
 /** Failures about which packets have nothing to say: nothing was sent, or nothing may be. */
 const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'VARIABLE_UNKNOWN',
+  'VARIABLE_DENIED',
   'REQUEST_INVALID',
   'ADDRESS_DENIED',
   'CLIENT_CERT_INVALID',
@@ -55,6 +60,8 @@ export interface EvidenceOptions {
   readonly clock: Clock;
   readonly tracer: Tracer;
   readonly capturer: Capturer;
+  /** Also of unencrypted requests with values that only the agent has. */
+  readonly capturesSecrets: boolean;
   /** Who is asked where a name has no address: the system's name servers. */
   readonly nameServers: () => NameServers;
   /** Told of each pass, and of each that was left out because others were under way. */
@@ -77,6 +84,11 @@ export class EvidenceRoom {
   /** Whether packets can be captured here. */
   get captures(): boolean {
     return this.#options.capturer.usable;
+  }
+
+  /** Whether packets may be kept that show values which only the agent has. */
+  get capturesSecrets(): boolean {
+    return this.#options.capturesSecrets;
   }
 
   /** Takes no longer than 11 s. Rejects only where a part is faulty, with nothing left going on. */

@@ -17,6 +17,7 @@ export interface OpenEvidenceOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly resolver: SystemResolver;
+  readonly capturesSecrets: boolean;
   readonly onPass: (outcome: 'made' | 'busy') => void;
   /** Ends the look at once. */
   readonly signal: AbortSignal;
@@ -53,7 +54,7 @@ export async function openEvidence(
   options: OpenEvidenceOptions,
   look = lookAround,
 ): Promise<OpenedEvidence> {
-  const { clock, log, resolver, onPass, signal } = options;
+  const { clock, log, resolver, capturesSecrets, onPass, signal } = options;
   const limit = new AbortController();
   const end = (): void => limit.abort();
   const cancel = clock.after(LOOK_LIMIT_MS, end);
@@ -70,7 +71,7 @@ export async function openEvidence(
     if (ended > 0) log.warn({ processes: ended }, 'ended what a killed agent had left running');
     const nameServers = () => resolver.nameServers();
     return {
-      room: new EvidenceRoom({ clock, tracer, capturer, nameServers, onPass }),
+      room: new EvidenceRoom({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
       tell: (keepsCaptures) => tell(log, tracer, keepsCaptures ? capturer : null),
       close: () => tracer.close(),
     };

@@ -44,6 +44,7 @@ export async function openServiceLink(
     serviceUrl,
     key: () => key.current,
     proxies: work.proxies,
+    artifactOrigins: work.artifactOrigins,
     clock,
     version: VERSION,
   });

@@ -2,6 +2,7 @@ import type { Failure } from '../../model/error-codes.ts';
 import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
@@ -16,6 +17,8 @@ export interface ProbeContext {
   /** TARGET_DENY: asked for every resolved address of every hop, before connecting. */
   readonly guard: AddressGuard;
   readonly log: JobLog;
+  /** What of the agent's own values the request has, and where they may go. */
+  readonly ownSecrets: OwnSecrets;
 }
 
 /**

@@ -1,18 +1,23 @@
 import type { AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
+import type { PartMask } from '../../model/scrub/parts.ts';
+import { scrubText } from '../../model/scrub/result-fields.ts';
+import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
 import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
+import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
+import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import type {
@@ -37,7 +42,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
+  readonly secrets: Pick<SecretsVault, 'render' | 'parts' | 'credentials' | 'scrubberWith'>;
   /** Where long bodies wait for the verdict on their attempts. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -64,6 +69,11 @@ export interface Attempt {
   readonly endpoint: Endpoint | null;
   /** An HTTP request went out, on which the target may have acted. */
   readonly requestSent: boolean;
+  /**
+   * A variable of the agent's own whose value others on the way can read; null for none. Repeated
+   * under a capture, the attempt would leave it there.
+   */
+  exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
   /** May grow until the details are made. */
@@ -90,8 +100,14 @@ export async function makeAttempt(
   const startMs = clock.monotonicMs();
   const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
-  const context = { signal, clock, deadlineMs, resolver, guard, log };
-  const { probed, assertions, secrets } = await observe(check, parts, context, room);
+  const ownSecrets = NO_OWN_SECRETS;
+  const context = { signal, clock, deadlineMs, resolver, guard, log, ownSecrets };
+  const { probed, assertions, secrets, exposedVariable } = await observe(
+    check,
+    parts,
+    context,
+    room,
+  );
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -109,6 +125,7 @@ export async function makeAttempt(
     unreached: networkError || isLossy,
     endpoint,
     requestSent,
+    exposedVariable,
     responseTimeMs,
     verdict,
     jobLog: log,
@@ -123,6 +140,7 @@ interface Observed {
   readonly probed: Probed;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
+  readonly exposedVariable: Attempt['exposedVariable'];
 }
 
 async function observe(
@@ -139,18 +157,64 @@ async function observe(
     own = secrets.credentials(check, rendered.ok ? rendered.check : check);
     if (own.dropped > 0) context.log.warn(`${own.dropped} ${TOO_LONG}`);
     if (!rendered.ok) {
-      const probed = runner.broken(check as never, rendered.failure);
-      return { probed, assertions: [], secrets: own };
+      return unprobed(runner.broken(check as never, rendered.failure), own);
     }
-    const probed = await runner.probe(rendered.check as never, context, room);
+    const { own: ownSecrets } = rendered;
+    const isOwn = ownSecrets.names.length > 0;
+    const receivers = isOwn ? runner.receivers(rendered.check as never) : [];
+    const why = ownSecrets.whyNotTo(receivers);
+    if (why !== null) {
+      return unprobed(
+        runner.broken(check as never, { code: 'VARIABLE_DENIED', message: why }),
+        own,
+      );
+    }
+    const probed = await runner.probe(rendered.check as never, { ...context, ownSecrets }, room);
+    const { assertions } = check.request;
     const { signal } = context;
-    const judged = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
-    return { probed, assertions: judged, secrets: own };
+    const judged = await evaluator.evaluate(assertions, probed.sources, signal);
+    const scrubber = await secrets.scrubberWith(own);
+    return {
+      probed,
+      assertions: judged.map((one) => withoutSecretParts(one, scrubber, secrets.parts)),
+      secrets: own,
+      exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
+    };
   } catch (thrown) {
     const err = scrubError(thrown, await secrets.scrubberWith(own));
     log.error({ err, checkId: check.id }, 'an attempt broke; please report this');
     const message = `The agent's own fault: ${messageOf(thrown)}`;
-    const probed = runner.broken(check as never, { code: 'INTERNAL_ERROR', message });
-    return { probed, assertions: [], secrets: own };
+    return unprobed(runner.broken(check as never, { code: 'INTERNAL_ERROR', message }), own);
   }
+}
+
+function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
+  return { probed, assertions: [], secrets, exposedVariable: () => null };
+}
+
+/**
+ * Whoever writes an expression chooses where the text is cut, so here parts of secrets are masked as
+ * well, before any message quotes them. Whole secrets come first: of one in an escaped form, parts
+ * alone would leave the escapes, and a text that parts have made shorter would not look cut.
+ */
+function withoutSecretParts(
+  result: AssertionResult,
+  scrubber: Scrubber,
+  parts: PartMask,
+): AssertionResult {
+  const masked = (text: string | null): string | null =>
+    text !== null && parts.holdsPart(text) ? parts.text(scrubText(text, scrubber)) : text;
+  return { ...result, actual: masked(result.actual), error: masked(result.error) };
+}
+
+/** Names of hosts are looked up, and told in the handshakes of TLS, in clear text. */
+function exposedIn(
+  ownSecrets: OwnSecrets,
+  { unencrypted, endpoint }: Probed,
+  receivers: readonly Receiver[],
+): string | null {
+  const [first = null] = ownSecrets.names;
+  if (first === null || unencrypted) return first;
+  const hosts = [...receivers.map(({ hostname }) => hostname), endpoint?.hostname ?? ''];
+  return hosts.map((host) => ownSecrets.nameIn(host)).find((name) => name !== null) ?? null;
 }

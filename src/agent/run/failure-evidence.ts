@@ -47,10 +47,16 @@ export async function gatherEvidence(
   const { endpoint, jobLog } = attempt;
   if (parts.evidence === null || endpoint === null) return null;
   try {
-    const found = await parts.evidence.gather(
-      { endpoint, repeat: repeatOf(attempt, endpoint, run, parts) },
+    const repeat = repeatOf(attempt, endpoint, run, parts);
+    const gathered = await parts.evidence.gather(
+      { endpoint, repeat: repeat?.make ?? null },
       run.signal,
     );
+    const exposed = hidesSecrets(parts) ? (repeat?.exposedVariable() ?? null) : null;
+    const found =
+      exposed === null || gathered.captured === null
+        ? gathered
+        : { ...gathered, captured: null, notes: [...gathered.notes, droppedText(exposed)] };
     for (const note of found.notes) jobLog.conclude('info', note);
     return found;
   } catch (fault) {
@@ -63,14 +69,40 @@ export async function gatherEvidence(
 /** Methods that change nothing at the target (RFC 9110 9.2.1). */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** null where the attempt is not made once more: nobody would keep the packets, or it might do harm. */
+interface Repeat {
+  readonly make: NonNullable<EvidenceAbout['repeat']>;
+  /** Of what was sent when it was made. */
+  exposedVariable(): string | null;
+}
+
+function hidesSecrets({ evidence }: Pick<EvidenceParts, 'evidence'>): boolean {
+  return evidence?.capturesSecrets !== true;
+}
+
+function droppedText(variable: string): string {
+  return `The capture is not kept: ${exposedText(variable)}`;
+}
+
+function exposedText(variable: string): string {
+  return `the request is not encrypted and has the variable ${variable}, which only the agent has (EVIDENCE=with-secrets captures it all the same)`;
+}
+
+/**
+ * null where the attempt is not made once more: nobody would keep the packets, they would show a
+ * secret that only the agent has, or it might do harm.
+ */
 function repeatOf(
-  { requestSent, jobLog }: Attempt,
+  { requestSent, exposedVariable, jobLog }: Attempt,
   endpoint: Endpoint,
   { check, plan }: FailedRun,
   parts: EvidenceParts & AttemptParts,
-): EvidenceAbout['repeat'] {
+): Repeat | null {
   if (parts.artifacts === null) return null;
+  const exposed = hidesSecrets(parts) ? exposedVariable() : null;
+  if (exposed !== null) {
+    jobLog.conclude('info', `No capture: ${exposedText(exposed)}`);
+    return null;
+  }
   const method = check.checkType === 'API' ? check.request.method : 'GET';
   if (requestSent && plan.maxRetries === 0 && !SAFE_METHODS.has(method)) {
     jobLog.conclude(
@@ -80,11 +112,15 @@ function repeatOf(
     return null;
   }
   const resolver = pinnedTo(endpoint, parts.resolver);
-  return async (signal) => {
-    const options: AttemptOptions = { opening: 'repeated', signal, keepLongBody: false };
-    const repeated = await makeAttempt(check, { ...parts, resolver }, options);
-    repeated.forget();
-    return outcomeText(repeated);
+  let repeated: Attempt | null = null;
+  return {
+    async make(signal) {
+      const options: AttemptOptions = { opening: 'repeated', signal, keepLongBody: false };
+      repeated = await makeAttempt(check, { ...parts, resolver }, options);
+      repeated.forget();
+      return outcomeText(repeated);
+    },
+    exposedVariable: () => repeated?.exposedVariable() ?? null,
   };
 }
 

@@ -102,6 +102,12 @@ export function valuesIn(check: Check, others: Lookup): readonly string[] {
   return compiled.names.flatMap((name) => compiled.own.get(name) ?? others(name) ?? []);
 }
 
+/** Whether the body of a check's request names the variable. */
+export function isInBody(check: Check, name: string): boolean {
+  const slots = compile(check)?.slots ?? [];
+  return slots.some(({ names, place }) => place.kind === 'body' && names.includes(name));
+}
+
 function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {
   const fill = kind === 'url' ? fillUrl : fillTemplate;
   return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);

@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Check } from '../../model/check.ts';
 import { bothScrubbers } from '../../model/scrub/both.ts';
+import {
+  buildPartMask,
+  MAX_INDEXED_CHARS,
+  NO_PARTS,
+  type PartMask,
+} from '../../model/scrub/parts.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -10,12 +16,16 @@ import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';
-import { namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
+import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
+import { isInBody, namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { credentialsOf } from './url-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
 
-export type { Rendered } from './render-check.ts';
+/** With what of the agent's own values the request has. */
+export type RenderedWithOwn<C> =
+  | (Extract<Rendered<C>, { ok: true }> & { readonly own: OwnSecrets })
+  | Extract<Rendered<C>, { ok: false }>;
 
 export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
@@ -23,6 +33,8 @@ export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;
+  /** Masks parts of what the scrubber masks; likewise of now. */
+  readonly parts: PartMask;
   /**
    * These values are in force from when it resolves, when the scrubber knows them as well. What went
    * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
@@ -37,7 +49,7 @@ export interface SecretsVault {
    * The check with its values: its own, before those of the agent (environment, then files), before
    * those given. Without templates it comes back as the same object.
    */
-  render<C extends Check>(check: C): Rendered<C>;
+  render<C extends Check>(check: C): RenderedWithOwn<C>;
   /**
    * What the request of an attempt lets itself in with and `scrubber` does not know: secrets of that
    * attempt alone, as another check may send the same word (`dark`, in a cookie) for something else.
@@ -68,6 +80,9 @@ const LOOK_MS = 1000;
 /** After so many the event loop goes on. */
 const CHECKS_A_TURN = 100;
 
+/** In one line of the log. */
+const MAX_NAMED = 20;
+
 interface NamedValue {
   readonly name: string;
   readonly value: string;
@@ -96,11 +111,13 @@ class Vault implements SecretsVault {
   readonly #folder: VariablesFolder | null;
   readonly #memory: SecretMemory;
   #scrubber = NO_SECRETS;
+  #parts = NO_PARTS;
   #values = NO_VALUES;
   #filesRead: ReadonlyMap<string, string> | null = null;
   #always: readonly string[] = [];
   /** What the log was last told to be wrong. */
   #toldFault: string | null = null;
+  #toldPartsLeftOut = false;
   /** The end of what was asked for last. */
   #last: Promise<void> = Promise.resolve();
 
@@ -116,6 +133,7 @@ class Vault implements SecretsVault {
 
   async open(): Promise<void> {
     await this.#folder?.read();
+    this.#tellUnboundNames();
     await this.#inTurn(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
   }
 
@@ -137,8 +155,25 @@ class Vault implements SecretsVault {
     return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
   }
 
-  render<C extends Check>(check: C): Rendered<C> {
-    return renderCheck(check, this.#lookup);
+  get parts(): PartMask {
+    return this.#parts;
+  }
+
+  render<C extends Check>(check: C): RenderedWithOwn<C> {
+    const rendered = renderCheck(check, this.#lookup);
+    return rendered.ok ? { ...rendered, own: this.#ownIn(check) } : rendered;
+  }
+
+  #ownIn(check: Check): OwnSecrets {
+    const { agent } = this.#values;
+    const { targets } = this.#options.operator;
+    const own = namesFromOthers(check).flatMap((name) => {
+      const value = agent.get(name);
+      if (value === undefined) return [];
+      const inBody = isInBody(check, name);
+      return [{ name, value, targets: targets.get(name) ?? null, isInBody: inBody }];
+    });
+    return own.length === 0 ? NO_OWN_SECRETS : new OwnSecrets(own);
   }
 
   credentials(check: Check, sent: Check): AttemptSecrets {
@@ -212,13 +247,38 @@ class Vault implements SecretsVault {
   /** null: what is known already. */
   async #know(secrets: readonly string[] | null): Promise<void> {
     if (secrets === null) return;
+    const parts = await buildPartMask(secrets, () => nextTurn());
     this.#scrubber = await this.#build(secrets);
+    this.#parts = parts;
+    this.#tellPartsLeftOut(parts);
     this.#memory.masked(secrets);
   }
 
   #build(secrets: readonly string[]): Promise<Scrubber> {
     const { build = buildScrubber } = this.#options;
     return build(secrets, () => nextTurn());
+  }
+
+  #tellPartsLeftOut({ charsLeftOut }: PartMask): void {
+    const isNews = charsLeftOut > 0 && !this.#toldPartsLeftOut;
+    this.#toldPartsLeftOut = charsLeftOut > 0;
+    if (!isNews) return;
+    this.#options.log.warn(
+      { characters: charsLeftOut },
+      `of the secrets only the first ${MAX_INDEXED_CHARS} characters, in all their forms, are masked also in parts`,
+    );
+  }
+
+  /** A slip in such a name would leave a secret unbound. */
+  #tellUnboundNames(): void {
+    const { operator, log } = this.#options;
+    const values = this.#agentValues();
+    const unknown = [...operator.targets.keys()].filter((name) => !values.has(name));
+    if (unknown.length === 0) return;
+    log.warn(
+      { variables: unknown.length },
+      `VARIABLE_TARGETS names ${unknown.slice(0, MAX_NAMED).join(', ')}, which VARIABLES_DIR does not have (yet)`,
+    );
   }
 
   #agentValues(): ReadonlyMap<string, string> {

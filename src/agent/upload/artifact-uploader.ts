@@ -8,6 +8,7 @@ import { uploadArtifact } from './artifact-upload.ts';
 import type { Patience } from './patience.ts';
 import { REACTIONS } from './reactions.ts';
 import type { ServiceClient, ServiceFault } from './service-client.ts';
+import type { ThrottledLog } from './throttled-log.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;
@@ -15,6 +16,8 @@ export interface ArtifactUploaderOptions {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   readonly log: Logger;
   readonly patience: Patience;
+  /** Told of parts that may not go where the service wants them. */
+  readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;
   /** The service will never take them. */
   readonly onRejected: (count: number) => void;
@@ -92,7 +95,7 @@ export class ArtifactUploader {
     if (next === undefined) return null;
     const begin = readNote(next.record);
     if (begin === null) return this.#lose(next);
-    const { client, outbox, patience } = this.#options;
+    const { client, outbox, patience, deniedLog } = this.#options;
     try {
       const { id } = next.record;
       if (!(await outbox.isWhole(id, begin.bytes))) return await this.#lose(next);
@@ -100,6 +103,7 @@ export class ArtifactUploader {
         client,
         read: (from, bytes) => outbox.read(id, from, bytes),
         signal,
+        onDenied: ({ code, origin, message }) => deniedLog.warn(origin, { code, origin }, message),
       });
       switch (ended.end) {
         case 'complete':

@@ -11,6 +11,7 @@ import type { Proxies } from '../net/proxy/choose-proxy.ts';
 import { readAnswerBody } from './answer-body.ts';
 import { Dispatchers, type Route } from './dispatchers.ts';
 import type { Pieces } from './file-pieces.ts';
+import { denialOf, type PartDenial } from './part-denial.ts';
 import {
   type Answer,
   faultOfError,
@@ -30,6 +31,8 @@ export interface ServiceClientOptions {
   readonly key: () => string;
   /** For the service, and for the object store behind it. */
   readonly proxies: Proxies;
+  /** Where parts of artifacts may go beside the origin of the service (ARTIFACT_ORIGINS). */
+  readonly artifactOrigins: readonly string[];
   readonly clock: Clock;
   /** The agent's, for the user-agent header. */
   readonly version: string;
@@ -46,6 +49,10 @@ export interface PostOptions<T> extends RequestOptions {
   /** The body is a Buffer of JSON text that `packJson` packed. */
   readonly packed?: boolean;
 }
+
+export type PutAnswer =
+  | Answer<void>
+  | { readonly ok: false; readonly fault: null; readonly denied: PartDenial };
 
 /** A poll that is held, results, an artifact's parts, a release, and a few to spare. */
 const MAX_CONNECTIONS = 8;
@@ -129,7 +136,8 @@ export class ServiceClient {
 
   /**
    * Sends one part of an artifact. To a path of the service it goes with the key; to an address
-   * that is signed already it goes with nothing but the part's own headers.
+   * that is signed already it goes with nothing but the part's own headers. No redirect is followed.
+   * What `denialOf` does not allow is not sent at all (`denied`).
    *
    * @param body has exactly so many bytes; it is ended in any case. That it cannot be read counts as
    *   `offline`, too
@@ -139,7 +147,13 @@ export class ServiceClient {
     body: Pieces,
     bytes: number,
     options: RequestOptions,
-  ): Promise<Answer<void>> {
+  ): Promise<PutAnswer> {
+    const { serviceUrl, artifactOrigins } = this.#options;
+    const denied = denialOf(part, [serviceUrl.origin, ...artifactOrigins]);
+    if (denied !== null) {
+      await body.return();
+      return { ok: false, fault: null, denied };
+    }
     const address = this.#addressOf(part.url);
     const own = address.peer.isService
       ? { ...this.#ownHeaders(), 'content-type': 'application/octet-stream' }

@@ -96,7 +96,7 @@ export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): S
   return {
     kind,
     status,
-    message: oneLine(`${nameOf(peer)} ${answeredText(error, kind, forwarder)}${advice}`),
+    message: oneLine(`${nameOf(peer)} ${answeredText(peer, error, kind, forwarder)}${advice}`),
     retryAfterMs: retryAfterOf(error.retryAfter, wallMs),
     attributes: answer?.attributes ?? {},
   };
@@ -110,13 +110,16 @@ function serviceKind({ status, answer }: ErrorStatus): ServiceFaultKind {
 }
 
 function answeredText(
+  { isService }: Peer,
   { status, location, answer }: ErrorStatus,
   kind: ServiceFaultKind,
   forwarder: RouteProxy | null,
 ): string {
   if (status < 400) {
     const target = location === null ? 'elsewhere' : redirectTarget(location);
-    return `answered ${status}, a redirect to ${target}: set SERVICE_URL to the service's own address`;
+    return isService
+      ? `answered ${status}, a redirect to ${target}: set SERVICE_URL to the service's own address`
+      : `answered ${status}, a redirect to ${target}, which is not followed: see S3_REGION and S3_DIRECT_ENDPOINT of the service`;
   }
   // The service's own text tells already which of the two is to be upgraded.
   if (answer !== null && mismatchIn(answer) !== null)

@@ -13,6 +13,7 @@ import { Patience } from './patience.ts';
 import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
 import { RejectionVoice } from './rejection-voice.ts';
 import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
+import { ThrottledLog } from './throttled-log.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -76,6 +77,7 @@ export class Uploader {
       client,
       log,
       patience: new Patience({ ...patience, what: 'artifacts' }),
+      deniedLog: new ThrottledLog(clock, log),
       onUploaded: options.onUploaded,
       onRejected: (count) => options.onRejected('artifact-note', count),
     });

@@ -113,8 +113,8 @@ function deep<Value>(value: Value, scrubber: Scrubber): Value {
 /** No less of a secret is masked there: eight bytes, of which a character has three at most. */
 const MIN_CUT_CHARS = 3;
 
-/** Without secrets, and without the beginnings of secrets that were cut. */
-function scrubText(text: string, scrubber: Scrubber): string {
+/** A text of a result without secrets, and without the beginnings of secrets that were cut. */
+export function scrubText(text: string, scrubber: Scrubber): string {
   const scrubbed = scrubber.text(text, { isCut: text.length >= MAY_BE_CUT });
   if (!scrubbed.includes(CUT_MARK)) return scrubbed;
   const pieces = scrubbed.split(CUT_MARK);

@@ -93,5 +93,20 @@ export function baseUrl(text: string): Parsed<string> {
     parsed.password === '' &&
     !/[?#]/.test(text);
   if (isPlain) return { ok: true, value: parsed.href.replace(/\/+$/, '') };
-  return { ok: false, culprit: text.replace(/\/\/.*@/s, '//********@').replace(/[?#].*$/s, '?…') };
+  return { ok: false, culprit: withoutUserinfo(text) };
+}
+
+/**
+ * The origin of an http or https URL without credentials, path, query or fragment: credentials would
+ * be logged, and all else would be lost. A host with a wildcard is none that could be reached.
+ */
+export function webOrigin(text: string): Parsed<string> {
+  const origin = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).origin : null;
+  // What else it holds makes the whole address longer.
+  const isPlain = origin !== null && new URL(text).href === `${origin}/` && !origin.includes('*');
+  return isPlain ? { ok: true, value: origin } : { ok: false, culprit: withoutUserinfo(text) };
+}
+
+function withoutUserinfo(text: string): string {
+  return text.replace(/\/\/.*@/s, '//********@').replace(/[?#].*$/s, '?…');
 }

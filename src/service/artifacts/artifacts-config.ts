@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { oneOf, type Parsed } from '../../runtime/config/parsers.ts';
+import { oneOf, type Parsed, webOrigin } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
@@ -206,13 +206,4 @@ function matching(form: RegExp): (text: string) => Parsed<string> {
 function flag(text: string): Parsed<boolean> {
   const word = oneOf(['on', 'off', 'true', 'false'])(text);
   return word.ok ? { ok: true, value: word.value === 'on' || word.value === 'true' } : word;
-}
-
-/** Credentials in it would be logged, and a path would be lost in signed URLs. */
-function webOrigin(text: string): Parsed<string> {
-  const origin = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text).origin : null;
-  // What else it holds makes the whole address longer.
-  return origin !== null && new URL(text).href === `${origin}/`
-    ? { ok: true, value: origin }
-    : { ok: false, culprit: text };
 }

@@ -27,7 +27,8 @@ export function isOverArtifactLimit({ bytes }: Pick<ArtifactBegin, 'bytes'>): bo
 
 /**
  * Where a part goes: a path is the service's own and gets the location key; a whole address is an
- * object store's, already signed, and must never see the key.
+ * object store's, already signed, and must never see the key. An agent goes to no origin but those
+ * that its operator names; it sends the part to `partPath` instead.
  */
 const partUrl = z
   .string()

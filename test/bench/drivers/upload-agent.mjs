@@ -32,6 +32,7 @@ const client = new ServiceClient({
   serviceUrl: new URL(serviceUrl),
   key: () => `pl_${'0'.repeat(32)}`,
   proxies: { https: null, http: null, exemptions: [] },
+  artifactOrigins: [],
   clock,
   version: '1.2.3',
 });

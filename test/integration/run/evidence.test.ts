@@ -1,12 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
+import { createServer as createTlsServer } from 'node:https';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { EvidenceRoom } from '../../../src/agent/evidence/evidence.ts';
 import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
 import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
 import type { RunnerParts } from '../../../src/agent/run/runner.ts';
 import { createScrubber } from '../../../src/model/scrub/scrubber.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { createSelfSigned } from '../../support/certificates.ts';
 import { checkOf } from '../../support/checks.ts';
 import { eventually } from '../../support/eventually.ts';
 import {
@@ -16,8 +18,9 @@ import {
   stubTracer,
 } from '../../support/evidence-parts.ts';
 import { listen } from '../../support/http-servers.ts';
+import { loopbackResolver } from '../../support/probe-context.ts';
 import { type RunHarness, runHarness } from '../../support/run-harness.ts';
-import { EMPTY_VAULT } from '../../support/secrets.ts';
+import { EMPTY_VAULT, operatorVault } from '../../support/secrets.ts';
 import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
 
 interface Rig extends RunHarness {
@@ -26,7 +29,12 @@ interface Rig extends RunHarness {
   readonly kept: { readonly name: string; readonly text: string }[];
 }
 
-function rigOf(tracer: StubTracer, parts: Partial<RunnerParts> = {}, concurrency = 100): Rig {
+function rigOf(
+  tracer: StubTracer,
+  parts: Partial<RunnerParts> = {},
+  concurrency = 100,
+  capturesSecrets = false,
+): Rig {
   const clock = systemClock;
   const capturer = stubCapturer();
   const kept: { name: string; text: string }[] = [];
@@ -38,7 +46,14 @@ function rigOf(tracer: StubTracer, parts: Partial<RunnerParts> = {}, concurrency
   };
   const server = { address: '192.0.2.53', port: 53 };
   const nameServers = () => ({ servers: [server] as const, timeoutMs: 5000, attempts: 2 });
-  const evidence = new EvidenceRoom({ clock, tracer, capturer, nameServers, onPass() {} });
+  const evidence = new EvidenceRoom({
+    clock,
+    tracer,
+    capturer,
+    capturesSecrets,
+    nameServers,
+    onPass() {},
+  });
   const harness = runHarness({ clock, concurrency, parts: { evidence, artifacts, ...parts } });
   return Object.assign(harness, { tracer, capturer, kept });
 }
@@ -193,4 +208,82 @@ it('masks secrets in the trace, its file and the job log', async () => {
   await rig.run(checkOf('TCP', { retryStrategy: null, request }));
   expect(rig.results[0]?.tcpCheckResult?.traceroute?.hops[0]?.host).toBe('********.example');
   expect(JSON.stringify([rig.results, rig.kept])).not.toContain('hush');
+});
+
+describe('the capture of a failed run with a variable that only the agent has', () => {
+  const capturesOf = ({ kept }: Rig): number =>
+    kept.filter(({ name }) => name === 'capture.pcap').length;
+  const secrets = () => operatorVault({ TOKEN: 'planted-token' });
+  const LINE =
+    'No capture: the request is not encrypted and has the variable TOKEN, which only the agent has (EVIDENCE=with-secrets captures it all the same)';
+
+  const failing = async () => {
+    const port = await refused();
+    const fields = { retryStrategy: null, doubleCheck: false };
+    const api = (url: string, headers: readonly object[]) =>
+      checkOf('API', { ...fields, request: { url, headers } });
+    const header = { key: 'x-token', value: '{{TOKEN}}' };
+    return {
+      http: api(`http://127.0.0.1:${port}/`, [header]),
+      https: api(`https://127.0.0.1:${port}/`, [header]),
+      host: api(`https://{{TOKEN}}.test:${port}/`, []),
+      tcp: checkOf('TCP', { ...fields, request: { port, data: 'AUTH {{TOKEN}}' } }),
+      none: api(`http://127.0.0.1:${port}/`, []),
+    };
+  };
+
+  it.each(['http', 'host', 'tcp'] as const)(
+    'is not made of an unencrypted one: %s',
+    async (kind) => {
+      const rig = rigOf(stubTracer('at once'), {
+        secrets: await secrets(),
+        resolver: loopbackResolver,
+      });
+      await rig.run((await failing())[kind]);
+      expect(rig.capturer.filters).toEqual([]);
+      expect(capturesOf(rig)).toBe(0);
+      expect(storyOf(rig)).toContain(LINE);
+      expect(rig.tracer.targets).toHaveLength(1);
+    },
+  );
+
+  it.each(['https', 'none'] as const)('is made where nobody can read it: %s', async (kind) => {
+    const rig = rigOf(stubTracer('at once'), { secrets: await secrets() });
+    await rig.run((await failing())[kind]);
+    expect(capturesOf(rig)).toBe(1);
+  });
+
+  it('is made of all with EVIDENCE=with-secrets', async () => {
+    const parts = { secrets: await secrets(), resolver: loopbackResolver };
+    const rig = rigOf(stubTracer('at once'), parts, 100, true);
+    for (const check of Object.values(await failing())) await rig.run(check);
+    expect(capturesOf(rig)).toBe(5);
+  });
+
+  it('is thrown away where the repeated attempt was led to an unencrypted one', async () => {
+    const identity = await createSelfSigned({ names: ['shop.test'] });
+    const plain = `http://shop.test:${await refused()}/`;
+    let asked = 0;
+    const server = createTlsServer(identity, (request, response) => {
+      asked += 1;
+      if (asked === 1) request.socket.destroy();
+      else response.writeHead(302, { location: plain }).end();
+    });
+    const port = await listen(server);
+    onTestFinished(() => void server.close());
+    const rig = rigOf(stubTracer('at once'), {
+      secrets: await secrets(),
+      resolver: loopbackResolver,
+    });
+    const request = {
+      url: `https://shop.test:${port}/`,
+      skipSSL: true,
+      headers: [{ key: 'x-plain', value: '{{TOKEN}}' }],
+    };
+    await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+    expect(asked).toBe(2);
+    expect(rig.capturer.filters).toHaveLength(1);
+    expect(capturesOf(rig)).toBe(0);
+    expect(storyOf(rig)).toContain(LINE.replace('No capture', 'The capture is not kept'));
+  });
 });

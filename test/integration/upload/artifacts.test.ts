@@ -108,8 +108,10 @@ describe('an artifact', () => {
   });
 
   it('goes to an object store by its signed addresses', async () => {
-    const { outbox, run, service, empty } = await uploadRig();
     const store = await UploadService.start();
+    const { outbox, run, service, empty } = await uploadRig({
+      artifactOrigins: [store.url.origin],
+    });
     const kept: Buffer[] = [];
     store.always('/', async (request, response) => {
       await read(request);
@@ -126,7 +128,7 @@ describe('an artifact', () => {
     await empty();
     for (const { body, headers } of store.seen) {
       kept.push(body);
-      expect(headers['x-signed']).toBe('yes');
+      expect(headers['x-amz-signed']).toBe('yes');
       expect(headers.authorization).toBeUndefined();
     }
     expect(Buffer.concat(kept).equals(bytes)).toBe(true);

@@ -19,13 +19,23 @@ const SECRETS = /s3(:|%3A)cret|YW5uO|pl_|\n/;
 const never = new AbortController().signal;
 const options = { schema: z.object({ hello: z.string() }), timeoutMs: 60_000, signal: never };
 
-function clientOf(serviceUrl: URL, proxyUrl: string, ...exempt: readonly string[]): ServiceClient {
+interface Settings {
+  readonly exempt?: readonly string[];
+  readonly artifactOrigins?: readonly string[];
+}
+
+function clientOf(
+  serviceUrl: URL,
+  proxyUrl: string,
+  { exempt = [], artifactOrigins = [] }: Settings = {},
+): ServiceClient {
   const proxy = parseProxy(proxyUrl);
   if (proxy === null) throw new Error(proxyUrl);
   const client = new ServiceClient({
     serviceUrl,
     key: () => KEY,
     proxies: { https: proxy, http: proxy, exemptions: exempt.map(exemptionOf) },
+    artifactOrigins,
     clock: systemClock,
     version: '1.2.3',
   });
@@ -97,19 +107,18 @@ it('goes to the object store through the proxy, and directly to what NO_PROXY na
     json(reply, 200, { hello: 'directly' });
   });
   const proxy = await httpProxy();
-  const client = clientOf(
-    service.url,
-    proxy.url(),
-    'store.example',
-    `127.0.0.1:${service.url.port}`,
-  );
+  const origin = `http://store.test:${store.url.port}`;
+  const client = clientOf(service.url, proxy.url(), {
+    exempt: ['store.example', `127.0.0.1:${service.url.port}`],
+    artifactOrigins: [origin],
+  });
   expect(await client.post('/x', {}, options)).toMatchObject({ ok: true });
   expect(proxy.requests).toEqual([]);
-  const url = `http://store.test:${store.url.port}/bucket/parts/1?signature=a%2Fb`;
-  const part = { n: 1, url, method: 'PUT' as const, headers: { 'X-Signed': 'yes' } };
+  const url = `${origin}/bucket/parts/1?signature=a%2Fb`;
+  const part = { n: 1, url, method: 'PUT' as const, headers: { 'X-Amz-Signed': 'yes' } };
   expect(await client.put(part, pieces('abc'), 3, options)).toMatchObject({ ok: true });
   expect(proxy.requests).toMatchObject([{ method: 'PUT', target: url }]);
-  expect(proxy.requests[0]?.headers).toMatchObject({ 'x-signed': 'yes' });
+  expect(proxy.requests[0]?.headers).toMatchObject({ 'x-amz-signed': 'yes' });
   expect(proxy.requests[0]?.headers.authorization).toBeUndefined();
 });
 

@@ -32,11 +32,16 @@ const never = new AbortController().signal;
 const KEY = `pl_${'0123456789abcdef'.repeat(2)}`;
 const schema = z.object({ hello: z.string() });
 
-function clientOf(serviceUrl: URL, clock: Clock = systemClock): ServiceClient {
+function clientOf(
+  serviceUrl: URL,
+  clock: Clock = systemClock,
+  artifactOrigins: readonly string[] = [],
+): ServiceClient {
   const client = new ServiceClient({
     serviceUrl,
     key: () => KEY,
     proxies: NO_PROXIES,
+    artifactOrigins,
     clock,
     version: '1.2.3',
   });
@@ -343,8 +348,8 @@ it('is in contact with whoever answers as the service, and with no one else', as
 const part = { n: 1, url: '/agent/v1/artifacts/u/parts/1', method: 'PUT' as const, headers: {} };
 
 it('puts a part to the service with the key, and to a signed address without it', async () => {
-  const { service, client } = await setUp();
-  const store = await UploadService.start();
+  const [service, store] = [await UploadService.start(), await UploadService.start()];
+  const client = clientOf(service.url, systemClock, [store.url.origin]);
   for (const each of [service, store]) {
     each.always('/', async (request, response) => {
       await read(request);
@@ -377,6 +382,27 @@ it('puts a part to the service with the key, and to a signed address without it'
   expect(String(foreign?.body)).toBe('abcde');
 });
 
+it('follows no redirect of an object store', async () => {
+  const [service, store, elsewhere] = [
+    await UploadService.start(),
+    await UploadService.start(),
+    await UploadService.start(),
+  ];
+  const client = clientOf(service.url, systemClock, [store.url.origin, elsewhere.url.origin]);
+  for (const status of [301, 302, 303, 307, 308]) {
+    store.next('/1', async (request, response) => {
+      await read(request);
+      response.writeHead(status, { location: elsewhere.url.href }).end();
+    });
+    const signed = { ...part, url: new URL('/1', store.url).href };
+    expect(await client.put(signed, pieces('abc'), 3, options)).toMatchObject({
+      ok: false,
+      fault: { kind: 'failed', message: expect.stringContaining('which is not followed') },
+    });
+  }
+  expect(elsewhere.seen).toEqual([]);
+});
+
 it('takes nothing an object store says for a word of the service', async () => {
   const { service, client } = await setUp();
   const signed = { ...part, url: new URL('/1?X-Signature=secret', service.url).href };
@@ -385,7 +411,7 @@ it('takes nothing an object store says for a word of the service', async () => {
   for (const status of [401, 403, 404, 413, 426, 500, 503]) {
     service.next('/1', failing(status));
     const answer = await put();
-    kinds.push(answer.ok ? 'ok' : answer.fault.kind);
+    kinds.push(answer.ok ? 'ok' : answer.fault?.kind);
     expect(JSON.stringify(answer)).not.toContain('secret');
   }
   expect(kinds).toEqual(['failed', 'failed', 'failed', 'failed', 'failed', 'failed', 'busy']);

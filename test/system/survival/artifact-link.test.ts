@@ -226,6 +226,7 @@ async function agentParts(options: {
     serviceUrl: new URL(service.url),
     key: () => key,
     proxies: NO_PROXIES,
+    artifactOrigins: [],
     clock,
     version: '1.2.3',
   });

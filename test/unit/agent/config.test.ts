@@ -38,7 +38,7 @@ describe('loadConfig', () => {
       concurrency: 100,
       healthPort: 8081,
       externalObservability: true,
-      evidence: true,
+      evidence: 'on',
       logLevel: 'info',
       extraRootsPem: null,
       shutdownGraceMs: 300_000,
@@ -54,6 +54,7 @@ describe('loadConfig', () => {
       JOB_CONCURRENCY: ' 1000',
       AGENT_HEALTH_PORT: '0',
       EXTERNAL_OBSERVABILITY: 'OFF',
+      EVIDENCE: 'With-Secrets',
       LOG_LEVEL: 'Debug',
       SHUTDOWN_GRACE_SECONDS: '0',
       CONNECTIVITY_CHECK: '192.0.2.1:53, example.com:443 [2001:db8::1]:80',
@@ -64,7 +65,7 @@ describe('loadConfig', () => {
       concurrency: 1000,
       healthPort: 0,
       externalObservability: false,
-      evidence: true,
+      evidence: 'with-secrets',
       logLevel: 'debug',
       extraRootsPem: null,
       shutdownGraceMs: 0,
@@ -170,6 +171,8 @@ describe('loadConfig for a service', () => {
       DATA_DIR: '/data',
       SPOOL_MAX_MIB: '64',
       SPOOL_MAX_DAYS: '1',
+      ARTIFACT_ORIGINS:
+        'https://b.s3.eu-central-1.amazonaws.com, HTTP://Store:80/ http://[::1]:9000',
     });
     expect(work).toMatchObject({
       kind: 'service',
@@ -178,6 +181,11 @@ describe('loadConfig for a service', () => {
       dataDir: '/data',
       spoolMaxBytes: 64 * 1024 * 1024,
       spoolMaxAgeMs: 86_400_000,
+      artifactOrigins: [
+        'https://b.s3.eu-central-1.amazonaws.com',
+        'http://store',
+        'http://[::1]:9000',
+      ],
     });
   });
 
@@ -186,7 +194,24 @@ describe('loadConfig for a service', () => {
       dataDir: null,
       spoolMaxBytes: 512 * 1024 * 1024,
       spoolMaxAgeMs: 7 * 86_400_000,
+      artifactOrigins: [],
     });
+  });
+
+  it.each([
+    ['bucket.s3.amazonaws.com', 'is "bucket.s3.amazonaws.com"'],
+    ['https://store.example/bucket', 'is "https://store.example/bucket"'],
+    ['https://a.example https://*.s3.amazonaws.com', 'holds "https://*.s3.amazonaws.com"'],
+    ['ftp://store.example', 'is "ftp://store.example"'],
+    ['*', 'is "*"'],
+    ['https://ann:secret@store.example', 'holds "https://********@store.example"'],
+    ['https://store.example?X-Amz-Signature=secret', 'holds "https://store.example?…"'],
+  ])('refuses ARTIFACT_ORIGINS=%s in one line without a secret', (value, found) => {
+    const { code, message } = refusalOf({ ...SERVICE, ARTIFACT_ORIGINS: value });
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toBe(
+      `ARTIFACT_ORIGINS ${found}; it must be ${ENVIRONMENT.find(({ name }) => name === 'ARTIFACT_ORIGINS')?.allowed}`,
+    );
   });
 
   it.each([

@@ -11,11 +11,12 @@ import {
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
-import { durationText, withoutBrackets } from '../../net/words.ts';
+import { durationText } from '../../net/words.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
 import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
+import { placeOf } from './receivers.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -118,12 +119,6 @@ export async function runHop(
   const exchange = await runExchange(secured.socket, request, context, options.planOf);
   const rest = exchanged(request, exchange, startMs);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
-}
-
-function placeOf(url: URL): { readonly hostname: string; readonly port: number } {
-  const standard = url.protocol === 'https:' ? 443 : 80;
-  const port = url.port === '' ? standard : Number(url.port);
-  return { hostname: withoutBrackets(url.hostname), port };
 }
 
 function connect(

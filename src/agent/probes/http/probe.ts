@@ -7,7 +7,7 @@ import type {
   HttpTimings,
   TlsFacts,
 } from '../../../model/result.ts';
-import { parseProxy } from '../../net/proxy/proxy-url.ts';
+import { type HttpProxy, parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyRoom } from './body-room.ts';
@@ -15,6 +15,7 @@ import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
+import { receiversOf } from './receivers.ts';
 import { type Redirect, redirectOf, STAYS } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import { storedBodyOf } from './stored-body.ts';
@@ -26,6 +27,8 @@ export interface HttpOutcome
   readonly tls: TlsFacts | null;
   /** A connection took the request, so the target may have acted on it, whatever came of it. */
   readonly sent: boolean;
+  /** One of the requests was for http, so that others on the way can read it. */
+  readonly unencrypted: boolean;
   /** The decoded bytes for assertions, as far as they were kept; null without a response. */
   readonly body: Buffer | null;
 }
@@ -77,14 +80,19 @@ export async function probeHttp(
       redirects: [],
       failure,
       startMs,
+      unencrypted: false,
     });
   }
   let request: HopRequest = prepared;
   let http1Only = false;
+  let unencrypted = false;
   for (;;) {
     const current = request;
+    unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
-      followRedirects ? redirectOf(current, head, redirects.length) : STAYS;
+      followRedirects
+        ? allowed(redirectOf(current, head, redirects.length), context, proxy, skipSSL)
+        : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
     const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf, proxy };
@@ -105,8 +113,22 @@ export async function probeHttp(
       continue;
     }
     const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs);
-    return outcomeOf({ prepared, url: current.url, hops, hop, redirects, failure, startMs });
+    const ended = { hops, hop, redirects, failure, startMs, unencrypted };
+    return outcomeOf({ prepared, url: current.url, ...ended });
   }
+}
+
+/** No value of the agent's own follows a redirect to where it may not be sent. */
+function allowed(
+  redirect: Redirect,
+  { ownSecrets }: ProbeContext,
+  proxy: HttpProxy | null,
+  skipSSL: boolean,
+): Redirect {
+  if (redirect.kind !== 'follow') return redirect;
+  const { request } = redirect;
+  const why = ownSecrets.whyNotOn(request, receiversOf(request, proxy, skipSSL));
+  return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 
 const UNUSABLE_PROXY =
@@ -175,14 +197,25 @@ interface Ended {
   readonly redirects: readonly RedirectInfo[];
   readonly failure: Failure | null;
   readonly startMs: number;
+  readonly unencrypted: boolean;
 }
 
-function outcomeOf({ prepared, url, hops, hop, redirects, failure, startMs }: Ended): HttpOutcome {
+function outcomeOf(ended: Ended): HttpOutcome {
+  const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
   const { tls, address, endpoint, ipFamily, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
-  const facts = { request: prepared.echo, sent, endpoint, failure, timings, timingPhases, tls };
+  const facts = {
+    request: prepared.echo,
+    sent,
+    unencrypted,
+    endpoint,
+    failure,
+    timings,
+    timingPhases,
+    tls,
+  };
   const responseTimeMs = timingPhases.total;
   const head = exchange?.head ?? null;
   const body = exchange?.body ?? null;

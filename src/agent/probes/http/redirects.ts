@@ -22,7 +22,7 @@ export type Redirect =
   /** `why` goes on a sentence about the request. */
   | {
       readonly kind: 'refused';
-      readonly code: 'TOO_MANY_REDIRECTS' | 'REDIRECT_INVALID';
+      readonly code: 'TOO_MANY_REDIRECTS' | 'REDIRECT_INVALID' | 'VARIABLE_DENIED';
       readonly why: string;
     };
 

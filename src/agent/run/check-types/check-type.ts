@@ -5,6 +5,7 @@ import type { CheckResult, LogEntry } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
+import type { Receiver } from '../../config/variable-targets.ts';
 import type { ToldEvidence } from '../../evidence/evidence.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
 import type { BodyRoom } from '../../probes/http/body-room.ts';
@@ -41,6 +42,8 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly endpoint: Endpoint | null;
   /** An HTTP request went out, on which the target may have acted. */
   readonly requestSent: boolean;
+  /** What was sent, or would have been, can be read by others on the way. */
+  readonly unencrypted: boolean;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
   readonly longBody: LongBody | null;
@@ -55,6 +58,11 @@ export interface CheckTypeRunner<Type extends RunnableCheckType> {
    * @param room where a long body is kept, should the attempt fail; null where nobody wants it
    */
   probe(check: CheckOf<Type>, context: ProbeContext, room: BodyRoom | null): Promise<Probed>;
+  /**
+   * Who can read what the request says, as far as is known before it is sent. Asked only where it
+   * has values of the agent's own.
+   */
+  receivers(check: CheckOf<Type>): readonly Receiver[];
   /** The outcome of an attempt whose probe broke: a fault of our own. */
   broken(check: CheckOf<Type>, failure: Failure): Probed;
 }
@@ -81,6 +89,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
   return {
     endpoint,
     requestSent: false,
+    unencrypted: false,
     failure,
     responseTimeMs,
     criterion: response === null ? 'unmet' : read.criterion(response),
@@ -102,6 +111,7 @@ export const NOTHING_SEEN = {
   networkError: false,
   endpoint: null,
   requestSent: false,
+  unencrypted: false,
   sources: {},
   longBody: null,
 } as const;

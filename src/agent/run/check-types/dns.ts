@@ -29,6 +29,8 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
         }),
       });
     },
+    // It has no templates.
+    receivers: () => [],
     broken: ({ request: { query, recordType, nameServer, port, protocol } }, failure) => ({
       ...NOTHING_SEEN,
       failure,

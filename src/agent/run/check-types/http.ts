@@ -2,8 +2,10 @@ import type { CheckOf } from '../../../model/check.ts';
 import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
+import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
+import { receiversOf } from '../../probes/http/receivers.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
 import { decodeText } from '../../probes/http/stored-body.ts';
 import { maskHeaders } from '../../secrets/sensitive-headers.ts';
@@ -41,7 +43,18 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         sources: (response) => sourcesOf(response, outcome, keepBody),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
-      return { ...probed, requestSent: outcome.sent, longBody: longBodyOf(outcome) };
+      const { sent: requestSent, unencrypted } = outcome;
+      return { ...probed, requestSent, unencrypted, longBody: longBodyOf(outcome) };
+    },
+    receivers({ request }: HttpCheck) {
+      const headers = 'headers' in request ? request.headers : [];
+      const asked = {
+        url: new URL(request.url),
+        headers: headers.map(({ key, value }) => [key, value] as const),
+      };
+      const proxyUrl = parts.proxyUrl();
+      const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
+      return receiversOf(asked, proxy, request.skipSSL);
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,

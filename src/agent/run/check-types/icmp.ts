@@ -32,6 +32,8 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       const answered = response !== null && response.packetsReceived > 0;
       return { ...probed, answered, packetLossPercent: response?.packetLoss ?? null };
     },
+    // It has no templates.
+    receivers: () => [],
     broken: ({ request: { hostname, pingCount, ipFamily } }, failure) => ({
       ...NOTHING_SEEN,
       failure,

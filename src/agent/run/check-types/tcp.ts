@@ -17,7 +17,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
         return results.every(({ error }) => error === null);
       });
       const { response, failure, timings, timingPhases } = outcome;
-      return probedOf(outcome, {
+      const probed = probedOf(outcome, {
         criterion: () => 'met',
         sources: ({ data }) => ({
           RESPONSE_DATA: { kind: 'text', text: data },
@@ -33,7 +33,9 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
           },
         }),
       });
+      return { ...probed, unencrypted: request.data !== null && request.data !== '' };
     },
+    receivers: ({ request: { hostname, port } }) => [{ hostname, port }],
     broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({
       ...NOTHING_SEEN,
       failure,

@@ -205,6 +205,7 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     serviceUrl,
     key: () => key,
     proxies: NO_PROXIES,
+    artifactOrigins: [],
     clock,
     version: '1.2.3',
   });

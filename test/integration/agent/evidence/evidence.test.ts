@@ -24,7 +24,14 @@ function roomOf(tracer: Tracer, capturer: Capturer) {
   return {
     clock,
     passes,
-    room: new EvidenceRoom({ clock, tracer, capturer, nameServers, onPass }),
+    room: new EvidenceRoom({
+      clock,
+      tracer,
+      capturer,
+      capturesSecrets: false,
+      nameServers,
+      onPass,
+    }),
   };
 }
 

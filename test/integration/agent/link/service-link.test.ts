@@ -26,6 +26,7 @@ async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder(
     serviceUrl: service.url,
     key,
     proxies: NO_PROXIES,
+    artifactOrigins: [],
     dataDir: folder.path,
     spoolMaxBytes: 64 * 1024 * 1024,
     spoolMaxAgeMs: 3_600_000,

@@ -113,6 +113,18 @@ describe('the values in force', () => {
     expect(filled(vault, '{{D}}')).toBe('VARIABLE_UNKNOWN');
   });
 
+  it('says of which names VARIABLE_TARGETS binds nothing, as a slip would leave a secret unbound', async () => {
+    const { path } = folder({ A: 'file-a' });
+    const target = { host: 'h', isBelow: false, port: null };
+    const targets = new Map(['A', 'B', 'SLIP'].map((name) => [name, [{ name, ...target }]]));
+    const { warnings } = await open({
+      operator: { folder: path, fromEnv: new Map([['B', 'env-b']]), targets },
+    });
+    expect(warnings()).toContain(
+      'VARIABLE_TARGETS names SLIP, which VARIABLES_DIR does not have (yet)',
+    );
+  });
+
   it('tells the names that nobody has a value for', async () => {
     const { vault } = await open({ operator: { fromEnv: new Map([['A', 'x']]) } });
     const checks = [
@@ -287,7 +299,10 @@ describe('what is secret', () => {
       );
       await vault.take({ ...NOTHING, variables });
     }
-    expect(warnings()).toEqual([expect.stringContaining('only the last 10000 are masked')]);
+    expect(warnings()).toEqual([
+      expect.stringContaining('only the first 1000000 characters'),
+      expect.stringContaining('only the last 10000 are masked'),
+    ]);
     expect(vault.scrubber.holdsKnown('planted-c-0-')).toBe(true);
     expect(vault.scrubber.holdsKnown('planted-b-0-')).toBe(true);
     expect(vault.scrubber.holdsKnown('planted-a-0-')).toBe(false);

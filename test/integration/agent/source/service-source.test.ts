@@ -74,6 +74,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
     serviceUrl: serviceUrl ?? stub.url,
     key,
     proxies: NO_PROXIES,
+    artifactOrigins: [],
     clock,
     version: '1.2.3',
   });

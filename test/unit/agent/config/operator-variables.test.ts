@@ -22,7 +22,11 @@ it('takes the named variables of the environment as they are, for the agent and 
     ['B_2', 'x'],
   ]);
   expect(loadConfig({ ...NEEDED, ...env }).operatorVariables.fromEnv).toEqual(expected);
-  expect(loadRunConfig(env).operatorVariables).toEqual({ fromEnv: expected, folder: null });
+  expect(loadRunConfig(env).operatorVariables).toEqual({
+    fromEnv: expected,
+    folder: null,
+    targets: new Map(),
+  });
 });
 
 it('takes a named variable for no slip, however near it is to one of ours', () => {
@@ -66,4 +70,59 @@ it('wants a folder that can be read', () => {
   // Root may read everything.
   if (process.getuid?.() === 0) return;
   expect(refusalOf({ VARIABLES_DIR: file('locked') })).toContain('may not be read by this user');
+});
+
+it('binds variables of the agent to targets, also for a run', () => {
+  const env = {
+    VARIABLES_FROM_ENV: 'A B',
+    A: 'x',
+    B: 'y',
+    VARIABLE_TARGETS: 'A@db.internal:5432, A@*.Shop.Example B@[2001:DB8:0::1]:443',
+  };
+  const targets = new Map([
+    [
+      'A',
+      [
+        { name: 'A', host: 'db.internal', isBelow: false, port: 5432 },
+        { name: 'A', host: 'shop.example', isBelow: true, port: null },
+      ],
+    ],
+    ['B', [{ name: 'B', host: '2001:db8::1', isBelow: false, port: 443 }]],
+  ]);
+  expect(loadConfig({ ...NEEDED, ...env }).operatorVariables.targets).toEqual(targets);
+  expect(loadRunConfig(env).operatorVariables.targets).toEqual(targets);
+});
+
+it.each([
+  ['A', 'A'],
+  ['A@', 'A@'],
+  ['A@*', 'A@*'],
+  ['A@*.', 'A@*.'],
+  ['A@a.*.example', 'A@a.*.example'],
+  ['A@host:0', 'A@host:0'],
+  ['A@host:65536', 'A@host:65536'],
+  ['A@host:', 'A@host:'],
+  ['A@10.0.0.256', 'A@10.0.0.256'],
+  ['A@*.10.0.0.1', 'A@*.10.0.0.1'],
+  ['A@2001:db8::1', 'A@2001:db8::1'],
+  ['A@[host]', 'A@[host]'],
+  ['A@https://host', 'A@https://host'],
+  ['A@host/path', 'A@host/path'],
+  ['A-B@host', '********@host'],
+  ['planted!@host', '********@host'],
+  ['planted@1!@host', 'planted@1!@host'],
+])('refuses VARIABLE_TARGETS=%s in one line that shows it as %s', (value, shown) => {
+  const env = { VARIABLES_FROM_ENV: 'A', A: 'x', VARIABLE_TARGETS: value };
+  const refusal = refusalOf(env);
+  expect(refusal).toContain(` ${JSON.stringify(shown)};`);
+  expect(refusal).toMatch(
+    /^VARIABLE_TARGETS (is|holds) "[^"]*"; it must be a list of at most 1000 NAME@host/,
+  );
+});
+
+it('refuses a target of a variable that the agent does not have', () => {
+  const env = { VARIABLES_FROM_ENV: 'TOKEN', TOKEN: 'x', VARIABLE_TARGETS: 'TOKN@host' };
+  expect(refusalOf(env)).toBe(
+    'VARIABLE_TARGETS names TOKN, which is no variable of the agent: name it in VARIABLES_FROM_ENV too, set VARIABLES_DIR, or take its entries out',
+  );
 });

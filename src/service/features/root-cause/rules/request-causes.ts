@@ -11,6 +11,14 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
       `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there. If it exists and is secret, the service may not be able to decrypt it: its log says so; then set its value anew.`,
     links: [],
   },
+  VARIABLE_DENIED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ location }) =>
+      `The request would send a variable that only the agent in ${location} has to a target that the agent's VARIABLE_TARGETS does not allow; its message names both. It was not sent.`,
+    fix: ({ location }) =>
+      `Correct the target of the check, or the redirect that leads away from it. If the target is to get the value, have the operator of ${location} add it to VARIABLE_TARGETS of every agent there.`,
+    links: [],
+  },
   REQUEST_INVALID: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location }) =>

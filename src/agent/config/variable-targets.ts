@@ -1,0 +1,74 @@
+import { isIP } from 'node:net';
+import { tcpRequestSchema } from '../../model/request.ts';
+import { MASK } from '../../model/sensitive-headers.ts';
+import { variableKeySchema } from '../../model/variable.ts';
+import type { Parsed } from '../../runtime/config/parsers.ts';
+import { hostKey } from '../net/host-key.ts';
+import { withoutBrackets } from '../net/words.ts';
+
+/** One entry of VARIABLE_TARGETS: a place to which the value of a variable may be sent. */
+export interface VariableTarget {
+  readonly name: string;
+  /** As `hostKey` writes it; with `isBelow` it stands for all names below it, and not for itself. */
+  readonly host: string;
+  readonly isBelow: boolean;
+  /** null: any. */
+  readonly port: number | null;
+}
+
+/** A host and port that can read what a request says. */
+export interface Receiver {
+  /** A name, or an address; an IPv6 address with or without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+const ENTRY = /^([^@]*)@(\*\.)?(\[[^\]]+\]|[^:[\]*@/\s]+)(?::(\d{1,5}))?$/;
+const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
+
+/**
+ * `NAME@host`, `NAME@host:port`, `NAME@*.host`: see VARIABLE_TARGETS. What is refused may begin with
+ * a value (a shell's `$NAME@host`), so that it is shown only where it begins with a name.
+ */
+export function variableTarget(text: string): Parsed<VariableTarget> {
+  const at = text.indexOf('@');
+  const isName = variableKeySchema.safeParse(at === -1 ? text : text.slice(0, at)).success;
+  const culprit = isName ? text : `${MASK}${at === -1 ? '' : text.slice(text.lastIndexOf('@'))}`;
+  const refused = { ok: false, culprit } as const;
+  const parts = ENTRY.exec(text);
+  if (parts === null || !isName) return refused;
+  const [, name = '', wildcard, host = '', portText] = parts;
+  const bare = withoutBrackets(host);
+  const isAddress = isIP(bare) !== 0;
+  // Dotted numbers that are no address (10.0.0.256) would never be a target.
+  const isMistyped = !isAddress && (/^[\d.]+$/.test(bare) || bare !== host);
+  const port = portText === undefined ? null : Number(portText);
+  const isValid =
+    !isMistyped &&
+    !(isAddress && wildcard !== undefined) &&
+    hostnameSchema.safeParse(bare).success &&
+    (port === null || portSchema.safeParse(port).success);
+  if (!isValid) return refused;
+  return { ok: true, value: { name, host: hostKey(bare), isBelow: wildcard !== undefined, port } };
+}
+
+/** Whether one of the entries allows the receiver. */
+export function isAllowed(targets: readonly VariableTarget[], receiver: Receiver): boolean {
+  const key = hostKey(receiver.hostname);
+  return targets.some(
+    ({ host, isBelow, port }) =>
+      (port === null || port === receiver.port) &&
+      (isBelow ? key.endsWith(`.${host}`) : key === host),
+  );
+}
+
+/** The entries by the name of their variable. */
+export function targetsByName(
+  entries: readonly VariableTarget[],
+): ReadonlyMap<string, readonly VariableTarget[]> {
+  const byName = new Map<string, VariableTarget[]>();
+  for (const entry of entries) {
+    byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+  }
+  return byName;
+}

@@ -1,0 +1,36 @@
+import type { Receiver } from '../../config/variable-targets.ts';
+import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { withoutBrackets } from '../../net/words.ts';
+
+interface Asked {
+  readonly url: URL;
+  readonly headers: readonly (readonly [string, string])[];
+}
+
+/** The host and port of a URL of http or https. */
+export function placeOf(url: URL): Receiver {
+  const standard = url.protocol === 'https:' ? 443 : 80;
+  const port = url.port === '' ? standard : Number(url.port);
+  return { hostname: withoutBrackets(url.hostname), port };
+}
+
+/**
+ * Everybody who can read what a request says: its host, the host that a Host header names behind the
+ * same address, and a proxy, unless TLS with a certificate that is verified goes through it.
+ */
+export function receiversOf(
+  { url, headers }: Asked,
+  proxy: HttpProxy | null,
+  skipSSL: boolean,
+): readonly Receiver[] {
+  const place = placeOf(url);
+  const named = headers
+    .filter(([name]) => name.trim().toLowerCase() === 'host')
+    .map(([, value]) => ({ hostname: withoutPort(value.trim()), port: place.port }));
+  const isReadable = proxy !== null && (url.protocol === 'http:' || skipSSL);
+  return [place, ...named, ...(isReadable ? [proxy] : [])];
+}
+
+function withoutPort(host: string): string {
+  return withoutBrackets(host.replace(/:\d*$/, ''));
+}
