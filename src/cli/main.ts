@@ -4,6 +4,8 @@ import { runProgram } from './program.ts';
 import { StandardOutput } from './standard-output.ts';
 import type { Terminal } from './terminal.ts';
 
+// What the agent and the service keep on disk holds secrets, whoever made the folder and with what mode.
+process.umask(0o077);
 const { stdout, stderr, env } = process;
 const terminal: Terminal = { stdout, stderr, env, signals: process, clock: systemClock };
 const output = new StandardOutput(stdout, stderr);

@@ -3,6 +3,7 @@ import { systemClock } from '../runtime/clock.ts';
 import { VedetteError } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { closeDataFolder } from '../runtime/private-folder.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './account-config.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
@@ -20,6 +21,9 @@ import { migrate } from './store/migrate.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
 import { StoreError } from './store/store-errors.ts';
+
+/** What the service keeps in DATA_DIR. */
+const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
 
 export interface ServiceParts {
   readonly config: ServiceConfig;
@@ -148,6 +152,7 @@ async function withStore<Result>(
       'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
     );
   }
+  if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
   try {
     const store = await openStore(
       { databaseUrl, dataDir, poolSize, statementTimeoutMs },

@@ -108,6 +108,13 @@ export const METRIC_TABLE = {
     labels: [],
     meaning: 'When the service last answered, in seconds since the epoch.',
   },
+  healthConnectionsClosed: {
+    name: 'vedette_health_connections_closed_total',
+    type: 'counter',
+    labels: ['state'],
+    meaning:
+      'Connections to the health port that were closed to make room for new ones, by their state: idle, or busy with a request.',
+  },
   running: {
     name: 'vedette_running',
     type: 'gauge',

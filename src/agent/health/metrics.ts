@@ -10,6 +10,7 @@ import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/run-result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import {
@@ -53,6 +54,8 @@ export interface AgentMetrics {
   uploaded(count: number): void;
   /** The service refused records for good. */
   rejected(kind: SpoolKind, count: number): void;
+  /** A connection to the health port was closed to make room for a new one. */
+  connectionClosed(state: ClosedState): void;
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Reads the load, how the check file stands and what waits from here at each scrape. */
   bind(load: Load, checkFile: CheckFileState, link: () => LinkStatus): void;
@@ -102,6 +105,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
   const rejected = new Counter(options(METRIC_TABLE.rejected));
   const spoolDropped = new Counter(options(METRIC_TABLE.spoolDropped));
+  const connectionsClosed = new Counter(options(METRIC_TABLE.healthConnectionsClosed));
   const checkCount = new Gauge(options(METRIC_TABLE.checks));
   new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
   let load: Load = { running: 0, queued: 0 };
@@ -129,6 +133,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   // A counter that is first seen at 1 shows no increase: each one starts at 0.
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
+  for (const state of CLOSED_STATES) connectionsClosed.inc({ state }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
   for (const kind of SPOOL_KINDS) {
     rejected.inc({ kind }, 0);
@@ -163,6 +168,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     spoolDropped: (kind, count, reason) => spoolDropped.inc({ kind, reason }, count),
     uploaded: (count) => uploaded.inc(count),
     rejected: (kind, count) => rejected.inc({ kind }, count),
+    connectionClosed: (state) => connectionsClosed.inc({ state }),
     setChecks(checks) {
       checkCount.set(checks.length);
       gauges.setChecks(checks);

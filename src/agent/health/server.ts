@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
+import { boundConnections, ConnectionBound } from '../../runtime/connection-bound.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type Answer, type HealthStatus, health, liveness, readiness, text } from './endpoints.ts';
@@ -12,7 +13,7 @@ export interface HealthServerOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly status: () => HealthStatus;
-  readonly metrics: Pick<AgentMetrics, 'text' | 'contentType'>;
+  readonly metrics: Pick<AgentMetrics, 'text' | 'contentType' | 'connectionClosed'>;
 }
 
 export interface HealthServer {
@@ -25,7 +26,9 @@ export interface HealthServer {
   close(): Promise<void>;
 }
 
-const MAX_CONNECTIONS = 32;
+const MAX_CONNECTIONS = 128;
+/** So that others, such as the orchestrator, always have room, too. */
+const MAX_CONNECTIONS_PER_ADDRESS = 64;
 const MAX_HEADER_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -52,7 +55,8 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 
 /**
  * Health and metrics over HTTP (SEMANTICS 4). Whoever asks, and however badly, costs little: few
- * connections, short headers, bodies thrown away, each with a time limit.
+ * connections, short headers, bodies thrown away, each with a time limit. A new connection always
+ * gets in: where there are too many, the one that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
  *   `environment` HEALTH_PORT_FAILED
@@ -68,7 +72,15 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     },
     (request, response) => void answer(request, response, { ...options, server }),
   );
-  server.maxConnections = MAX_CONNECTIONS;
+  const connections = new ConnectionBound({
+    max: MAX_CONNECTIONS,
+    maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+    addressOf: ({ remoteAddress }) => remoteAddress ?? '',
+    // Every answer is there at once, so whoever is busy for long does not read it.
+    closesBusy: true,
+    onClosed: (state) => options.metrics.connectionClosed(state),
+  });
+  boundConnections(server, [connections]);
   await listen(server, options.port);
   server.on('error', (error) => options.log.error({ err: error }, 'the health server has trouble'));
 

@@ -1,3 +1,4 @@
+import { closeDataFolder } from '../../runtime/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { openSlotAccount } from '../accounting/slot-account.ts';
@@ -23,6 +24,15 @@ export interface ServiceLinkOptions {
   readonly alsoTo: ResultSink | null;
 }
 
+/** What the agent keeps in DATA_DIR. */
+const DATA_NAMES = [
+  'accounted.json',
+  'agent-id',
+  'artifacts',
+  'assignments.json',
+  'crash-reports.json',
+  'spool',
+];
 /** How soon a changed key file is noticed. */
 const KEY_REFRESH_MS = 10_000;
 /** At the end: a disk that refuses must not take the time in which the service would take results. */
@@ -38,6 +48,7 @@ export async function openServiceLink(
   { clock, log, metrics, runs, captures, reports }: LinkParts,
 ): Promise<Link> {
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
+  if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
   const onDropped = metrics.spoolDropped;
   const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped });
   const client = new ServiceClient({

@@ -4,7 +4,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { lockAccount } from '../store/accounts.ts';
 import {
   type ApiKey,
-  findActiveApiKeyByHash,
+  findActiveApiKeysByHash,
   findApiKey,
   hasOtherAdminKey,
   insertApiKey,
@@ -13,6 +13,7 @@ import {
   touchApiKey,
 } from '../store/api-keys.ts';
 import type { Store } from '../store/port.ts';
+import { gathered } from './assignment/gathered.ts';
 import { textsNotKept } from './input-problems.ts';
 import { newKey } from './keys.ts';
 import { type Page, rangeOf } from './paging.ts';
@@ -45,6 +46,10 @@ export interface ApiKeys extends Authenticator {
 const USE_NOTED_EVERY_MS = 60_000;
 
 export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
+  // However many guess at once, one statement at a time answers them all.
+  const findByHash = gathered((_all, hashes: readonly Uint8Array[]) =>
+    findActiveApiKeysByHash(store, hashes),
+  );
   return {
     async create(accountId, { name, role }) {
       const problems = textsNotKept(name, ['name']);
@@ -98,7 +103,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
     },
 
     async authenticate(hash) {
-      const found = await findActiveApiKeyByHash(store, hash);
+      const found = await findByHash('', hash);
       if (found === null) return null;
       const usedAtMs = clock.wallMs();
       const notedMs = found.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;

@@ -2,7 +2,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { conflict, notFound } from '../errors.ts';
 import {
   countActiveLocationKeys,
-  findActiveLocationKeyByHash,
+  findActiveLocationKeysByHash,
   insertLocationKey,
   type LocationKey,
   listLocationKeys,
@@ -11,6 +11,7 @@ import {
 } from '../store/location-keys.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { findPrivateLocation, lockPrivateLocation } from '../store/private-locations.ts';
+import { gathered } from './assignment/gathered.ts';
 import { newKey } from './keys.ts';
 import { type Page, rangeOf } from './paging.ts';
 
@@ -56,6 +57,10 @@ const MAX_ACTIVE = 2;
 const USE_NOTED_EVERY_MS = 60_000;
 
 export function createLocationKeys({ store, clock, ids }: LocationKeysParts): LocationKeys {
+  // However many guess at once, one statement at a time answers them all.
+  const findByHash = gathered((_all, hashes: readonly Uint8Array[]) =>
+    findActiveLocationKeysByHash(store, hashes),
+  );
   return {
     create(accountId, locationId) {
       const { key, hash, prefix } = newKey('pl');
@@ -102,7 +107,7 @@ export function createLocationKeys({ store, clock, ids }: LocationKeysParts): Lo
     },
 
     async authenticate(hash) {
-      const found = await findActiveLocationKeyByHash(store, hash);
+      const found = await findByHash('', hash);
       if (found === null) return null;
       const usedAtMs = clock.wallMs();
       const notedMs = found.lastUsedAt?.getTime() ?? Number.NEGATIVE_INFINITY;

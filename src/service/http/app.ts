@@ -8,11 +8,12 @@ import type { ServiceConfig } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
 import type { AgentCaller } from '../features/location-keys.ts';
 import { AllowedMethods } from './allowed-methods.ts';
-import { answerClientError } from './client-errors.ts';
+import { clientErrorHandler } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
 import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
+import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
@@ -38,21 +39,38 @@ export interface AppParts {
   readonly inFlight: InFlight;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
+  /** Others than the service's own. */
+  readonly limits?: HttpLimits;
 }
+
+/** How long and how many clients may be connected. */
+export interface HttpLimits extends ConnectionLimits {
+  /** From the opening of a connection, or its first byte after an answer, to the end of the headers. */
+  readonly headersTimeoutMs: number;
+  /** How often that is looked at. */
+  readonly checkingIntervalMs: number;
+}
+
+const HTTP_LIMITS: HttpLimits = {
+  headersTimeoutMs: 15_000,
+  checkingIntervalMs: 5_000,
+  max: 10_000,
+  // The agents of a location may share an address, and each has a few connections.
+  maxPerAddress: 2_500,
+  reserve: 200,
+};
 
 /** What a check with the longest body of its own takes, with room. A route may have its own. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Longer than any id, so that the schemas say what is wrong with it. */
 const MAX_PARAM_CHARS = 1024;
-const HEADERS_TIMEOUT_MS = 15_000;
 /** A part of an artifact, 8 MiB, over a line that brings 16 KiB a second, with room. */
 const REQUEST_TIMEOUT_MS = 600_000;
 /** A socket on which nothing moves. Longer than the longest poll. */
 const IDLE_TIMEOUT_MS = 120_000;
 /** Longer than load balancers keep theirs (60 s as a rule), so that we never hang up on them first. */
 const KEEP_ALIVE_MS = 75_000;
-const MAX_CONNECTIONS = 10_000;
 const MINUTE_MS = 60_000;
 const MAX_COUNTED_CLIENTS = 10_000;
 /** For each location key, which all agents of a location share. */
@@ -64,7 +82,7 @@ const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;
  * @throws where a route does not say who may use it, or two have the same address
  */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
-  const { clock, log, config, inFlight, stopping } = parts;
+  const { clock, log, config, inFlight, stopping, limits = HTTP_LIMITS } = parts;
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -75,22 +93,22 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     keepAliveTimeout: KEEP_ALIVE_MS,
     http: {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: 5_000,
+      headersTimeout: limits.headersTimeoutMs,
+      connectionsCheckingInterval: limits.checkingIntervalMs,
     },
     routerOptions: { maxParamLength: MAX_PARAM_CHARS },
     trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     // While stopping, what still comes in is answered as ever, on connections that then end.
     return503OnClosing: false,
     frameworkErrors: answerFrameworkError,
-    clientErrorHandler: answerClientError,
+    clientErrorHandler: clientErrorHandler(clock),
   });
-  app.server.maxConnections = MAX_CONNECTIONS;
 
   const metrics = createServiceMetrics({ version: VERSION, inFlight: () => inFlight.size });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping });
+  addConnectionBounds(app, { clock, log, metrics, limits, trustedProxies: config.trustedProxies });
   await app.register(rateLimit, {
     max: ({ agent }) =>
       agent === null ? config.rateLimitPerMinute : MAX_AGENT_REQUESTS_PER_MINUTE,

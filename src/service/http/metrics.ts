@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
 const DURATION_BUCKETS = [
@@ -27,6 +28,10 @@ export interface FinishedRequest {
 
 export interface ServiceMetrics {
   finished(request: FinishedRequest): void;
+  /** A connection was closed to make room for a new one. */
+  connectionClosed(state: ClosedState): void;
+  /** Reads how many connections are open at each scrape. */
+  readConnections(open: () => number): void;
   /** For metrics of other parts. */
   readonly registry: Registry;
 }
@@ -59,6 +64,23 @@ export function createServiceMetrics(options: {
       this.set(options.inFlight());
     },
   });
+  let openConnections = (): number => 0;
+  new Gauge({
+    name: 'vedette_service_http_connections',
+    help: 'Open connections.',
+    registers,
+    collect() {
+      this.set(openConnections());
+    },
+  });
+  const closed = new Counter({
+    name: 'vedette_service_http_connections_closed_total',
+    help: 'Connections closed to make room for new ones, by their state: idle, or busy with a request.',
+    labelNames: ['state'],
+    registers,
+  });
+  // A counter that is first seen at 1 shows no increase.
+  for (const state of CLOSED_STATES) closed.inc({ state }, 0);
   new Gauge({
     name: 'vedette_service_build_info',
     help: 'Always 1; the label tells the version.',
@@ -68,6 +90,10 @@ export function createServiceMetrics(options: {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
   return {
     registry,
+    connectionClosed: (state) => closed.inc({ state }),
+    readConnections(open) {
+      openConnections = open;
+    },
     finished({ method: given, route, status, durationMs }) {
       // Labels are a closed set, whatever a client makes up.
       const method = METHODS.has(given) ? given : 'other';

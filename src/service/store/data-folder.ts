@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { closeToOthers } from '../../runtime/private-folder.ts';
 import { lockFile } from './folder-lock.ts';
 
 export interface DataFolder {
@@ -23,7 +24,6 @@ export async function openDataFolder(
   create: (path: string) => Promise<void>,
 ): Promise<DataFolder> {
   try {
-    // Its files come out readable by all, so the folder keeps others away.
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw unusable(folder, error);
@@ -35,6 +35,8 @@ export async function openDataFolder(
       const unfinished = join(folder, 'database.new');
       rmSync(unfinished, { recursive: true, force: true });
       await create(unfinished);
+      // Whatever the umask, PGlite lets all write what it makes here.
+      await closeToOthers(unfinished);
       renameSync(unfinished, database);
     }
     return { database, release };

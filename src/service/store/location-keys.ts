@@ -86,16 +86,23 @@ export async function listLocationKeys(
   return rows.map(locationKeyOf);
 }
 
-/** Of any account, as the key is what says which one. A revoked key is not found. */
-export async function findActiveLocationKeyByHash(
+/**
+ * Of any account, as the key is what says which one: by one statement, in the order of the hashes.
+ * A revoked key is not found.
+ */
+export async function findActiveLocationKeysByHash(
   sql: Sql,
-  hash: Uint8Array,
-): Promise<LocationKey | null> {
-  const rows = await sql.query<LocationKeyRow>(
-    `select ${COLUMNS} from location_keys where key_hash = $1::bytea and revoked_at is null`,
-    [hash],
+  hashes: readonly Uint8Array[],
+): Promise<readonly (LocationKey | null)[]> {
+  const hexes = hashes.map((hash) => Buffer.from(hash).toString('hex'));
+  const rows = await sql.query<LocationKeyRow & { readonly hash: string }>(
+    `select ${COLUMNS}, encode(key_hash, 'hex') as hash from location_keys
+     where key_hash = any(array(select decode(hex, 'hex') from unnest($1::text[]) as hex))
+       and revoked_at is null`,
+    [hexes],
   );
-  return rows[0] === undefined ? null : locationKeyOf(rows[0]);
+  const found = new Map(rows.map((row) => [row.hash, locationKeyOf(row)]));
+  return hexes.map((hex) => found.get(hex) ?? null);
 }
 
 /**

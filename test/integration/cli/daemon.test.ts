@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -57,6 +57,10 @@ describe('vedette agent', () => {
     file.write({ id: 'daily', checkType: 'URL', frequency: 1440, request });
     const cli = startCli(['agent'], { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' });
     await cli.seen('stderr', /"the checks are in"/);
+    if (process.platform === 'linux') {
+      // What it writes is for nobody else, whoever started it.
+      expect(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8')).toMatch(/^Umask:\s*0077$/m);
+    }
     const log = await cli.seen('stderr', /health and metrics are served/);
     const served = `http://127.0.0.1:${/"port":(\d+)/.exec(log)?.[1]}`;
     const health = async () => (await fetch(`${served}/health`)).json();

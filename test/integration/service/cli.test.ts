@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
+import { openToAll, openToOthers } from '../../support/file-modes.ts';
 import { copyEmptyDatabase } from '../../support/new-database.ts';
 import { askService } from '../../support/service-app.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -10,10 +11,14 @@ beforeAll(() => copyEmptyDatabase(folder.path));
 afterAll(() => folder.remove());
 
 describe('vedette service', () => {
-  it('migrate brings the database up to date and ends', async () => {
+  it('migrate brings the database up to date, takes it away from other users, and ends', async () => {
     const env = { DATA_DIR: folder.path };
+    openToAll(folder.path);
     const migrated = await runCli(['service', 'migrate'], env);
     expect(migrated).toMatchObject({ code: 0, stdout: expect.stringMatching(/^applied 0001/) });
+    // What was there before, and what the migrations made. PGlite gives its cache a mode of its own.
+    const open = openToOthers(folder.path).filter((path) => !path.endsWith('/pg_internal.init'));
+    expect(open).toEqual([]);
   });
 
   it('answers until SIGTERM, and ends with 0', async () => {

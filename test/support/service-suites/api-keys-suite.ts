@@ -79,6 +79,25 @@ export function apiKeysSuite(kind: DatabaseKind): void {
       expect((await mine.get(`${PATH}/${made.id}`)).json.revoked_at).toBe(revokedAt);
     });
 
+    it('go on, each as its own, while their address sends many wrong ones', async () => {
+      const { mine, clientOf } = service();
+      const make = async (role: string) => (await mine.post(PATH, { name: role, role })).json.key;
+      const [reader, writer] = [await make('read'), await make('write')];
+      const guess = async (n: number) =>
+        (await clientOf(`vk_${String(n).padStart(32, '0')}`).get('/v1/checks')).status;
+      const guesses = await Promise.all(Array.from({ length: 150 }, (_, n) => guess(n)));
+      expect(guesses).toContain(401);
+      const replies = await Promise.all([
+        guess(1_000),
+        clientOf(reader).get('/v1/checks'),
+        clientOf(reader).post(PATH, { name: 'x', role: 'read' }),
+        clientOf(writer).get('/v1/checks'),
+        guess(1_001),
+      ]);
+      const statuses = replies.map((each) => (typeof each === 'number' ? each : each.status));
+      expect(statuses).toEqual([429, 200, 403, 200, 429]);
+    });
+
     it('leave the account one that can make others', async () => {
       const { mine } = service();
       const [first] = (await mine.get(PATH)).json;

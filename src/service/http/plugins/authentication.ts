@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-/** Keys that nobody has, tried from one address in a minute, before the store is asked no more. */
+/** Keys that nobody has, tried from one address in a minute, before more of them get 429. */
 const MAX_WRONG_KEYS_PER_MINUTE = 100;
 
 export interface AuthenticationParts {

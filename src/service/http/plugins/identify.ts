@@ -2,12 +2,20 @@ import type { FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import { type KeyHolders, type KeyKind, keyHashOf } from '../../auth/authenticator.ts';
 import { KeyCache } from '../../auth/key-cache.ts';
-import { badToken, forbidden, tooManyRequests, unavailable } from '../../errors.ts';
+import {
+  badToken,
+  forbidden,
+  type ServiceError,
+  tooManyRequests,
+  unavailable,
+} from '../../errors.ts';
 
 /** So late a revoked key may still work. */
 const KEY_TTL_MS = 5_000;
 const MAX_CACHED_KEYS = 10_000;
 const STORE_RETRY_SECONDS = 5;
+/** Look-ups in progress for addresses that guess, of all together. Each holds a request in memory. */
+const MAX_GUESSES_AT_ONCE = 1_000;
 
 /** Counts for the address of a request; says what it has left. */
 export type CountWrongKeys = (
@@ -27,8 +35,8 @@ export type CountWrongKeys = (
  * Finds who makes a request, by its key of one kind.
  *
  * @returns a function that throws ServiceError: 401 where there is no such key, 403 where
- *   `x-service-account` names another account than the key's, 429 for an address that guesses, 503
- *   where the store cannot be asked
+ *   `x-service-account` names another account than the key's, 429 for a wrong key from an address
+ *   that guesses, 503 where the store cannot be asked
  */
 export function createIdentify<Holder extends { readonly accountId: string }>(parts: {
   readonly kind: KeyKind;
@@ -39,22 +47,42 @@ export function createIdentify<Holder extends { readonly accountId: string }>(pa
   const { kind, holders, clock, countWrongKeys } = parts;
   const keys = new KeyCache({ holders, clock, ttlMs: KEY_TTL_MS, maxEntries: MAX_CACHED_KEYS });
 
+  let guesses = 0;
+
+  /**
+   * Many share an address: one that guesses must not shut out the others' keys, also where this
+   * replica has not seen them yet. So the store is asked for every key, which it answers by the
+   * batch, and only wrong keys are limited.
+   */
   async function lookUp(keyHash: Buffer, request: FastifyRequest): Promise<Holder | null> {
-    // Many share an address: one that guesses must not shut out those who had a key all along.
-    if (!keys.wasKnown(keyHash)) {
-      const wrong = await countWrongKeys(request, { increment: false });
-      if (!wrong.isAllowed && wrong.remaining <= 0) {
-        throw tooManyRequests(wrong.max, Math.max(1, wrong.ttlInSeconds));
-      }
+    const refusal = keys.wasKnown(keyHash) ? null : await refusalOf(request);
+    if (refusal === null) {
+      const holder = await ask(keyHash);
+      if (holder === null) await countWrongKeys(request);
+      return holder;
     }
-    let holder: Holder | null;
+    if (guesses >= MAX_GUESSES_AT_ONCE) throw refusal;
+    guesses += 1;
+    const holder = await ask(keyHash).finally(() => {
+      guesses -= 1;
+    });
+    if (holder === null) throw refusal;
+    return holder;
+  }
+
+  /** What a wrong key from this address is answered with; null while the address may still err. */
+  async function refusalOf(request: FastifyRequest): Promise<ServiceError | null> {
+    const wrong = await countWrongKeys(request, { increment: false });
+    if (wrong.isAllowed || wrong.remaining > 0) return null;
+    return tooManyRequests(wrong.max, Math.max(1, wrong.ttlInSeconds));
+  }
+
+  async function ask(keyHash: Buffer): Promise<Holder | null> {
     try {
-      holder = await keys.lookUp(keyHash);
+      return await keys.lookUp(keyHash);
     } catch (error) {
       throw unavailable('The key cannot be looked up now; try again', STORE_RETRY_SECONDS, error);
     }
-    if (holder === null) await countWrongKeys(request);
-    return holder;
   }
 
   return async (request) => {

@@ -14,7 +14,7 @@ export interface HealthParts {
 }
 
 /** Probes come from the same address, and often. */
-const PROBE = { public: true, rateLimit: false } as const;
+const PROBE = { public: true, rateLimit: false, probe: true } as const;
 const TAGS = ['Health'];
 const plain = (description: string) => ({
   description,

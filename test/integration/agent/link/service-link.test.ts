@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
@@ -9,6 +9,7 @@ import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { openToAll, openToOthers } from '../../../support/file-modes.ts';
 import { captureLog } from '../../../support/log-capture.ts';
 import { makeTempFolder } from '../../../support/temp-folder.ts';
 import { UploadService } from '../../../support/upload-service.ts';
@@ -79,4 +80,14 @@ it('ends its work at once, also where the key file is one that never answers', a
   const writer = await open(folder.file('key'), 'w');
   await writer.close();
   await link.close(new AbortController().signal);
+});
+
+it('takes what is in DATA_DIR away from other users', async () => {
+  const folder = makeTempFolder();
+  mkdirSync(folder.file('spool'));
+  writeFileSync(folder.file('assignments.json'), '{}');
+  openToAll(folder.path);
+  const { link } = await openLink(fixedKey(KEY), folder);
+  expect(openToOthers(folder.path)).toEqual([]);
+  await link.close(AbortSignal.abort());
 });

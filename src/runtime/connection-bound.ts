@@ -1,0 +1,155 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Whether a connection had a request in progress (`busy`) when it made way for a new one. */
+export type ClosedState = 'idle' | 'busy';
+
+export const CLOSED_STATES: readonly ClosedState[] = ['idle', 'busy'];
+
+export interface ConnectionBoundOptions {
+  /** Open at once, 1 or more. */
+  readonly max: number;
+  /** Of these, from one address. */
+  readonly maxPerAddress: number;
+  /** By what the connections of a peer are counted; null for one without a bound of its own. */
+  readonly addressOf: (socket: Socket) => string | null;
+  /**
+   * Where every connection has a request in progress: whether the oldest of them makes way for a new
+   * one, or the new one is not taken.
+   */
+  readonly closesBusy: boolean;
+  readonly onClosed: (state: ClosedState, socket: Socket) => void;
+}
+
+/** Each in the order in which its connections last became idle or busy. */
+class Pool {
+  readonly idle = new Set<Socket>();
+  readonly busy = new Set<Socket>();
+
+  get size(): number {
+    return this.idle.size + this.busy.size;
+  }
+}
+
+interface Entry {
+  readonly address: string | null;
+  readonly pools: readonly Pool[];
+  /** In progress: several where the client sends without waiting for answers. */
+  requests: number;
+}
+
+/**
+ * Bounds the connections of an HTTP server. A new connection closes the one that has been without a
+ * request for longest, so whoever opens many and sends nothing, or half a request, only loses their
+ * own, and others get in.
+ */
+export class ConnectionBound {
+  readonly #options: ConnectionBoundOptions;
+  readonly #entries = new Map<Socket, Entry>();
+  readonly #all = new Pool();
+  readonly #byAddress = new Map<string, Pool>();
+
+  constructor(options: ConnectionBoundOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(socket: Socket): boolean {
+    return this.#entries.has(socket);
+  }
+
+  /**
+   * Takes a new connection, and makes room for it.
+   *
+   * @returns false where there is no room: the connection is as it was
+   */
+  take(socket: Socket): boolean {
+    const { max, maxPerAddress, addressOf } = this.#options;
+    const address = addressOf(socket);
+    const own = address === null ? undefined : this.#byAddress.get(address);
+    if (own !== undefined && own.size >= maxPerAddress && !this.#makeRoom(own)) return false;
+    if (this.#all.size >= max && !this.#makeRoom(this.#all)) return false;
+    const entry = { address, pools: this.#poolsOf(address), requests: 0 };
+    this.#entries.set(socket, entry);
+    for (const { idle } of entry.pools) idle.add(socket);
+    socket.once('close', () => this.#remove(socket));
+    return true;
+  }
+
+  /** A request of the connection begins. */
+  begin(socket: Socket): void {
+    const entry = this.#entries.get(socket);
+    if (entry === undefined) return;
+    entry.requests += 1;
+    if (entry.requests > 1) return;
+    for (const { idle, busy } of entry.pools) {
+      idle.delete(socket);
+      busy.add(socket);
+    }
+  }
+
+  /** A request of the connection is answered, or given up. */
+  end(socket: Socket): void {
+    const entry = this.#entries.get(socket);
+    if (entry === undefined) return;
+    entry.requests -= 1;
+    if (entry.requests > 0) return;
+    for (const { idle, busy } of entry.pools) {
+      busy.delete(socket);
+      idle.add(socket);
+    }
+  }
+
+  #makeRoom({ idle, busy }: Pool): boolean {
+    const [oldestIdle] = idle;
+    const [oldestBusy] = this.#options.closesBusy ? busy : [];
+    const socket = oldestIdle ?? oldestBusy;
+    if (socket === undefined) return false;
+    // It is gone from the count at once: the socket tells of its end only later.
+    this.#remove(socket);
+    socket.destroy();
+    this.#options.onClosed(oldestIdle === undefined ? 'busy' : 'idle', socket);
+    return true;
+  }
+
+  #poolsOf(address: string | null): readonly Pool[] {
+    if (address === null) return [this.#all];
+    const own = this.#byAddress.get(address) ?? new Pool();
+    this.#byAddress.set(address, own);
+    return [this.#all, own];
+  }
+
+  #remove(socket: Socket): void {
+    const entry = this.#entries.get(socket);
+    if (entry === undefined) return;
+    this.#entries.delete(socket);
+    for (const { idle, busy } of entry.pools) {
+      idle.delete(socket);
+      busy.delete(socket);
+    }
+    const { address } = entry;
+    if (address !== null && this.#byAddress.get(address)?.size === 0) {
+      this.#byAddress.delete(address);
+    }
+  }
+}
+
+/**
+ * Holds a server's connections to the bounds: each connection is taken by the first bound that has
+ * room for it, and closed where none has. To be called before the server listens.
+ */
+export function boundConnections(server: Server, bounds: readonly ConnectionBound[]): void {
+  server.on('connection', (socket: Socket) => {
+    if (!bounds.some((bound) => bound.take(socket))) socket.destroy();
+  });
+  // Before the request is answered, which may happen at once.
+  server.prependListener('request', ({ socket }, response) => {
+    const bound = bounds.find((each) => each.has(socket));
+    if (bound === undefined) return;
+    bound.begin(socket);
+    response.once('close', () => bound.end(socket));
+  });
+}

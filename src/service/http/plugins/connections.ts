@@ -1,0 +1,121 @@
+import { BlockList, isIP, type Socket } from 'node:net';
+import { normalizeIP } from '@fastify/rate-limit';
+import type { FastifyInstance } from 'fastify';
+import type { Clock } from '../../../runtime/clock.ts';
+import { network } from '../../../runtime/config/parsers.ts';
+import {
+  boundConnections,
+  type ClosedState,
+  ConnectionBound,
+} from '../../../runtime/connection-bound.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { errorBody } from '../../errors.ts';
+import type { ServiceMetrics } from '../metrics.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered also where there is no room for other requests. */
+    probe?: true;
+  }
+}
+
+/** How many connections may be open at once. */
+export interface ConnectionLimits {
+  readonly max: number;
+  /** Of these, from one address (IPv6: one network of 64 bits) that is no trusted proxy. */
+  readonly maxPerAddress: number;
+  /** Beside `max`, for probes alone; half of them from one address. */
+  readonly reserve: number;
+}
+
+export interface ConnectionParts {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: ServiceMetrics;
+  /** Networks and addresses. */
+  readonly trustedProxies: readonly string[];
+  readonly limits: ConnectionLimits;
+}
+
+const RETRY_SECONDS = 5;
+const LOG_AGAIN_MS = 60_000;
+
+/**
+ * Bounds the connections, of all and of each address. Where every place has a request in progress, a
+ * new connection gets one of the reserve: there probes are answered and all else with 503.
+ */
+export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts): void {
+  const { metrics, limits } = parts;
+  const addressOf = addressCounter(parts.trustedProxies);
+  const report = closingsLog(parts);
+  const onClosed = (state: ClosedState, { remoteAddress }: Socket): void => {
+    metrics.connectionClosed(state);
+    report(remoteAddress);
+  };
+  const { max, maxPerAddress, reserve: reserved } = limits;
+  const ordinary = new ConnectionBound({
+    max,
+    maxPerAddress,
+    addressOf,
+    closesBusy: false,
+    onClosed,
+  });
+  const reserve = new ConnectionBound({
+    max: reserved,
+    maxPerAddress: Math.ceil(reserved / 2),
+    addressOf,
+    closesBusy: true,
+    onClosed,
+  });
+  boundConnections(app.server, [ordinary, reserve]);
+  metrics.readConnections(() => ordinary.size + reserve.size);
+  app.addHook('onRequest', async (request, reply) => {
+    if (!reserve.has(request.raw.socket)) return;
+    reply.header('connection', 'close');
+    if (request.routeOptions.config?.probe === true) return;
+    // No error of a request: a line in the log for each would only add to the load.
+    report(request.raw.socket.remoteAddress);
+    return reply
+      .code(503)
+      .header('retry-after', RETRY_SECONDS)
+      .send(errorBody(503, 'The service has as many connections as it can serve; try again'));
+  });
+}
+
+/** Says by what an address is counted. Trusted proxies, which bring many clients, are not. */
+function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => string | null {
+  const proxies = new BlockList();
+  for (const text of trustedProxies) {
+    const parsed = network(text);
+    if (!parsed.ok) continue;
+    const { address, prefixBits } = parsed.value;
+    proxies.addSubnet(address, prefixBits, isIP(address) === 4 ? 'ipv4' : 'ipv6');
+  }
+  return ({ remoteAddress }) => {
+    // The zone of a link-local address says nothing about the peer.
+    const [address = ''] = (remoteAddress ?? '').split('%');
+    const family = isIP(address);
+    if (family === 0) return '';
+    return proxies.check(address, family === 4 ? 'ipv4' : 'ipv6') ? null : normalizeIP(address);
+  };
+}
+
+/** Logs once a minute how many connections were closed for want of room, and whose was the last. */
+function closingsLog({
+  clock,
+  log,
+}: Pick<ConnectionParts, 'clock' | 'log'>): (address: string | undefined) => void {
+  let loggedMs: number | null = null;
+  let closed = 0;
+  return (address) => {
+    closed += 1;
+    const nowMs = clock.monotonicMs();
+    if (loggedMs !== null && nowMs - loggedMs < LOG_AGAIN_MS) return;
+    log.warn(
+      { closed, lastAddress: address },
+      'too many connections are open, so some are closed: see who opens them, and name proxies that bring many clients in TRUSTED_PROXIES',
+    );
+    loggedMs = nowMs;
+    closed = 0;
+  };
+}

@@ -1,0 +1,30 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { closeDataFolder } from '../../src/runtime/private-folder.ts';
+import { asNobody, NOBODY } from '../support/as-nobody.ts';
+import { modeOf } from '../support/file-modes.ts';
+import { captureLog } from '../support/log-capture.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import { lacking } from '../support/system-needs.ts';
+
+const missing = lacking({ commands: ['mount', 'umount'], files: ['/proc/self/mountinfo'] });
+
+describe.skipIf(missing !== null)(`a data folder on a volume ${missing ?? ''}`, () => {
+  it('that all can write and that cannot be changed is taken with a warning', async () => {
+    const { path } = mountSmallDisk(1);
+    chmodSync(path, 0o777);
+    const { log, records } = captureLog();
+    await asNobody(async () => {
+      mkdirSync(join(path, 'spool'));
+      writeFileSync(join(path, 'spool/1'), '');
+      await closeDataFolder(path, ['spool'], log);
+    });
+    expect(modeOf(path)).toBe(0o777);
+    expect(modeOf(join(path, 'spool'))).toBe(0o700);
+    const warnings = records().filter(({ level }) => level === 'warn');
+    expect(warnings).toMatchObject([
+      { msg: expect.stringContaining(`give the folder to user ${NOBODY} with mode 700`) },
+    ]);
+  });
+});
