@@ -62,7 +62,8 @@ export const ERROR_CODES = {
   },
   DNS_MALFORMED: {
     phase: 'dns',
-    meaning: 'The name server answered with bytes that are no DNS message.',
+    meaning:
+      'The name server answered with bytes that are no DNS message, or on and on with messages that answer something else.',
     advice:
       'See what listens on that port: it is no DNS server, or a device in between changes its answers.',
   },
@@ -213,6 +214,13 @@ export const ERROR_CODES = {
     phase: 'response',
     meaning: 'The response headers are larger than 64 KiB.',
     advice: 'Have the service send fewer or shorter headers; cookies are the most common cause.',
+  },
+  RESPONSE_FLOOD: {
+    phase: 'response',
+    meaning:
+      'The response brings next to no content for what it makes the agent read: more than 2 MiB of framing (128 bytes more for each byte of body, 16 MiB at most), or over 500,000 pieces.',
+    advice:
+      'See with curl -v --raw what the service sends: chunk extensions, HTTP/2 control frames or TLS messages without end, or a body byte by byte.',
   },
   TOO_MANY_REDIRECTS: {
     phase: 'response',

@@ -51,6 +51,8 @@ export function code32(...numbers: readonly number[]): Buffer {
 export interface RawHttp2Peer {
   send(...frames: readonly Uint8Array[]): Promise<void>;
   close(): void;
+  /** The connection is gone: nothing sent would go anywhere. */
+  readonly gone: boolean;
   readonly closed: Promise<void>;
 }
 
@@ -74,6 +76,9 @@ export async function rawHttp2Server(
     });
     const peer: RawHttp2Peer = {
       closed,
+      get gone() {
+        return socket.destroyed;
+      },
       async send(...frames) {
         const bytes = Buffer.concat(frames);
         await new Promise<void>((resolve) => socket.write(bytes, () => resolve()));

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { probeTcp, type TcpOutcome } from '../../../src/agent/probes/tcp.ts';
 import { type TcpRequest, tcpRequestSchema } from '../../../src/model/request.ts';
 import { denyNetworks } from '../../../src/runtime/address-guard.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
+import { FakeClock, settle } from '../../support/fake-clock.ts';
 import { logText, makeContext } from '../../support/probe-context.ts';
 import { blackHole, type Listening, listenTcp, refusingPort } from '../../support/tcp-servers.ts';
 
@@ -263,6 +263,32 @@ describe('a TCP check that asserts what comes', () => {
     expect(outcome.failure).toBeNull();
     expect(outcome.response?.data).toMatch(/^\.{100,}$/);
     await server.allClosed();
+  });
+
+  it.each([
+    [20, 80],
+    [2000, 250],
+  ])('after a judgement of %i ms leaves out the next one for %i ms', async (judgeMs, pauseMs) => {
+    const clock = new FakeClock();
+    const judged = tellsWhen();
+    const server = await opened(listenTcp((socket) => socket.write('one')));
+    let judgements = 0;
+    const pending = probeTcp(
+      requestTo(server, { contains: 'x' }),
+      makeContext({ clock, deadlineInMs: 30_000 }),
+      async () => {
+        judgements += 1;
+        clock.spend(judgeMs);
+        judged.tell();
+        return false;
+      },
+    );
+    await judged.told;
+    await settle();
+    expect(clock.nextTimerInMs).toBe(pauseMs);
+    await clock.advance(30_000);
+    expect(judgements).toBe(1);
+    expect((await pending).response?.data).toBe('one');
   });
 
   it('reads 64 KiB and no more', async () => {

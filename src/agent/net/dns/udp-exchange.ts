@@ -16,6 +16,9 @@ import { type Judged, judgeAnswer, type Query } from './query.ts';
 /** How many datagrams that are no answer are looked into; the rest are only counted. */
 const MAX_INSPECTED = 16;
 
+/** A fresh socket gets next to none; whoever sends more wants to keep us busy, or guesses ids. */
+const MAX_IGNORED = 1000;
+
 /** Pauses before the question is sent again, in ms; after the last one it is only waited. */
 const RESEND_AFTER_MS = [500, 1000, 2000, 4000, 8000];
 
@@ -31,7 +34,7 @@ export interface UdpExchange {
  * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. What comes from
  * the server with another id or question is counted and ignored. Silence makes the question go
  * out again after 0.5, 1, 2, 4 and 8 s (same id, same socket: the answer to any of them counts),
- * so that one lost datagram is a slow answer and no outage.
+ * so that one lost datagram is a slow answer and no outage. Over 1000 ignored datagrams end it.
  */
 export function exchangeOverUdp(
   query: Query,
@@ -51,6 +54,11 @@ export function exchangeOverUdp(
     return ignored > 0 && onlyNoise
       ? ending(failed('DNS_MALFORMED', `${who} ${tried}: all it sent was no DNS message`))
       : ending(failed('DNS_TIMEOUT', `${who} ${tried}`));
+  };
+
+  const flooded = (): UdpExchange => {
+    const what = `${serverText(server)} sent more than ${MAX_IGNORED} datagrams over UDP, none of which answers ${questionText(query.question)}`;
+    return ending(failed('DNS_MALFORMED', what));
   };
 
   return limitedWait(
@@ -80,6 +88,7 @@ export function exchangeOverUdp(
         if (judged.kind === 'unrelated') {
           ignored += 1;
           if (ignored <= MAX_INSPECTED && decodeMessage(bytes).ok) onlyNoise = false;
+          if (ignored > MAX_IGNORED) settle(flooded());
         } else if (judged.kind === 'malformed') {
           const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
           settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.fault}`)));

@@ -39,6 +39,10 @@ const ROWS: Readonly<Record<string, AlertMeaning>> = {
   ERR_SSL_DH_KEY_TOO_SMALL: WEAK_KEY,
   ERR_TLS_DH_PARAM_SIZE: WEAK_KEY,
   ERR_SSL_UNEXPECTED_EOF_WHILE_READING: CLOSED,
+  HANDSHAKE_FLOOD: {
+    code: 'TLS_HANDSHAKE_FAILED',
+    what: 'sent more than 1 MiB in the TLS handshake without finishing it',
+  },
   ECONNRESET: CLOSED,
   ECONNABORTED: CLOSED,
   EPIPE: CLOSED,

@@ -1,6 +1,13 @@
 import type { Socket } from 'node:net';
 import { type ConnectionOptions, connect, type PeerCertificate, TLSSocket } from 'node:tls';
 import { type Limits, limitedWait } from '../limited-wait.ts';
+import { watchBytes } from '../watch-bytes.ts';
+
+/**
+ * What a handshake brings at most: OpenSSL takes 100 KB of certificates. But it skips HelloRequest
+ * (RFC 5246 7.4.1.1), so that a server could send these for ever.
+ */
+const MAX_HANDSHAKE_BYTES = 1024 * 1024;
 
 export type NoHandshake =
   | { readonly ok: false; readonly ended: 'time-up' | 'cancelled' }
@@ -50,7 +57,11 @@ export function shakeHands(
     socket.once('close', onClose);
     socket.on('error', () => {});
     watch?.(socket);
+    const stopWatching = watchBytes(connection, limits.clock, (bytes) => {
+      if (bytes > MAX_HANDSHAKE_BYTES) onError({ code: 'HANDSHAKE_FLOOD' });
+    });
     return () => {
+      stopWatching();
       socket.off('secureConnect', onSecure);
       socket.off('error', onError);
       socket.off('close', onClose);

@@ -3,6 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
+import { FloodWatch } from './flood-watch.ts';
 import { startHttp1 } from './http1-transport.ts';
 import { startHttp2 } from './http2-transport.ts';
 import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
@@ -28,6 +29,12 @@ export interface ExchangeResult {
 const MAX_QUEUED_BYTES = 256 * 1024;
 /** What a piece costs beside its bytes: a body may come as hundreds of thousands of one octet. */
 const PIECE_BYTES = 64;
+/**
+ * A decoder costs 20 to 50 microseconds for each write. So many writes are made as soon as something
+ * came, which 25 MB of body need; then small pieces wait for others, or for the end.
+ */
+const PROMPT_WRITES = 1000;
+const MIN_WRITE_BYTES = 16 * 1024;
 /** Over this a response is HEADERS_TOO_LARGE. */
 const MAX_HEADER_BYTES = 64 * 1024;
 /** RFC 9110 15: lower ones are interim, which the transports drop, or no status codes at all. */
@@ -42,17 +49,20 @@ const NO_BODY: ReadBody = {
 
 /**
  * Sends a request over a connection that is ready and reads its response, until it is whole, it
- * breaks, enough was read, the deadline passes or the run is cancelled. The connection is closed
- * in every case.
+ * breaks, enough was read, it floods us (FloodWatch), the deadline passes or the run is cancelled.
+ * The connection is closed in every case.
+ *
+ * @param wire the connection under TLS, whose bytes are counted
  */
 export function runExchange(
   socket: Socket | TLSSocket,
   request: HopRequest,
   context: ProbeContext,
   planOf: (head: ResponseHead) => BodyPlan,
+  wire: Socket = socket,
 ): Promise<ExchangeResult> {
   return new Promise((resolve, reject) => {
-    new Exchange(context, planOf, resolve, reject).start(socket, request);
+    new Exchange(context, planOf, resolve, reject).start(socket, request, wire);
   });
 }
 
@@ -75,6 +85,7 @@ class Exchange {
   readonly #onAbort = (): void => this.#end(CANCELLED);
   #state: State = 'head';
   #transport: Transport | null = null;
+  #flood: FloodWatch | null = null;
   #cancelTimer: CancelTimer = () => {};
   #head: ResponseHead | null = null;
   #firstByteMs: number | null = null;
@@ -83,6 +94,7 @@ class Exchange {
   #reader: BodyReader | null = null;
   #queue: Buffer[] = [];
   #queuedBytes = 0;
+  #writes = 0;
   #working: boolean = false;
   #paused: boolean = false;
 
@@ -99,7 +111,7 @@ class Exchange {
     this.#sentMs = context.clock.monotonicMs();
   }
 
-  start(socket: Socket | TLSSocket, request: HopRequest): void {
+  start(socket: Socket | TLSSocket, request: HopRequest, wire: Socket): void {
     const { clock, deadlineMs, signal } = this.#context;
     if (signal.aborted) {
       socket.destroy();
@@ -108,6 +120,8 @@ class Exchange {
     }
     signal.addEventListener('abort', this.#onAbort, { once: true });
     this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, () => this.#onDeadline());
+    const flood = new FloodWatch(wire, clock, (ending) => this.#end(ending));
+    this.#flood = flood;
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
     const startTransport = isHttp2 ? startHttp2 : startHttp1;
     const events: TransportEvents = {
@@ -115,7 +129,11 @@ class Exchange {
         this.#firstByteMs = clock.monotonicMs();
       },
       head: (head) => this.#onHead(head),
-      data: (chunk) => this.#onData(chunk),
+      data: (chunk) => {
+        flood.body(chunk.length);
+        this.#onData(chunk);
+      },
+      read: () => flood.read(),
       end: () => this.#end(null),
       failed: (ending) => this.#end(ending),
       fault: (thrown) => this.#fault(thrown),
@@ -171,12 +189,22 @@ class Exchange {
       this.#paused = true;
       this.#transport?.pause();
     }
-    if (!this.#working) this.#workOff(this.#reader).catch((fault) => this.#fault(fault));
+    if (!this.#working && this.#isWorthAWrite) this.#startWork(this.#reader);
+  }
+
+  get #isWorthAWrite(): boolean {
+    const isPrompt = this.#writes < PROMPT_WRITES || this.#state !== 'body';
+    return this.#queue.length > 0 && (isPrompt || this.#queuedBytes >= MIN_WRITE_BYTES);
+  }
+
+  #startWork(reader: BodyReader): void {
+    this.#workOff(reader).catch((fault) => this.#fault(fault));
   }
 
   async #workOff(reader: BodyReader): Promise<void> {
     this.#working = true;
-    while (this.#queue.length > 0) {
+    while (this.#isWorthAWrite) {
+      this.#writes += 1;
       // All at once: a decoder costs as much for one octet as for thousands.
       const pieces = this.#queue;
       this.#queue = [];
@@ -205,10 +233,13 @@ class Exchange {
       this.#endMs = this.#context.clock.monotonicMs();
       this.#ending = ending;
       this.#cancelTimer();
+      this.#flood?.stop();
       this.#context.signal.removeEventListener('abort', this.#onAbort);
       this.#transport?.destroy();
     }
-    if (this.#state === 'ended' && !this.#working) this.#settle();
+    if (this.#state !== 'ended' || this.#working) return;
+    if (this.#reader !== null && this.#isWorthAWrite) this.#startWork(this.#reader);
+    else this.#settle();
   }
 
   #settle(): void {

@@ -116,7 +116,13 @@ export async function runHop(
     const { failure } = secured;
     return { ...base, endMs, reached: 'connect', ipFamily, tls, tlsMs, failure };
   }
-  const exchange = await runExchange(secured.socket, request, context, options.planOf);
+  const exchange = await runExchange(
+    secured.socket,
+    request,
+    context,
+    options.planOf,
+    connected.socket,
+  );
   const rest = exchanged(request, exchange, startMs);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
 }

@@ -72,6 +72,7 @@ export function startHttp1(
       const error = parser.execute(bytes);
       if (error !== null) fail(error);
     }
+    if (!over) events.read();
   };
   const onEnd = (): void => {
     if (over) return;

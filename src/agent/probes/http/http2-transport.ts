@@ -101,6 +101,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
   let goaway = false;
   let expectedBytes: number | null = null;
   let receivedBytes = 0;
+  let interimBytes = 0;
 
   const fail = (error: unknown): void => {
     if (over) return;
@@ -113,6 +114,12 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
   };
   session.once('goaway', () => {
     goaway = true;
+  });
+  stream.on('headers', (headers) => {
+    // As much for all interim responses as HTTP/1 has.
+    interimBytes += bytesOf(headers);
+    if (interimBytes > maxHeaderBytes) fail({ code: 'HEADERS_TOO_LARGE' });
+    else if (!over) events.read();
   });
   stream.once('response', (headers) => {
     events.firstByte();
@@ -133,6 +140,7 @@ function follow(stream: ClientHttp2Stream, session: ClientHttp2Session, to: Foll
   stream.on('data', (chunk: Buffer) => {
     receivedBytes += chunk.length;
     if (!over) events.data(chunk);
+    if (!over) events.read();
   });
   stream.once('end', () => {
     // A reset ends what is read, too. Its code is known by now.

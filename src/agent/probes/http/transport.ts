@@ -24,12 +24,14 @@ export interface Ending {
 
 /**
  * What a transport tells as it goes: `firstByte` (again where the bytes before were an interim
- * response), `head` once, `data` as it comes, and then one of `end` and `failed`.
+ * response), `head` once, `data` as it comes, `read` after each read that ended nothing, whatever it
+ * brought, and then one of `end` and `failed`.
  */
 export interface TransportEvents {
   firstByte(): void;
   head(head: ResponseHead): void;
   data(chunk: Buffer): void;
+  read(): void;
   end(): void;
   failed(ending: Ending): void;
   /** Instead of either: something of ours threw, which ends the exchange. */

@@ -11,7 +11,10 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
  * Between two judgements of a response that comes in pieces: a peer that drips it byte by byte
  * must not have the assertions evaluated for each. It delays no time that is measured.
  */
-const JUDGEMENT_PAUSE_MS = 10;
+const MIN_JUDGEMENT_PAUSE_MS = 10;
+const MAX_JUDGEMENT_PAUSE_MS = 250;
+/** Of what the judgement before it took, so that judging takes a fifth of the time at most. */
+const JUDGEMENT_PAUSE_FACTOR = 4;
 
 export interface ExchangeOptions {
   /** How messages name the target. */
@@ -67,10 +70,12 @@ export async function exchangeText(
       }
       if (inbox.bytes > judgedBytes) {
         judgedBytes = inbox.bytes;
+        const judgeStartMs = clock.monotonicMs();
         const text = inbox.text();
         const lastByteMs = inbox.lastByteMs ?? nowMs;
         if (await options.satisfied(text)) return ended(text, null, lastByteMs);
-        const pauseEndMs = Math.min(untilMs, clock.monotonicMs() + JUDGEMENT_PAUSE_MS);
+        const judgeEndMs = clock.monotonicMs();
+        const pauseEndMs = Math.min(untilMs, judgeEndMs + pauseMs(judgeEndMs - judgeStartMs));
         await news({ clock, signal, deadlineMs: pauseEndMs }, inbox, () => inbox.end !== null);
         continue;
       }
@@ -85,6 +90,11 @@ export async function exchangeText(
   } finally {
     inbox.close();
   }
+}
+
+function pauseMs(judgedMs: number): number {
+  const inProportion = JUDGEMENT_PAUSE_FACTOR * judgedMs;
+  return Math.min(MAX_JUDGEMENT_PAUSE_MS, Math.max(MIN_JUDGEMENT_PAUSE_MS, inProportion));
 }
 
 const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {

@@ -193,6 +193,25 @@ describe('over UDP', () => {
     expect(addressesOf(await result)).toBe('DNS_MALFORMED');
   });
 
+  it('ends where a server sends datagrams without end, none of which is an answer', async () => {
+    let isDone = false;
+    const { result } = await ask({
+      async udp(asked, channel) {
+        while (!isDone) {
+          channel.send(answerTo({ ...asked, id: asked.id ^ 1 }, { answers: [A] }));
+          // The socket sends, and the other one reads.
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      },
+    });
+    const end = await result;
+    isDone = true;
+    expect(end.kind === 'failed' && end.failure).toEqual({
+      code: 'DNS_MALFORMED',
+      message: expect.stringContaining('sent more than 1000 datagrams over UDP, none of which'),
+    });
+  });
+
   it('ends when the run is cancelled', async () => {
     const { result, clock, controller } = await ask({ udp: () => {} });
     await responder.questions(1);

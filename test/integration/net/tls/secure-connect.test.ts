@@ -268,6 +268,24 @@ describe('a handshake that fails', () => {
     expect(outcome.tlsMs).toBeGreaterThan(0);
   });
 
+  it('ends where the server sends HelloRequests without end', async () => {
+    // RFC 5246 7.4.1.1: four zeros each, which a client skips in the middle of a handshake.
+    const record = Buffer.concat([Buffer.from([22, 3, 3, 0x40, 0]), Buffer.alloc(0x4000)]);
+    const server = await opened(
+      listenForHello((socket) => {
+        const send = (): void => {
+          if (!socket.destroyed) socket.write(record, () => setImmediate(send));
+        };
+        send();
+      }),
+    );
+    const context = makeContext({ deadlineInMs: 3_600_000 });
+    const { failure } = refused(await secureTo(server.port, {}, context));
+    expect(failure.code).toBe('TLS_HANDSHAKE_FAILED');
+    expect(failure.message).toMatch(/sent more than 1 MiB in the TLS handshake/);
+    await server.allClosed();
+  });
+
   it('tells silence as TLS_TIMEOUT at the deadline', async () => {
     const server = await opened(listenSilently());
     const outcome = refused(await secureTo(server.port, {}, makeContext({ deadlineInMs: 100 })));

@@ -49,6 +49,7 @@ export const LINKS = {
   contentCoding: rfc(9110, '8.4', 'Content-Encoding'),
   framing: rfc(9112, '6.3', 'How long the body of a message is'),
   incomplete: rfc(9112, '8', 'Incomplete messages'),
+  flood: rfc(9113, '10.5', 'How HTTP/2 peers are kept from wasting work'),
   httpErrors: rfc(9113, '7', 'HTTP/2 error codes'),
   tooLargeFields: rfc(6585, '5', 'Header fields that are too large'),
   persistence: rfc(9112, '9.3', 'How connections are kept and closed'),

@@ -42,6 +42,14 @@ export const RESPONSE_CAUSES: Readonly<Record<CodesOf<'response' | 'body'>, Caus
     fix: () => 'See with "curl -I" which headers are so large, and bound them.',
     links: [LINKS.tooLargeFields],
   },
+  RESPONSE_FLOOD: {
+    classification: 'PROTOCOL_VIOLATION',
+    cause: ({ target }) =>
+      `${target} sent on and on with next to no content: chunk extensions, HTTP/2 control frames, TLS messages, or a body byte by byte. Likely the server or a proxy is faulty, or means to keep its clients busy.`,
+    fix: () =>
+      'See with "curl -v --raw" what is sent, and have the server write its body in larger pieces. Where you do not know the server, take the check away from it.',
+    links: [LINKS.flood, LINKS.framing],
+  },
   TOO_MANY_REDIRECTS: {
     classification: 'REDIRECT_PROBLEM',
     cause: ({ target }) =>
