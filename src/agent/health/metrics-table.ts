@@ -108,6 +108,13 @@ export const METRIC_TABLE = {
     labels: [],
     meaning: 'When the service last answered, in seconds since the epoch.',
   },
+  clockAhead: {
+    name: 'vedette_clock_ahead_seconds',
+    type: 'gauge',
+    labels: [],
+    meaning:
+      "How far this machine's clock is ahead of the service's; below 0 it is behind. Results more than a minute ahead wait until their time comes.",
+  },
   running: {
     name: 'vedette_running',
     type: 'gauge',

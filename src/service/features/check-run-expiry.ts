@@ -59,7 +59,7 @@ async function sweepAccount(
   // First the checks, as where results come in, so that neither waits for the other; and a FINAL
   // is either seen here or sees what is written here.
   const checkIds = [...new Set(runs.map(({ checkId }) => checkId))];
-  const subjects = await lockSubjects(tx, { accountId, checkIds, slug: '' });
+  const subjects = await lockSubjects(tx, { accountId, checkIds });
   const existing = new Set(subjects.map(({ checkId }) => checkId));
   const overdue = await lockOverdueRuns(
     tx,

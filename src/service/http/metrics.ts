@@ -35,6 +35,8 @@ export interface ServiceMetrics {
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
+  /** Since the start. */
+  readonly deferredRecords: () => number;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -57,6 +59,15 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.set(options.inFlight());
+    },
+  });
+  new Counter({
+    name: 'vedette_service_records_deferred_total',
+    help: "Records of agents that were too far ahead of the service's clock, and stay with the agent until their time comes.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.deferredRecords());
     },
   });
   new Gauge({

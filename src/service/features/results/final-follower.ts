@@ -8,6 +8,11 @@ export interface NewFinals {
   readonly location: string;
   /** One at least. */
   readonly finals: readonly ReceivedResult[];
+  /**
+   * Those of them that came in time to say how their checks do now. The others are history: they
+   * change neither a status nor an alert, so that a spool of three days pages nobody.
+   */
+  readonly current: ReadonlySet<ReceivedResult>;
   /** Epoch milliseconds: when they were taken in. */
   readonly atMs: number;
 }
@@ -18,3 +23,32 @@ export interface NewFinals {
  * which is then sent again: so only a fault of the database may reject.
  */
 export type FinalFollower = (tx: Sql, batch: NewFinals) => Promise<void>;
+
+/** How late a result may come and say how its check does: two periods of it, and so long at least. */
+const MIN_CURRENT_MS = 15 * 60_000;
+
+/**
+ * The FINALs that came in time.
+ *
+ * @param frequencyOf the check's period in minutes, by its id
+ * @param behindMs how far the agent's clock is behind: its slots only seem to be older
+ */
+export function currentOf(
+  finals: readonly ReceivedResult[],
+  {
+    atMs,
+    behindMs,
+    frequencyOf,
+  }: {
+    readonly atMs: number;
+    readonly behindMs: number;
+    readonly frequencyOf: (checkId: string) => number;
+  },
+): ReadonlySet<ReceivedResult> {
+  return new Set(
+    finals.filter(({ checkId, checkRunId }) => {
+      const currentForMs = Math.max(MIN_CURRENT_MS, 2 * frequencyOf(checkId) * 60_000);
+      return atMs - behindMs - checkRunId <= currentForMs;
+    }),
+  );
+}
