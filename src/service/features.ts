@@ -115,7 +115,7 @@ export function createFeatures(given: FeatureParts): Features {
   const variables = createVariables(parts);
   const checkVariables = createCheckVariables(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
-  const checkRuns = createCheckRuns({ ...parts, checkVariables });
+  const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
   const artifacts = createArtifacts({ ...parts, retentionDays });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
   const assigner = createAssigner(parts);

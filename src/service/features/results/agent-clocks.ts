@@ -2,7 +2,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Deferral } from '../../../wire/v1/results.ts';
 import { findClockAhead, noteClockAhead } from '../../store/agent-clocks.ts';
-import type { Store } from '../../store/port.ts';
+import type { Sql, Store } from '../../store/port.ts';
 import type { Sender } from './admission.ts';
 
 const LOG_EVERY_MS = 60_000;
@@ -16,7 +16,7 @@ export interface AgentClocks {
   /** Shows people that an agent's clock is fast: in its row, and in the log once a minute for each location. */
   deferred(sender: Sender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
   /** How far the agent's clock is behind, in milliseconds; 0 where it is not, or nobody knows. */
-  behindMs(sender: Sender, agentId: string): Promise<number>;
+  behindMs(sql: Sql, sender: Sender, agentId: string): Promise<number>;
 }
 
 export function createAgentClocks({
@@ -56,8 +56,8 @@ export function createAgentClocks({
       );
     },
 
-    async behindMs({ locationId }, agentId) {
-      return Math.max(0, -((await findClockAhead(store, { locationId, agentId })) ?? 0));
+    async behindMs(sql, { locationId }, agentId) {
+      return Math.max(0, -((await findClockAhead(sql, { locationId, agentId })) ?? 0));
     },
   };
 }

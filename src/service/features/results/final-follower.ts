@@ -30,25 +30,23 @@ const MIN_CURRENT_MS = 15 * 60_000;
 /**
  * The FINALs that came in time.
  *
+ * @param atMs now, by the clock of the agent; epoch milliseconds
  * @param frequencyOf the check's period in minutes, by its id
- * @param behindMs how far the agent's clock is behind: its slots only seem to be older
  */
 export function currentOf(
   finals: readonly ReceivedResult[],
   {
     atMs,
-    behindMs,
     frequencyOf,
   }: {
     readonly atMs: number;
-    readonly behindMs: number;
     readonly frequencyOf: (checkId: string) => number;
   },
 ): ReadonlySet<ReceivedResult> {
   return new Set(
     finals.filter(({ checkId, checkRunId }) => {
       const currentForMs = Math.max(MIN_CURRENT_MS, 2 * frequencyOf(checkId) * 60_000);
-      return atMs - behindMs - checkRunId <= currentForMs;
+      return atMs - checkRunId <= currentForMs;
     }),
   );
 }

@@ -1,6 +1,7 @@
 import { type CompiledPauses, compilePauses } from '../../../model/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
   type Deferral,
   type Rejection,
@@ -13,6 +14,7 @@ import { pausesOf } from '../../store/maintenance-windows.ts';
 import type { ResultPartitions } from '../../store/partitions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { findPrivateLocation } from '../../store/private-locations.ts';
+import type { Subject } from '../../store/result-subjects.ts';
 import type { AgentCaller } from '../location-keys.ts';
 import type { SecretScrubbing } from '../secret-scrubbing.ts';
 import {
@@ -80,10 +82,28 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
   const followers = [settleFinals, ...(parts.followers ?? [])];
 
+  /** The FINALs that came in time, by the agent's own clock where that is known to be behind. */
+  async function currentIn(
+    tx: Sql,
+    finals: readonly ReceivedResult[],
+    subjects: ReadonlyMap<string, Pick<Subject, 'frequency'>>,
+    {
+      atMs,
+      sender,
+      agentId,
+    }: { readonly atMs: number; readonly sender: Sender; readonly agentId: string },
+  ): Promise<ReadonlySet<ReceivedResult>> {
+    const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
+    const current = currentOf(finals, { atMs, frequencyOf });
+    if (current.size === finals.length) return current;
+    const behindMs = await agentClocks.behindMs(tx, sender, agentId);
+    return behindMs === 0 ? current : currentOf(finals, { atMs: atMs - behindMs, frequencyOf });
+  }
+
   function keepResults(
     sender: Sender,
     records: readonly ReceivedResultRecord[],
-    behindMs: number,
+    agentId: string,
   ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
@@ -98,8 +118,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
       if (stored.length > 0) {
         const atMs = clock.wallMs();
-        const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
-        const current = currentOf(stored, { atMs, behindMs, frequencyOf });
+        const current = await currentIn(tx, stored, subjects, { atMs, sender, agentId });
         const batch = { accountId, location, finals: stored, current, atMs };
         for (const follow of followers) await follow(tx, batch);
       }
@@ -165,11 +184,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
           return { list: 'results', index: batch.places.results[at] ?? at, record };
         }),
       );
-      const behindMs = results.length === 0 ? 0 : await agentClocks.behindMs(sender, batch.agentId);
       await partitions.ensure(results.map(({ record }) => record.checkRunId));
       for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
         const records = results.slice(from, from + RESULTS_A_TRANSACTION);
-        settle(records, await keepResults(sender, records, behindMs));
+        settle(records, await keepResults(sender, records, batch.agentId));
       }
 
       const missed = passing<ReceivedMissed>(
