@@ -33,6 +33,7 @@ import {
   type MaintenanceWindows,
 } from './features/maintenance-windows.ts';
 import { createPrivateLocations, type PrivateLocations } from './features/private-locations.ts';
+import { type AgentClocks, createAgentClocks } from './features/results/agent-clocks.ts';
 import { type CheckResults, createCheckResults } from './features/results/check-results.ts';
 import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
 import { createResultIntake, type ResultIntake } from './features/results/intake.ts';
@@ -56,6 +57,7 @@ import { keepVacuumed } from './store/vacuum.ts';
 export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
   readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
+  readonly agentClocks: AgentClocks;
   readonly agents: Agents;
   readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
@@ -113,10 +115,11 @@ export function createFeatures(given: FeatureParts): Features {
   const variables = createVariables(parts);
   const checkVariables = createCheckVariables(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
-  const checkRuns = createCheckRuns({ ...parts, checkVariables });
+  const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
   const artifacts = createArtifacts({ ...parts, retentionDays });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
   const assigner = createAssigner(parts);
+  const agentClocks = createAgentClocks(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
   const statusPageFeatures = createStatusPageFeatures({ ...parts, retentionDays });
@@ -164,6 +167,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...heartbeatFeatures,
     ...statusPageFeatures,
     accounts: createAccounts({ store }),
+    agentClocks,
     agentErrors: createAgentErrors({ store }),
     agents: createAgents({
       ...parts,
@@ -199,6 +203,7 @@ export function createFeatures(given: FeatureParts): Features {
       ...parts,
       partitions,
       checkRuns,
+      agentClocks,
       scrubbing,
       // The analyses before the groups: they see which groups are new by that.
       followers: [rootCauseAnalyses.follow, errorGroups.follow, keepRunMetrics, alertEngine.follow],

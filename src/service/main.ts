@@ -91,6 +91,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     routes: apiRoutes(features, stop.stopping),
+    agentClocks: features.agentClocks,
     inFlight,
     stopping: stop.stopping,
   });

@@ -2,6 +2,7 @@ import { openTestStore, useEmptyStore } from '../support/databases.ts';
 import { migrateSuite } from '../support/migrate-suite.ts';
 import { partitionSuite } from '../support/partition-suite.ts';
 import { schemaSuite, storeSuite } from '../support/store-suite.ts';
+import { upgradeSuite } from '../support/upgrade-suite.ts';
 
 const store = useEmptyStore('postgres');
 
@@ -9,3 +10,4 @@ storeSuite(store, (clock) => openTestStore('postgres', clock));
 schemaSuite(store);
 migrateSuite(store);
 partitionSuite(store);
+upgradeSuite(store);

@@ -115,6 +115,13 @@ export const METRIC_TABLE = {
     meaning:
       'Connections to the health port that were closed to make room for new ones, by their state: idle, or busy with a request.',
   },
+  clockAhead: {
+    name: 'vedette_clock_ahead_seconds',
+    type: 'gauge',
+    labels: [],
+    meaning:
+      "How far this machine's clock is ahead of the service's; below 0 it is behind. Results more than a minute ahead wait until their time comes.",
+  },
   running: {
     name: 'vedette_running',
     type: 'gauge',

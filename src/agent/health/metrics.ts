@@ -116,7 +116,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     const { checkFileUsable } = checkFile;
     return checkFileUsable === null ? null : Number(checkFileUsable);
   });
-  let link = (): LinkStatus => ({ spool: null, lastContactMs: null });
+  let link = (): LinkStatus => ({ spool: null, lastContactMs: null, clockAheadMs: null });
   readGauge(registry, METRIC_TABLE.spoolRecords, () => link().spool?.records ?? null);
   readGauge(registry, METRIC_TABLE.spoolBytes, () => link().spool?.bytes ?? null);
   readGauge(registry, METRIC_TABLE.spoolOldestAge, () => {
@@ -126,6 +126,10 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   readGauge(registry, METRIC_TABLE.lastContact, () => {
     const { lastContactMs } = link();
     return lastContactMs === null ? null : lastContactMs / 1000;
+  });
+  readGauge(registry, METRIC_TABLE.clockAhead, () => {
+    const { clockAheadMs } = link();
+    return clockAheadMs === null ? null : clockAheadMs / 1000;
   });
   const gauges = createCheckGauges(registry);
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });

@@ -17,7 +17,7 @@ export function createFileLink({
     artifacts: null,
     account: { began() {}, ended() {} },
     outlivesProcess: false,
-    status: () => ({ spool: null, lastContactMs: null }),
+    status: () => ({ spool: null, lastContactMs: null, clockAheadMs: null }),
     leftBefore: () => [],
     leftIsTold() {},
     runEnded() {},

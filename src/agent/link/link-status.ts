@@ -9,4 +9,9 @@ export interface LinkStatus {
   } | null;
   /** Epoch milliseconds of the service's last answer; null where there is none. */
   readonly lastContactMs: number | null;
+  /**
+   * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind. null
+   * where there is no service, or it has not answered.
+   */
+  readonly clockAheadMs: number | null;
 }

@@ -130,6 +130,7 @@ export async function openServiceLink(
           oldestAgeMs: spool.oldestAgeMs,
         },
         lastContactMs: client.lastContactMs,
+        clockAheadMs: source.clockAheadMs,
       }),
       leftBefore: (startMs) => (lastSet === null ? [] : account.unaccounted(lastSet, startMs)),
       leftIsTold: () => markTold(),

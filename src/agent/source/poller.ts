@@ -96,6 +96,11 @@ export class Poller {
     return this.#ended;
   }
 
+  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  get clockAheadMs(): number | null {
+    return this.#serviceClock.ownAheadMs;
+  }
+
   run(listener: CheckListener, signal: AbortSignal): Promise<void> {
     const running = this.#run(listener, signal).finally(() => this.#options.store.close());
     this.#ended = running.catch(() => {});
@@ -181,6 +186,7 @@ export class Poller {
       page: this.#page,
       done: this.oneOffs.toTell,
       refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
+      clockAheadMs: this.clockAheadMs,
     };
   }
 

@@ -14,11 +14,17 @@ export class ServiceClock {
   readonly #clock: Clock;
   readonly #log: Logger;
   #aheadMs = 0;
+  #ownAheadMs: number | null = null;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
     this.#log = log;
+  }
+
+  /** How far this machine's clock is ahead; below 0 it is behind. null before the first answer. */
+  get ownAheadMs(): number | null {
+    return this.#ownAheadMs;
   }
 
   /**
@@ -31,6 +37,7 @@ export class ServiceClock {
     const earliestMs = nowMs - elapsedMs;
     const nearestMs = Math.min(Math.max(serverTimeMs, earliestMs), nowMs);
     const aheadMs = Math.round(serverTimeMs - nearestMs);
+    this.#ownAheadMs = 0 - aheadMs;
     this.#aheadMs = Math.abs(aheadMs) > TOLERANCE_MS ? aheadMs : 0;
     const monotonicMs = this.#clock.monotonicMs();
     if (this.#aheadMs === 0 || monotonicMs - this.#loggedAtMs < LOG_EVERY_MS) return;

@@ -25,6 +25,8 @@ export interface ServiceSource extends CheckSource {
   readonly epoch: number;
   /** Of the last answer that was taken whole; 0 before the first. */
   readonly revision: number;
+  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  readonly clockAheadMs: number | null;
   /** What the process before this one left in DATA_DIR; null where nothing. `watch` tells it first. */
   readonly lastSet: CheckSet | null;
   /** The location key is another one from now on: what is kept on disk is sealed with it. */
@@ -78,6 +80,9 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
     },
     get revision() {
       return poller.revision;
+    },
+    get clockAheadMs() {
+      return poller.clockAheadMs;
     },
     watch(listener, signal) {
       if (lastSet !== null) {

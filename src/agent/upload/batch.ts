@@ -70,9 +70,17 @@ export interface Rejected {
   readonly message: string;
 }
 
+export interface Deferred {
+  readonly record: SpooledRecord;
+  /** Milliseconds. */
+  readonly aheadMs: number;
+}
+
 export interface Settled {
   readonly accepted: readonly SpooledRecord[];
   readonly rejected: readonly Rejected[];
+  /** Ahead of the service's clock: to be sent again when their time comes. */
+  readonly deferred: readonly Deferred[];
   /** The answer says nothing of them. */
   readonly open: readonly SpooledRecord[];
 }
@@ -83,20 +91,25 @@ export function settle(records: readonly SpooledRecord[], answer: ResultsAnswer)
   const rejections = new Map(
     answer.rejected.map((rejection) => [`${rejection.list} ${rejection.index}`, rejection]),
   );
+  const aheadMs = new Map(answer.deferred.map((one) => [`${one.list} ${one.index}`, one.aheadMs]));
   const places = { results: 0, missed: 0 };
+  const deferred: Deferred[] = [];
   const accepted: SpooledRecord[] = [];
   const rejected: Rejected[] = [];
   const open: SpooledRecord[] = [];
   for (const record of records) {
     const list = listOf(record);
-    const rejection = rejections.get(`${list} ${places[list]}`);
+    const place = `${list} ${places[list]}`;
+    const rejection = rejections.get(place);
+    const ahead = aheadMs.get(place);
     places[list] += 1;
     if (rejection !== undefined) {
       rejected.push({ record, code: rejection.code, message: rejection.message });
-    } else if (acceptedIds.has(record.id)) accepted.push(record);
+    } else if (ahead !== undefined) deferred.push({ record, aheadMs: ahead });
+    else if (acceptedIds.has(record.id)) accepted.push(record);
     else open.push(record);
   }
-  return { accepted, rejected, open };
+  return { accepted, rejected, deferred, open };
 }
 
 function listOf({ kind }: SpooledRecord): 'results' | 'missed' {

@@ -8,6 +8,7 @@ import type { ArtifactContents } from './artifact-outbox.ts';
 import { ArtifactUploader } from './artifact-uploader.ts';
 import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
 import { BatchLimit } from './batch-limit.ts';
+import { DeferredRecords } from './deferred-records.ts';
 import { PackedBatches } from './packed-batches.ts';
 import { Patience } from './patience.ts';
 import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
@@ -58,6 +59,7 @@ export class Uploader {
   readonly #patience: Patience;
   readonly #voice: RejectionVoice;
   readonly #limit = new BatchLimit();
+  readonly #deferred: DeferredRecords;
   readonly #batches: PackedBatches;
   /** What left the spool and is not noted on disk yet, oldest first. */
   readonly #noting: Promise<void>[] = [];
@@ -71,6 +73,7 @@ export class Uploader {
     this.#batches = new PackedBatches(options);
     this.#patience = new Patience({ ...patience, what: 'results' });
     this.#voice = new RejectionVoice(clock, log);
+    this.#deferred = new DeferredRecords(clock, log);
     this.#artifacts = new ArtifactUploader({
       spool: options.spool,
       outbox: options.outbox,
@@ -89,7 +92,7 @@ export class Uploader {
     const both = AbortSignal.any([signal, ended.signal]);
     const artifacts = this.#artifacts.run(both);
     try {
-      while (await this.#options.spool.available(signal, this.#after)) {
+      while (await this.#isThereMore(signal)) {
         await this.#linger(signal);
         const step = await this.#step(signal);
         if (typeof step === 'string') continue;
@@ -137,6 +140,21 @@ export class Uploader {
     return true;
   }
 
+  /** Resolves with true when there is something to send, new or deferred; false at the end. */
+  async #isThereMore(signal: AbortSignal): Promise<boolean> {
+    const { spool, clock } = this.#options;
+    const { dueInMs } = this.#deferred;
+    if (dueInMs === null) return spool.available(signal, this.#after);
+    const due = new AbortController();
+    const cancel = clock.after(dueInMs, () => due.abort());
+    try {
+      const both = AbortSignal.any([signal, due.signal]);
+      return (await spool.available(both, this.#after)) || (due.signal.aborted && !signal.aborted);
+    } finally {
+      cancel();
+    }
+  }
+
   /** Each request costs both ends about the same, with one result or with hundreds. */
   async #linger(signal: AbortSignal): Promise<void> {
     const { spool, clock, lingerMs = 500 } = this.#options;
@@ -146,7 +164,8 @@ export class Uploader {
 
   async #step(signal: AbortSignal): Promise<Step> {
     if (signal.aborted) return 'empty';
-    this.#after = this.#limit.cursor(this.#after, this.#options.clock.monotonicMs());
+    const { clock } = this.#options;
+    this.#after = this.#limit.cursor(this.#deferred.cursor(this.#after), clock.monotonicMs());
     const next = await this.#batches.next(this.#after, this.#limit.maxRecords);
     if (!next.ok) return next.fault;
     const { read, records, sent: count, body } = next.value;
@@ -187,12 +206,13 @@ export class Uploader {
     sent: readonly SpooledRecord[],
     answer: ResultsAnswer,
   ): Promise<readonly SpooledRecord[]> {
-    const { accepted, rejected, open } = settle(sent, answer);
+    const { accepted, rejected, deferred, open } = settle(sent, answer);
     if (open.length === sent.length) return open;
     this.#patience.succeeded();
     this.#limit.succeeded(sent.map(({ key }) => key));
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
     this.#count(rejected);
+    this.#deferred.add(deferred);
     const settled = [...accepted, ...rejected.map(({ record }) => record)];
     await this.#note(settled.map(({ key }) => key));
     return open;

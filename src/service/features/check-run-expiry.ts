@@ -22,7 +22,7 @@ const PATIENCE = {
   /** What is in a spool comes within seconds, unless the service was away. */
   uploadMs: 30_000,
 } as const;
-const KEPT_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
 const SWEEP_EVERY_MS = 1000;
 const DELETE_EVERY_MS = 3_600_000;
 const MAX_BACK_OFF_MS = 30_000;
@@ -59,7 +59,7 @@ async function sweepAccount(
   // First the checks, as where results come in, so that neither waits for the other; and a FINAL
   // is either seen here or sees what is written here.
   const checkIds = [...new Set(runs.map(({ checkId }) => checkId))];
-  const subjects = await lockSubjects(tx, { accountId, checkIds, slug: '' });
+  const subjects = await lockSubjects(tx, { accountId, checkIds });
   const existing = new Set(subjects.map(({ checkId }) => checkId));
   const overdue = await lockOverdueRuns(
     tx,
@@ -96,9 +96,13 @@ function byAccount<T extends { readonly accountId: string }>(
   return groups;
 }
 
-/** Deletes runs that ended and are a week old. */
-async function deleteCheckRuns(store: Store, signal: AbortSignal): Promise<void> {
-  const keep = { keptMs: KEPT_MS, limit: DELETE_BATCH };
+/** Deletes runs that ended, as old as no result may be: results are admitted by them. */
+async function deleteCheckRuns(
+  store: Store,
+  retentionDays: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const keep = { keptMs: (retentionDays + 2) * DAY_MS, limit: DELETE_BATCH };
   while (!signal.aborted && (await deleteOldRuns(store, keep)) === DELETE_BATCH);
 }
 
@@ -107,7 +111,18 @@ async function deleteCheckRuns(store: Store, signal: AbortSignal): Promise<void>
  * fails is logged when it begins to and tried again, ever less often up to every half a minute.
  */
 export async function keepCheckRuns(
-  { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
+  {
+    store,
+    clock,
+    log,
+    retentionDays,
+  }: {
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly log: Logger;
+    /** Whole days, as of the results. */
+    readonly retentionDays: number;
+  },
   signal: AbortSignal,
 ): Promise<void> {
   let delayMs = SWEEP_EVERY_MS;
@@ -117,7 +132,7 @@ export async function keepCheckRuns(
     try {
       await sweepCheckRuns(store);
       if (clock.monotonicMs() - deletedAtMs >= DELETE_EVERY_MS) {
-        await deleteCheckRuns(store, signal);
+        await deleteCheckRuns(store, retentionDays, signal);
         deletedAtMs = clock.monotonicMs();
       }
       delayMs = SWEEP_EVERY_MS;

@@ -34,6 +34,8 @@ export interface CheckRunsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
+  /** Whole days, as of the results; 30 where left out. */
+  readonly retentionDays?: number;
 }
 
 /**
@@ -92,7 +94,7 @@ const REQUEST_WINDOW_MS = 600_000;
 const MAX_SLOTS_TRIED = 100;
 
 export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
-  const { store, clock, log, ids, checkVariables } = parts;
+  const { store, clock, log, ids, checkVariables, retentionDays = 30 } = parts;
   return {
     request(accountId, checkId, { location }) {
       return store.transaction(async (tx) => {
@@ -157,7 +159,7 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
 
     sweep: () => sweepCheckRuns(store),
 
-    keep: (signal) => keepCheckRuns({ store, clock, log }, signal),
+    keep: (signal) => keepCheckRuns({ store, clock, log, retentionDays }, signal),
   };
 }
 

@@ -1,6 +1,7 @@
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
+import { listAssignedSlots } from '../store/assigned-slots.ts';
 import { type CheckLocation, locationsOfCheck } from '../store/check-locations.ts';
 import { holdsLease } from '../store/one-off-claims.ts';
 import {
@@ -13,6 +14,7 @@ import {
 } from '../store/one-off-runs.ts';
 import type { Sql } from '../store/port.ts';
 import type { AgentCaller } from './location-keys.ts';
+import { isAssignedSlot } from './results/assigned-slots.ts';
 
 const NOBODY: HandoverResponse = { runId: null, location: null };
 /** From when the retry is due. After it, the retry goes back. */
@@ -41,7 +43,7 @@ export async function handOver(
   if (!(await holdsLease(sql, { accountId, locationId, agentId, epoch }))) return NOBODY;
   const locations = await locationsOfCheck(sql, { accountId, id: checkId });
   const originLocationId =
-    ownOrigin(locations, locationId, request) ??
+    (await ownOrigin(sql, locations, locationId, request)) ??
     (await findOrigin(sql, { accountId, checkId, sequenceId, slotMs: slot, locationId }));
   if (originLocationId === null) return NOBODY;
 
@@ -69,15 +71,17 @@ export async function handOver(
   return { runId: newId, location: target.slug };
 }
 
-/** The caller's location, where it runs the check and the run is one of its own slots there. */
-function ownOrigin(
+/** The caller's location, where it runs the check and was given the slot of the run. */
+async function ownOrigin(
+  sql: Sql,
   locations: readonly CheckLocation[],
   locationId: string,
   { checkId, sequenceId, slot }: HandoverRequest,
-): string | null {
+): Promise<string | null> {
   const own = locations.find(({ id }) => id === locationId);
   if (own === undefined || sequenceIdOf(checkId, own.slug, slot) !== sequenceId) return null;
-  return own.id;
+  const assigned = await listAssignedSlots(sql, { locationId, checkIds: [checkId] });
+  return isAssignedSlot(assigned, slot) ? own.id : null;
 }
 
 async function answerGiven(sql: Sql, attempt: AttemptKey): Promise<HandoverResponse | null> {

@@ -7,6 +7,7 @@ import type { Authenticator, KeyHolders } from '../auth/authenticator.ts';
 import type { ServiceConfig } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
 import type { AgentCaller } from '../features/location-keys.ts';
+import type { AgentClocks } from '../features/results/agent-clocks.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { clientErrorHandler } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
@@ -34,6 +35,7 @@ export interface AppParts {
   readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
+  readonly agentClocks: Pick<AgentClocks, 'deferredRecords'>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly inFlight: InFlight;
@@ -104,7 +106,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     clientErrorHandler: clientErrorHandler(clock),
   });
 
-  const metrics = createServiceMetrics({ version: VERSION, inFlight: () => inFlight.size });
+  const metrics = createServiceMetrics({
+    version: VERSION,
+    inFlight: () => inFlight.size,
+    deferredRecords: () => parts.agentClocks.deferredRecords,
+  });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping });

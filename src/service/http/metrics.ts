@@ -40,6 +40,8 @@ export interface ServiceMetrics {
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
+  /** Since the start. */
+  readonly deferredRecords: () => number;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -81,6 +83,15 @@ export function createServiceMetrics(options: {
   });
   // A counter that is first seen at 1 shows no increase.
   for (const state of CLOSED_STATES) closed.inc({ state }, 0);
+  new Counter({
+    name: 'vedette_service_records_deferred_total',
+    help: "Records of agents that were too far ahead of the service's clock, and stay with the agent until their time comes.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.deferredRecords());
+    },
+  });
   new Gauge({
     name: 'vedette_service_build_info',
     help: 'Always 1; the label tells the version.',

@@ -18,11 +18,14 @@ export interface AgentFacts {
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
   readonly leaseMs: number;
+  /** null where it does not say. */
+  readonly clockAheadMs: number | null;
 }
 
 const FACTS = `version = $4, running = least($5::bigint, 2147483647)::int,
   queued = least($6::bigint, 2147483647)::int, refused = $7::jsonb,
-  lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now()`;
+  lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now(),
+  clock_ahead_ms = $9::bigint`;
 
 function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
   return [
@@ -34,6 +37,7 @@ function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
     facts.queued,
     jsonText(facts.refused),
     facts.leaseMs,
+    facts.clockAheadMs,
   ];
 }
 
@@ -60,8 +64,9 @@ export async function renewLeases(
     // In the order of their ids, so that two such statements never wait for each other.
     `with asked as materialized (
        select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
-         $8::bigint[], $9::bigint[], $10::text[], $11::float8[]) with ordinality as asked (id,
-         instance_id, epoch, capabilities, concurrency, version, running, queued, refused, lease_ms, n)
+         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[]) with ordinality
+         as asked (id, instance_id, epoch, capabilities, concurrency, version, running, queued, refused,
+         lease_ms, clock_ahead_ms, n)
      ), held as materialized (
        select asked.n from agents a join asked on asked.id = a.id
        where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
@@ -72,7 +77,8 @@ export async function renewLeases(
        update agents a set version = asked.version,
          running = least(asked.running, 2147483647)::int,
          queued = least(asked.queued, 2147483647)::int, refused = asked.refused::jsonb,
-         lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now()
+         lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now(),
+         clock_ahead_ms = asked.clock_ahead_ms
        from asked join held on held.n = asked.n where a.location_id = $1 and a.id = asked.id
      )
      select n from held`,
@@ -88,6 +94,7 @@ export async function renewLeases(
       column(({ facts }) => facts.queued),
       column(({ facts }) => jsonText(facts.refused)),
       column(({ facts }) => facts.leaseMs),
+      column(({ facts }) => facts.clockAheadMs),
     ],
   );
   const held = new Set(rows.map(({ n }) => n));
@@ -126,7 +133,7 @@ export async function changeAgent(
   { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
 ): Promise<void> {
   await sql.query(
-    `update agents set ${FACTS}, capabilities = $9::jsonb, concurrency = $10::int
+    `update agents set ${FACTS}, capabilities = $10::jsonb, concurrency = $11::int
      where location_id = $1 and id = $2 and instance_id = $3 and lease_until is not null`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency],
   );
@@ -147,12 +154,12 @@ export async function takeLease(
 ): Promise<number> {
   const rows = await sql.query<{ epoch: number }>(
     `insert into agents (account_id, location_id, id, instance_id, version, running, queued,
-       refused, lease_until, capabilities, concurrency, epoch)
-     values ($11, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
+       refused, lease_until, clock_ahead_ms, capabilities, concurrency, epoch)
+     values ($12, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
        least($6::bigint, 2147483647)::int, $7::jsonb,
-       now() + $8::float8 * interval '1 millisecond', $9::jsonb, $10::int, 1)
+       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::int, 1)
      on conflict (location_id, id) do update set ${FACTS}, instance_id = $3,
-       capabilities = $9::jsonb, concurrency = $10::int, epoch = agents.epoch + 1
+       capabilities = $10::jsonb, concurrency = $11::int, epoch = agents.epoch + 1
      returning epoch`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency, accountId],
   );

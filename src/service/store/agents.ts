@@ -19,6 +19,8 @@ export interface KnownAgent {
   readonly lastSeenAt: Date;
   /** Checks that it has and cannot read. */
   readonly refused: readonly { readonly checkId: string; readonly problem: string }[];
+  /** How far its clock is ahead of the service's; below 0 it is behind. null where it does not say. */
+  readonly clockAheadMs: number | null;
 }
 
 /**
@@ -86,6 +88,7 @@ type AgentRow = {
   readonly first_seen_at: Date;
   readonly last_seen_at: Date;
   readonly refused: KnownAgent['refused'];
+  readonly clock_ahead_ms: number | null;
 };
 
 /** Those that came first, first; also those that are gone. */
@@ -104,7 +107,7 @@ export async function listAgents(
   },
 ): Promise<readonly KnownAgent[]> {
   const rows = await sql.query<AgentRow>(
-    `select id, version, capabilities, concurrency, running, queued, refused, lease_until,
+    `select id, version, capabilities, concurrency, running, queued, refused, clock_ahead_ms, lease_until,
        coalesce(lease_until > now(), false) as live, first_seen_at, last_seen_at,
        (select count(*) from assignments s
         where s.location_id = a.location_id and s.agent_id = a.id) as checks
@@ -112,10 +115,11 @@ export async function listAgents(
      order by first_seen_at, id limit $3::bigint offset $4::bigint`,
     [accountId, locationId, limit, offset],
   );
-  return rows.map(({ lease_until, first_seen_at, last_seen_at, ...row }) => ({
+  return rows.map(({ lease_until, first_seen_at, last_seen_at, clock_ahead_ms, ...row }) => ({
     ...row,
     leaseUntil: lease_until,
     firstSeenAt: first_seen_at,
     lastSeenAt: last_seen_at,
+    clockAheadMs: clock_ahead_ms,
   }));
 }

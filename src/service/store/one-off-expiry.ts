@@ -94,7 +94,8 @@ export async function returnRuns(
   if (ids.length === 0) return;
   await sql.query(
     `with returned as (
-       update one_off_runs set location_id = origin_location_id, state = 'waiting',
+       update one_off_runs set location_id = origin_location_id,
+         taken_from_location_id = location_id, state = 'waiting',
          agent_id = null, agent_epoch = null, closed_at = null,
          not_after = now() + $2::double precision * interval '1 millisecond'
        where id = any($1::text[]) and state in ('waiting', 'assigned')

@@ -3,10 +3,8 @@ import type { Sql } from './port.ts';
 /** What results are about: a check, as far as it matters to taking them in. */
 export interface Subject {
   readonly checkId: string;
-  /** Whether the check or its group names the location. */
-  readonly namesLocation: boolean;
-  /** When the check or its group last changed, or came to be; epoch milliseconds. */
-  readonly changedAtMs: number;
+  /** Minutes; 0 where it is run more than once a minute. */
+  readonly frequency: number;
   /** Another one with each change of its own secret variables; null where it has none. */
   readonly ownSecrets: string | null;
   /** Of its account: see `secretsRevisionOf`. */
@@ -21,72 +19,76 @@ export interface Subject {
  */
 export async function lockSubjects(
   sql: Sql,
-  {
-    accountId,
-    checkIds,
-    slug,
-  }: { readonly accountId: string; readonly checkIds: readonly string[]; readonly slug: string },
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly Subject[]> {
   const rows = await sql.query<{
     id: string;
-    names_location: boolean;
-    changed_at: Date;
+    frequency: number;
     own_secrets: string | null;
     secrets_revision: number;
   }>(
-    `select c.id, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
-       coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision,
-       coalesce(c.body -> 'privateLocations' ? $3, false)
-         or coalesce(g.private_locations ? $3, false) as names_location,
-       greatest(c.created_at, c.updated_at, g.updated_at) as changed_at
-     from checks c left join check_groups g on g.id = c.group_id
+    `select c.id, c.frequency, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
+       coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision
+     from checks c
      where c.account_id = $1 and c.id = any($2::text[]) and c.check_type <> 'HEARTBEAT'
      order by c.id
      for no key update of c`,
-    [accountId, checkIds, slug],
+    [accountId, checkIds],
   );
   return rows.map((row) => ({
     checkId: row.id,
-    namesLocation: row.names_location,
-    changedAtMs: row.changed_at.getTime(),
+    frequency: row.frequency,
     ownSecrets: row.own_secrets,
     secretsRevision: row.secrets_revision,
   }));
 }
 
+/** One attempt of a run, as its agent names it. */
+export interface NamedAttempt {
+  readonly checkId: string;
+  readonly sequenceId: string;
+  readonly slotMs: number;
+  readonly retriesMade: number;
+}
+
 /**
- * Which of the runs a location was given though no check names it: one-offs, and checks whose
- * assignment it has or lately lost.
+ * Which of the attempts belong to runs beside the plan that the location was given: one that was asked
+ * for, or a retry that another location handed over. Of a retry it may make the attempt that it was
+ * given and those after it.
  *
- * @param runs `sequenceId` null stands for slots of the plan
  * @returns their numbers in the list
  */
-export async function runsGivenTo(
+export async function attemptsGivenTo(
   sql: Sql,
   {
     accountId,
     locationId,
-    runs,
+    attempts,
   }: {
     readonly accountId: string;
     readonly locationId: string;
-    readonly runs: readonly { readonly checkId: string; readonly sequenceId: string | null }[];
+    readonly attempts: readonly NamedAttempt[];
   },
 ): Promise<ReadonlySet<number>> {
+  if (attempts.length === 0) return new Set();
+  const column = <Value>(of: (attempt: NamedAttempt) => Value): Value[] => attempts.map(of);
   const rows = await sql.query<{ number: number }>(
-    `select (run.number - 1)::int as number
-     from unnest($3::text[], $4::text[]) with ordinality as run (check_id, sequence_id, number)
-     where exists (select from one_off_runs o where o.account_id = $1 and o.location_id = $2
-         and o.check_id = run.check_id and o.sequence_id = run.sequence_id)
-       or exists (select from assignments a where a.location_id = $2
-         and a.check_id = run.check_id)
-       or exists (select from assignment_tombstones t where t.location_id = $2
-         and t.check_id = run.check_id)`,
+    `select (given.number - 1)::int as number
+     from unnest($3::text[], $4::text[], $5::timestamptz[], $6::int[]) with ordinality
+       as given (check_id, sequence_id, slot, retries_made, number)
+     where exists (
+       select from one_off_runs o
+       where o.account_id = $1 and o.check_id = given.check_id
+         and o.sequence_id = given.sequence_id and o.slot = given.slot
+         and o.retries_made <= given.retries_made
+         and $2 in (o.location_id, o.taken_from_location_id))`,
     [
       accountId,
       locationId,
-      runs.map(({ checkId }) => checkId),
-      runs.map(({ sequenceId }) => sequenceId),
+      column(({ checkId }) => checkId),
+      column(({ sequenceId }) => sequenceId),
+      column(({ slotMs }) => new Date(slotMs)),
+      column(({ retriesMade }) => retriesMade),
     ],
   );
   return new Set(rows.map(({ number }) => number));

@@ -37,6 +37,9 @@ export const capabilitiesSchema = z.object({
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;
 
+/** Milliseconds, either way. A machine without a clock may be off by decades. */
+const clockError = z.int().min(-Number.MAX_SAFE_INTEGER).max(Number.MAX_SAFE_INTEGER);
+
 /** Opaque to the agent: it sends back what it was given. */
 const pageMarker = z.string().min(1).max(512);
 
@@ -60,6 +63,11 @@ export const pollRequestSchema = z.object({
   done: listOf(id, MAX_ONE_OFFS),
   /** Checks that this agent could not read; the service shows them. */
   refused: listOf(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),
+  /**
+   * How far the agent's clock is ahead of the service's, as the last answer showed; below 0 where it
+   * is behind. Agents of older releases do not say.
+   */
+  clockAheadMs: clockError.nullable().default(null),
 });
 export type PollRequest = z.output<typeof pollRequestSchema>;
 

@@ -49,9 +49,8 @@ export type ResultsMessage = z.output<typeof resultsEnvelope>;
 export const REJECTION_CODES = {
   invalid: 'The record is not of the form that this version of the protocol has.',
   unknown_check: 'The check does not exist, or not in the account of the location.',
-  foreign_location: 'The check was never assigned to this location.',
+  foreign_location: 'The run is not one that this location was given.',
   too_old: 'The slot is older than results are kept.',
-  in_future: "The slot is later than the service's clock allows for.",
 } as const;
 export type RejectionCode = keyof typeof REJECTION_CODES;
 
@@ -66,10 +65,22 @@ const rejection = z.object({
 });
 export type Rejection = z.output<typeof rejection>;
 
+/** A record that is ahead of the service's clock: it stays with the agent until its time comes. */
+const deferral = z.object({
+  id,
+  list: z.enum(['results', 'missed']),
+  index: z.int().min(0),
+  /** How far it is ahead, more than the minute that the service allows for. */
+  aheadMs: count,
+});
+export type Deferral = z.output<typeof deferral>;
+
 export const resultsAnswerSchema = z.object({
   /** Stored now or before, or not needed any more; of results and missed records alike. */
   accepted: listOf(id, MAX_RESULTS + MAX_MISSED),
   rejected: listOf(rejection, MAX_RESULTS + MAX_MISSED),
+  /** To be sent again later. Agents of older releases find them unanswered, and do the same. */
+  deferred: listOf(deferral, MAX_RESULTS + MAX_MISSED).default([]),
 });
 export type ResultsAnswer = z.output<typeof resultsAnswerSchema>;
 

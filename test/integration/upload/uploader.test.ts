@@ -528,3 +528,54 @@ describe('the drain', () => {
     expect(spool.depth.records).toBe(1);
   });
 });
+
+describe("what is ahead of the service's clock", () => {
+  const deferring = (id: string, aheadMs: number): Script =>
+    judging(({ results }) => {
+      const index = results.findIndex((result) => result.id === id);
+      const accepted = results.filter((result) => result.id !== id).map((result) => result.id);
+      const deferred = index === -1 ? [] : [{ id, list: 'results', index, aheadMs }];
+      return { status: 200, value: { accepted, rejected: [], deferred } };
+    });
+
+  it('stays in the spool, holds up nothing behind it, and goes when its time comes', async () => {
+    const { put, run, spool, service, clock, empty, records, rejected } = await uploadRig();
+    const [fast = ''] = await put('fast', 'now');
+    service.next(PATHS.results, deferring(fast, 90_000));
+    void run();
+    await eventually(() => spool.depth.records === 1);
+    const [later = ''] = await put('later');
+    await eventually(() => spool.depth.records === 1 && service.taken.includes(later));
+    expect(spool.has('result', fast)).toBe(true);
+    expect(service.taken).not.toContain(fast);
+    await eventually(() => clock.nextTimerInMs !== null);
+    clock.advance(60_000);
+    await empty();
+    expect(service.taken).toContain(fast);
+    expect(rejected).toEqual([]);
+    const told = records().filter(({ msg }) => String(msg).includes('ahead of the service'));
+    expect(told).toMatchObject([{ records: 1, aheadMs: 90_000 }]);
+  });
+
+  it('is sent again and again until it is taken, and nothing else is', async () => {
+    const { put, run, service, clock, empty } = await uploadRig();
+    const [fast = ''] = await put('fast');
+    for (const aheadMs of [150_000, 90_000]) service.next(PATHS.results, deferring(fast, aheadMs));
+    void run();
+    for (const requests of [1, 2]) {
+      await eventually(() => service.seen.length === requests && clock.nextTimerInMs === 60_000);
+      clock.advance(60_000);
+    }
+    await empty();
+    expect(service.seen).toHaveLength(3);
+    expect(service.taken).toEqual([fast]);
+  });
+
+  it('ends no drain: the process goes, and leaves it to the next', async () => {
+    const { put, service, uploader, spool } = await uploadRig({ outlivesProcess: true });
+    const [fast = ''] = await put('fast');
+    service.next(PATHS.results, deferring(fast, 90_000));
+    await uploader.flush(never);
+    expect(spool.has('result', fast)).toBe(true);
+  });
+});

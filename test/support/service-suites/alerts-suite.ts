@@ -704,7 +704,7 @@ function takerOf({ store, mine, berlin, clock }: ResultsWorld, follow: FinalFoll
     store.transaction(async (tx) => {
       const { accountId } = mine;
       const checkIds = [...new Set(finals.map(({ checkId }) => checkId))];
-      await lockSubjects(tx, { accountId, checkIds, slug: berlin.slug });
+      await lockSubjects(tx, { accountId, checkIds });
       let statements = 0;
       const counting: Sql = {
         query(text, params) {
@@ -713,7 +713,8 @@ function takerOf({ store, mine, berlin, clock }: ResultsWorld, follow: FinalFoll
         },
       };
       const { slug: location } = berlin;
-      await follow(counting, { accountId, location, finals, atMs: clock.wallMs() });
+      const current = new Set(finals);
+      await follow(counting, { accountId, location, finals, current, atMs: clock.wallMs() });
       return statements;
     });
 }

@@ -206,6 +206,7 @@ export function errorGroupsSuite(kind: DatabaseKind): void {
           accountId: mine.accountId,
           location: 'berlin',
           finals: [failedRun(minutes, message)],
+          current: new Set(),
           atMs: NOW,
         });
       const raws = async () =>
@@ -251,6 +252,7 @@ export function errorGroupsSuite(kind: DatabaseKind): void {
             accountId: mine.accountId,
             location: 'berlin',
             finals: [failedRun(1, 'old')],
+            current: new Set(),
             atMs: NOW,
           });
           const goOn = once(seen, 'go on');

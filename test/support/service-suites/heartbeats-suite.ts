@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
+import { createAgentClocks } from '../../../src/service/features/results/agent-clocks.ts';
 import { createResultIntake } from '../../../src/service/features/results/intake.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
@@ -282,6 +283,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
         ...parts,
         partitions,
         checkRuns,
+        agentClocks: createAgentClocks(parts),
         scrubbing: testScrubbing(clock),
       });
       const slot = clock.wallMs() - 60_000;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createAgentClocks } from '../../../src/service/features/results/agent-clocks.ts';
 import { createResultIntake } from '../../../src/service/features/results/intake.ts';
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
 import { type DatabaseKind, silentLog } from '../databases.ts';
@@ -224,8 +225,11 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
       });
       const { checkRuns } = features;
       const scrubbing = testScrubbing(clock);
-      const parts = { store, clock, log, partitions, checkRuns, scrubbing, missedBudgetMs: 0 };
-      const intake = createResultIntake(parts);
+      const agentClocks = createAgentClocks({ store, clock, log });
+      const intake = createResultIntake({
+        ...{ store, clock, log, partitions, checkRuns, agentClocks, scrubbing },
+        missedBudgetMs: 0,
+      });
       const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'k' };
       const day = range(24 * 60, 1, { reason: 'agent_stopped' });
       const missed = ['shop', 'other', 'none'].map((checkId) => ({ ...day, checkId, id: checkId }));

@@ -112,7 +112,13 @@ export function resultMetricsSuite(kind: DatabaseKind): void {
       expect(made).toHaveLength(6);
       await store().query('delete from result_metrics');
       const finals = RESULTS.filter(({ resultType }) => resultType === 'FINAL');
-      const batch = { accountId: 'mine', location: 'local', finals, atMs: NOON };
+      const batch = {
+        accountId: 'mine',
+        location: 'local',
+        finals,
+        current: new Set<CheckResult>(),
+        atMs: NOON,
+      };
       await store().transaction((tx) => keepRunMetrics(tx, batch));
       expect(await rows()).toEqual(made);
       expect(made.at(-1)).toMatchObject({

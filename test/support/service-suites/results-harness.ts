@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach } from 'vitest';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
+import { giveEverySlot } from '../assigned-slots.ts';
 import { resultOf } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
 import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
@@ -97,6 +98,8 @@ export function useResultsWorld(runningOf: () => RunningService): () => ResultsW
           ...fields,
         };
         await checks.put(accountId, id, body, { autoAssignAlerts: true });
+        const slugs = body.privateLocations;
+        await giveEverySlot(running.store, { accountId, checkId: id, slugs });
       },
       send,
       async deliver(to, batch) {

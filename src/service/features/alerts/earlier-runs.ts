@@ -2,7 +2,7 @@ import type { PlaceVerdict } from '../../../model/alert-places.ts';
 import type { AlertSubject } from '../../store/alert-states.ts';
 import { findLatestRuns, type LatestRun } from '../../store/latest-runs.ts';
 import type { Sql } from '../../store/port.ts';
-import { grouped } from './grouped.ts';
+import { grouped } from '../grouped.ts';
 import { freshMsOf, placeOf } from './judgement.ts';
 import type { AlertObservation } from './observation.ts';
 

@@ -3,11 +3,11 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { findAlertSubjects } from '../../store/alert-states.ts';
 import type { Sql, Store } from '../../store/port.ts';
+import { grouped } from '../grouped.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
 import type { IncidentTrigger } from '../status-pages/incident-trigger.ts';
 import { settleJudgements } from './aftermath.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
-import { grouped } from './grouped.ts';
 import { judgeRuns } from './judgement.ts';
 import type { NoticeBook } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
@@ -93,8 +93,8 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
   return {
     observe,
 
-    async follow(tx, { accountId, finals, atMs }) {
-      const observations = finals.flatMap((final) => observationOf(final) ?? []);
+    async follow(tx, { accountId, current, atMs }) {
+      const observations = [...current].flatMap((final) => observationOf(final) ?? []);
       await observe(tx, accountId, observations, atMs);
     },
 

@@ -5,8 +5,8 @@ import { sleep } from '../../../runtime/wait.ts';
 import { claimDueSubjects } from '../../store/alert-states.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-errors.ts';
+import { grouped } from '../grouped.ts';
 import { type AftermathParts, settleJudgements } from './aftermath.ts';
-import { grouped } from './grouped.ts';
 import { judgeTime } from './judgement.ts';
 import type { Silences } from './parts.ts';
 

@@ -110,6 +110,15 @@ async function requireRoom(tx: Sql, locationId: string): Promise<void> {
 }
 
 function factsOf(request: PollRequest, leaseMs: number): AgentFacts {
-  const { instanceId, version, capabilities, concurrency, load, refused } = request;
-  return { instanceId, version, capabilities, concurrency, ...load, refused, leaseMs };
+  const { instanceId, version, capabilities, concurrency, load, refused, clockAheadMs } = request;
+  return {
+    instanceId,
+    version,
+    capabilities,
+    concurrency,
+    ...load,
+    refused,
+    leaseMs,
+    clockAheadMs,
+  };
 }

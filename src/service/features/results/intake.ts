@@ -1,7 +1,9 @@
 import { type CompiledPauses, compilePauses } from '../../../model/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
+  type Deferral,
   type Rejection,
   type ResultsAnswer,
   type ResultsMessage,
@@ -12,18 +14,20 @@ import { pausesOf } from '../../store/maintenance-windows.ts';
 import type { ResultPartitions } from '../../store/partitions.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import { findPrivateLocation } from '../../store/private-locations.ts';
+import type { Subject } from '../../store/result-subjects.ts';
 import type { AgentCaller } from '../location-keys.ts';
 import type { SecretScrubbing } from '../secret-scrubbing.ts';
 import {
-  type Admission,
-  admit,
+  admitMissed,
+  admitResults,
   judgeRecord,
   type ReceivedMissed,
   type ReceivedRecord,
   type ReceivedResultRecord,
   type Sender,
 } from './admission.ts';
-import type { FinalFollower } from './final-follower.ts';
+import type { AgentClocks } from './agent-clocks.ts';
+import { currentOf, type FinalFollower } from './final-follower.ts';
 import { recordMissed } from './missed-book.ts';
 import { withoutPaused } from './paused-slots.ts';
 import { settleFinals, storeResults } from './store-results.ts';
@@ -44,6 +48,7 @@ export interface ResultIntakeParts {
   readonly log: Logger;
   readonly partitions: Pick<ResultPartitions, 'judgeSlot' | 'ensure'>;
   readonly checkRuns: FinishedRuns;
+  readonly agentClocks: AgentClocks;
   readonly scrubbing: Pick<SecretScrubbing, 'results'>;
   /** Told of new FINALs one after the other, after the status of their checks has moved. */
   readonly followers?: readonly FinalFollower[];
@@ -73,26 +78,36 @@ const SLOTS_A_TRANSACTION = 2_000;
 const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
-  const { store, clock, log, partitions, checkRuns, scrubbing } = parts;
+  const { store, clock, log, partitions, checkRuns, scrubbing, agentClocks } = parts;
   const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
   const followers = [settleFinals, ...(parts.followers ?? [])];
 
-  /** Keeps those of the records that can be kept, and all that follows from them. */
-  function keep<T extends ReceivedRecord>(
-    sender: Sender,
-    records: readonly T[],
-    write: (tx: Sql, admission: Admission<T>) => Promise<void>,
-  ): Promise<readonly Rejection[]> {
-    return store.transaction(async (tx) => {
-      const admission = await admit(tx, sender, records);
-      await write(tx, admission);
-      return admission.rejected;
-    });
+  /** The FINALs that came in time, by the agent's own clock where that is known to be behind. */
+  async function currentIn(
+    tx: Sql,
+    finals: readonly ReceivedResult[],
+    subjects: ReadonlyMap<string, Pick<Subject, 'frequency'>>,
+    {
+      atMs,
+      sender,
+      agentId,
+    }: { readonly atMs: number; readonly sender: Sender; readonly agentId: string },
+  ): Promise<ReadonlySet<ReceivedResult>> {
+    const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
+    const current = currentOf(finals, { atMs, frequencyOf });
+    if (current.size === finals.length) return current;
+    const behindMs = await agentClocks.behindMs(tx, sender, agentId);
+    return behindMs === 0 ? current : currentOf(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
-  async function keepResults(sender: Sender, records: readonly ReceivedResultRecord[]) {
+  function keepResults(
+    sender: Sender,
+    records: readonly ReceivedResultRecord[],
+    agentId: string,
+  ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
-    return keep(sender, records, async (tx, { admitted, secrets }) => {
+    return store.transaction(async (tx) => {
+      const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
       const received = admitted.map(({ record }) => record);
       // Before all that follows from them: error groups, analyses and notices quote results.
       const results = await scrubbing.results(tx, accountId, received, secrets);
@@ -101,22 +116,31 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       // the missed slots are read: this waits for whoever gives such a run up as missed right now.
       const finals = results.filter(({ resultType }) => resultType === 'FINAL');
       if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
-      if (stored.length === 0) return;
-      const batch = { accountId, location, finals: stored, atMs: clock.wallMs() };
-      for (const follow of followers) await follow(tx, batch);
+      if (stored.length > 0) {
+        const atMs = clock.wallMs();
+        const current = await currentIn(tx, stored, subjects, { atMs, sender, agentId });
+        const batch = { accountId, location, finals: stored, current, atMs };
+        for (const follow of followers) await follow(tx, batch);
+      }
+      return rejected;
     });
   }
 
-  async function keepMissed(
+  function keepMissed(
     sender: Sender,
     records: readonly ReceivedMissed[],
     pauses: CompiledPauses | null,
-  ) {
+  ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
-    return keep(sender, records, async (tx, { admitted }) => {
-      const told = admitted.map(({ record }) => record);
-      const ranges = await withoutPaused(tx, { accountId, ranges: told, pauses });
+    return store.transaction(async (tx) => {
+      const { admitted, rejected } = await admitMissed(tx, sender, records);
+      const reported = admitted.flatMap(({ received, ranges }) => {
+        const { checkId, reason } = received.record;
+        return ranges.map((range) => ({ ...range, checkId, reason }));
+      });
+      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses });
       await recordMissed(tx, { accountId, location, ranges });
+      return rejected;
     });
   }
 
@@ -139,6 +163,8 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       const batch = await readBatch(message);
       const accepted: string[] = [];
       const rejected = [...batch.rejected];
+      const deferred: Deferral[] = [];
+      const nowMs = clock.wallMs();
       const settle = (records: readonly ReceivedRecord[], refused: readonly Rejection[]): void => {
         const out = new Set(refused.map(({ index }) => index));
         for (const { index, record } of records) if (!out.has(index)) accepted.push(record.id);
@@ -146,9 +172,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       };
       const passing = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
         records.flatMap((each) => {
-          const judged = judgeRecord(each, sender, partitions);
-          if (judged.ok) return [judged.value];
-          rejected.push(judged.rejection);
+          const judged = judgeRecord(each, sender, { partitions, nowMs });
+          if (judged.kind === 'taken') return [judged.value];
+          if (judged.kind === 'rejected') rejected.push(judged.rejection);
+          else deferred.push(judged.deferral);
           return [];
         });
 
@@ -160,7 +187,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       await partitions.ensure(results.map(({ record }) => record.checkRunId));
       for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
         const records = results.slice(from, from + RESULTS_A_TRANSACTION);
-        settle(records, await keepResults(sender, records));
+        settle(records, await keepResults(sender, records, batch.agentId));
       }
 
       const missed = passing<ReceivedMissed>(
@@ -182,7 +209,8 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
         const counts = countsOf(rejected);
         log.debug({ location, agentId: batch.agentId, counts }, 'records of an agent are rejected');
       }
-      return { accepted, rejected };
+      if (deferred.length > 0) await agentClocks.deferred(sender, batch.agentId, deferred);
+      return { accepted, rejected, deferred };
     },
   };
 }

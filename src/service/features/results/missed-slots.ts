@@ -1,6 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { notFound } from '../../errors.ts';
+import { deleteAssignedSlotsBefore } from '../../store/assigned-slots.ts';
 import { findCheck } from '../../store/checks.ts';
 import { deleteMissedBefore, listMissed, type MissedRow } from '../../store/missed-slots.ts';
 import type { Store } from '../../store/port.ts';
@@ -30,7 +31,10 @@ export interface MissedSlots {
     checkId: string,
     query: Page & AskedWindow,
   ): Promise<readonly MissedRow[]>;
-  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  /**
+   * Now and then, until the signal aborts, removes what is past the retention, with the history of which
+   * location was given which slots. Logs what fails.
+   */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -42,6 +46,13 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
 
   async function removeOld(signal: AbortSignal): Promise<void> {
     await removePastRetention(parts, ROWS_AT_ONCE, (old) => deleteMissedBefore(store, old), signal);
+    // No result is left, nor taken, of what ended before that.
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteAssignedSlotsBefore(store, old),
+      signal,
+    );
   }
 
   return {

@@ -90,6 +90,20 @@ export function sharedWith(range: SlotRange, others: Iterable<SlotRange>): Uint8
 }
 
 /**
+ * The slots of the range from one instant on and before another.
+ *
+ * @returns null where there are none
+ */
+export function cutTo(range: SlotRange, fromMs: number, toMs: number): SlotRange | null {
+  if (range.slot >= fromMs && range.lastSlot < toMs) return range;
+  const step = stepOf(range);
+  if (step === 0) return null;
+  const first = Math.max(0, Math.ceil((fromMs - range.slot) / step));
+  const last = Math.min(range.count, Math.ceil((toMs - range.slot) / step)) - 1;
+  return first > last ? null : part(range, first, last);
+}
+
+/**
  * The part of the range from the first slot on that passes; after one that passes, all do.
  *
  * @returns null where none passes

@@ -9,9 +9,9 @@ import {
 } from '../../store/check-results.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../../store/check-statuses.ts';
 import type { Sql } from '../../store/port.ts';
-import type { FinalFollower } from './final-follower.ts';
+import type { FinalFollower, NewFinals } from './final-follower.ts';
 import { takeOutFinals } from './missed-book.ts';
-import { afterFinal } from './status-fold.ts';
+import { afterFinal, afterLateFinal } from './status-fold.ts';
 
 /**
  * With the error group that a result is of. What an agent says of it does not count, and nearly all
@@ -65,8 +65,9 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
 }
 
 /** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
-export const settleFinals: FinalFollower = async (tx, { accountId, location, finals, atMs }) => {
-  await moveStatuses(tx, { accountId, finals, atMs });
+export const settleFinals: FinalFollower = async (tx, batch) => {
+  const { accountId, location, finals } = batch;
+  await moveStatuses(tx, batch);
   await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) });
   // A retry that another location handed over fills a slot of that location.
   const handedOver = finals
@@ -82,15 +83,7 @@ function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot
 
 async function moveStatuses(
   tx: Sql,
-  {
-    accountId,
-    finals,
-    atMs,
-  }: {
-    readonly accountId: string;
-    readonly finals: readonly ReceivedResult[];
-    readonly atMs: number;
-  },
+  { accountId, finals, current, atMs }: NewFinals,
 ): Promise<void> {
   const checkIds = [...new Set(finals.map(({ checkId }) => checkId))];
   const before = await findStatuses(tx, { accountId, checkIds });
@@ -98,7 +91,7 @@ async function moveStatuses(
   const moved = new Set<string>();
   for (const final of finals) {
     const status = statuses.get(final.checkId) ?? null;
-    const next = afterFinal(status, final);
+    const next = current.has(final) ? afterFinal(status, final) : afterLateFinal(status, final);
     if (next === null || next === status) continue;
     statuses.set(final.checkId, next);
     moved.add(final.checkId);

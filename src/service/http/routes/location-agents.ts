@@ -22,6 +22,12 @@ const response = z.strictObject({
   refused: z
     .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
     .describe('Checks that are its own and that it cannot read; 100 at most are named.'),
+  clockAheadMs: z
+    .int()
+    .nullable()
+    .describe(
+      "How far its clock is ahead of the service's, in milliseconds; below 0 it is behind. null where it does not say.",
+    ),
   lease_until: z.iso
     .datetime()
     .nullable()

@@ -15,7 +15,7 @@ function httpDetail(fields: object) {
   return { apiCheckResult: { response: { tls }, ...fields } as never };
 }
 
-const noLink = () => ({ spool: null, lastContactMs: null });
+const noLink = () => ({ spool: null, lastContactMs: null, clockAheadMs: null });
 
 describe('the exposition', () => {
   it('holds every metric of the table with its type and meaning, and no other of ours', async () => {

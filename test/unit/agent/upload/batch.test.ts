@@ -54,6 +54,7 @@ describe('settle', () => {
     ];
     const rejection = { id: null, code: 'invalid', message: 'no' };
     const settled = settle(records, {
+      deferred: [],
       accepted: ['same', 'kept', 'unknown'],
       rejected: [
         { ...rejection, list: 'results', index: 1 },

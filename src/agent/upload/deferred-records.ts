@@ -1,0 +1,54 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Deferred } from './batch.ts';
+
+/** Deferred records are tried again so soon at the latest: one of the clocks may have been set. */
+const MAX_WAIT_MS = 60_000;
+const LOG_EVERY_MS = 600_000;
+
+/**
+ * Records that the service will take later, as they are ahead of its clock. They stay in the spool, and
+ * the uploader goes on with those behind them until it is time to come back.
+ */
+export class DeferredRecords {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  /** The first of them in the spool, and when to send from there again (monotonic). */
+  #first: { readonly key: number; readonly dueMs: number } | null = null;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Milliseconds until it is time to come back; null where there are none. */
+  get dueInMs(): number | null {
+    return this.#first === null ? null : Math.max(0, this.#first.dueMs - this.#clock.monotonicMs());
+  }
+
+  add(deferred: readonly Deferred[]): void {
+    const [first] = deferred;
+    if (first === undefined) return;
+    const nowMs = this.#clock.monotonicMs();
+    const aheadMs = deferred.reduce((least, one) => Math.min(least, one.aheadMs), MAX_WAIT_MS);
+    const key = Math.min(first.record.key, this.#first?.key ?? Number.POSITIVE_INFINITY);
+    const dueMs = Math.min(nowMs + aheadMs, this.#first?.dueMs ?? Number.POSITIVE_INFINITY);
+    this.#first = { key, dueMs };
+    if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
+    this.#loggedAtMs = nowMs;
+    const mostMs = deferred.reduce((most, one) => Math.max(most, one.aheadMs), 0);
+    this.#log.warn(
+      { records: deferred.length, aheadMs: mostMs },
+      `results are up to ${Math.round(mostMs / 1000)} s ahead of the service's clock, and wait until it takes them: see that both machines keep their time (NTP)`,
+    );
+  }
+
+  /** Where to read on: at the first of them when it is time, else as it was. */
+  cursor(after: number): number {
+    if (this.#first === null || this.#first.dueMs > this.#clock.monotonicMs()) return after;
+    const { key } = this.#first;
+    this.#first = null;
+    return Math.min(after, key - 1);
+  }
+}

@@ -1,0 +1,3 @@
+import { locationTrustSuite } from '../../support/service-suites/location-trust-suite.ts';
+
+locationTrustSuite('postgres');
