@@ -89,6 +89,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     routes: apiRoutes(features, stop.stopping),
     inFlight,
     stopping: stop.stopping,
+    countedArtifacts: features.artifacts.counts,
   });
   try {
     if (stop.stopping.aborted) return;

@@ -6,13 +6,18 @@ import { cleanUpArtifacts } from '../artifacts/clean-up.ts';
 import type { ArtifactStore } from '../artifacts/port.ts';
 import {
   type ArtifactAges,
+  type DeletedArtifacts,
   deleteOldArtifacts,
   listOldArtifactContents,
+} from '../store/artifact-ages.ts';
+import {
+  type ArtifactContent,
   lockArtifactContent,
+  noteArtifactResults,
 } from '../store/artifacts.ts';
 import type { Store } from '../store/port.ts';
 
-export interface ArtifactsParts {
+export interface ArtifactCleanUpParts {
   readonly store: Store;
   readonly contents: ArtifactStore;
   readonly clock: Clock;
@@ -24,25 +29,34 @@ export interface ArtifactsParts {
 const HOUR_MS = 3_600_000;
 /** An agent that was away so long begins again. */
 const UPLOAD_SECONDS = 86_400;
+/** Results may come later than their artifacts. One that an agent still has after a day is not sent. */
+const RESULT_SECONDS = 86_400;
 const CONTENTS_A_BATCH = 100;
+const RESULTS_A_BATCH = 1_000;
 /** A content goes within a transaction, and a store that hangs must not hold that up for long. */
 const REMOVAL_LIMIT_MS = 10_000;
 
 /** What a pass took away, and what it could not. */
-export interface ArtifactCleanUp {
-  readonly artifacts: number;
-  readonly uploads: number;
+export interface ArtifactCleanUp extends DeletedArtifacts {
   readonly failed: number;
 }
 
-/** One pass: what is past the retention, and uploads in which nothing came for a day. */
+/**
+ * One pass: what is past the retention, artifacts whose result did not come within a day, and
+ * uploads in which nothing came for a day.
+ */
 export async function cleanUpOnce(
-  parts: ArtifactsParts,
+  parts: ArtifactCleanUpParts,
   signal: AbortSignal,
 ): Promise<ArtifactCleanUp> {
   const { store, contents, clock } = parts;
-  const ages = { retentionDays: parts.retentionDays, uploadSeconds: UPLOAD_SECONDS };
-  const total = { artifacts: 0, uploads: 0, failed: 0 };
+  const ages = {
+    retentionDays: parts.retentionDays,
+    resultSeconds: RESULT_SECONDS,
+    uploadSeconds: UPLOAD_SECONDS,
+  };
+  const total = { artifacts: 0, unclaimed: 0, uploads: 0, failed: 0 };
+  await noteResults(store, signal);
   for (;;) {
     const old = await listOldArtifactContents(store, ages, CONTENTS_A_BATCH);
     let done = 0;
@@ -51,6 +65,7 @@ export async function cleanUpOnce(
       try {
         const gone = await removeOld(parts, { ...content, ...ages }, signal);
         total.artifacts += gone.artifacts;
+        total.unclaimed += gone.unclaimed;
         total.uploads += gone.uploads;
         done += 1;
       } catch (error) {
@@ -67,15 +82,23 @@ export async function cleanUpOnce(
   return total;
 }
 
+/** So that each artifact is looked at once, and stays when its result goes before it. */
+async function noteResults(store: Store, signal: AbortSignal): Promise<void> {
+  const batch = { olderThanSeconds: RESULT_SECONDS, limit: RESULTS_A_BATCH };
+  for (let noted = RESULTS_A_BATCH; noted === RESULTS_A_BATCH && !signal.aborted; ) {
+    noted = await noteArtifactResults(store, batch);
+  }
+}
+
 /**
  * The rows go only where the content is gone: a crash between leaves rows without a content, which
  * the next pass finds again, and no content without a row, which nobody would find.
  */
 async function removeOld(
-  { store, contents, clock }: ArtifactsParts,
-  old: { readonly accountId: string; readonly sha256: string } & ArtifactAges,
+  { store, contents, clock }: ArtifactCleanUpParts,
+  old: ArtifactContent & ArtifactAges,
   signal: AbortSignal,
-): Promise<{ readonly artifacts: number; readonly uploads: number }> {
+): Promise<DeletedArtifacts> {
   return store.transaction(async (tx) => {
     await lockArtifactContent(tx, old);
     const gone = await deleteOldArtifacts(tx, old);
@@ -94,12 +117,25 @@ async function removeOld(
 }
 
 /** A pass now and then every hour or so, until the signal aborts. Logs what fails. */
-export async function keepCleanedUp(parts: ArtifactsParts, signal: AbortSignal): Promise<void> {
-  const { clock, log } = parts;
+export async function keepCleanedUp(
+  {
+    clock,
+    log,
+    cleanUp,
+  }: Pick<ArtifactCleanUpParts, 'clock' | 'log'> & {
+    readonly cleanUp: (signal: AbortSignal) => Promise<ArtifactCleanUp>;
+  },
+  signal: AbortSignal,
+): Promise<void> {
   do {
     try {
-      const { artifacts, uploads } = await cleanUpOnce(parts, signal);
-      if (artifacts + uploads > 0) log.info({ artifacts, uploads }, 'old artifacts are removed');
+      const { artifacts, unclaimed, uploads } = await cleanUp(signal);
+      if (artifacts + unclaimed + uploads > 0) {
+        log.info(
+          { artifacts, unclaimed, uploads },
+          `artifacts are removed: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not come within a day, and ${uploads} uploads that stood still`,
+        );
+      }
     } catch (error) {
       if (!signal.aborted) log.warn(`old artifacts could not be removed: ${messageOf(error)}`);
     }

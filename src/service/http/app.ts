@@ -11,7 +11,7 @@ import { AllowedMethods } from './allowed-methods.ts';
 import { answerClientError } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
 import type { InFlight } from './in-flight.ts';
-import { createServiceMetrics } from './metrics.ts';
+import { type CountedArtifacts, createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
@@ -38,6 +38,8 @@ export interface AppParts {
   readonly inFlight: InFlight;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
+  /** For the metrics; left out, there are none. */
+  readonly countedArtifacts?: () => CountedArtifacts;
 }
 
 /** What a check with the longest body of its own takes, with room. A route may have its own. */
@@ -87,7 +89,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.server.maxConnections = MAX_CONNECTIONS;
 
-  const metrics = createServiceMetrics({ version: VERSION, inFlight: () => inFlight.size });
+  const metrics = createServiceMetrics({
+    version: VERSION,
+    inFlight: () => inFlight.size,
+    artifacts: parts.countedArtifacts ?? (() => ({ refused: {}, unclaimed: 0 })),
+  });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping });
