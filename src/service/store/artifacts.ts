@@ -56,7 +56,7 @@ const SHOWN_ID = 'coalesce(artifact_id, id)';
  * the result's location counts as the uploader, if the run had begun: nobody could then upload for
  * a run to come.
  */
-const IS_ITS_RESULT = `r.account_id = a.account_id and r.check_id = a.check_id
+export const IS_ITS_RESULT = `r.account_id = a.account_id and r.check_id = a.check_id
   and r.id = a.result_id
   and (r.run_location = a.run_location or (a.run_location is null and a.created_at >= r.slot))`;
 
@@ -171,26 +171,4 @@ export async function listArtifacts(
     [of.accountId, of.checkId, of.resultId],
   );
   return rows.map(artifactOf);
-}
-
-/** Notes for good that a result is stored, of so many artifacts at most. @returns of how many */
-export async function noteArtifactResults(
-  sql: Sql,
-  { olderThanSeconds, limit }: { readonly olderThanSeconds: number; readonly limit: number },
-): Promise<number> {
-  const rows = await sql.query(
-    `update artifacts set has_result = true, run_location = known.run_location
-     from (
-       select a.account_id, a.id, result.run_location
-       from artifacts a
-         cross join lateral (select r.run_location from check_results r
-           where ${IS_ITS_RESULT} order by r.slot desc limit 1) result
-       where not a.has_result and a.created_at < now() - make_interval(secs => $1::integer)
-       limit $2::integer
-     ) known
-     where artifacts.account_id = known.account_id and artifacts.id = known.id
-     returning 1 as noted`,
-    [olderThanSeconds, limit],
-  );
-  return rows.length;
 }

@@ -67,6 +67,31 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect((await mine.ask(shown[0].url)).status).toBe(200);
     });
 
+    it('takes any number of artifacts, also where they share a content', async () => {
+      const { mine, artifacts, store } = service();
+      const { accountId, checkId, slug } = mine;
+      // More than a pass takes at once.
+      const insert = (count: number, days: number, resultId: string) =>
+        store.query(
+          `insert into artifacts (account_id, id, artifact_id, run_location, check_id, result_id, name,
+             content_type, sha256, bytes, created_at)
+           select $1, $3 || n, $3 || n, $4, $2, $3, 'log-' || n, 'text/plain', repeat('a', 64), 1,
+             now() - make_interval(days => $5::integer)
+           from generate_series(1, $6::integer) n`,
+          [accountId, checkId, resultId, slug, days, count],
+        );
+      await insert(1_100, 31, 'result-old');
+      await insert(600, 2, 'result-that-never-came');
+      await insert(600, 2, 'result-1');
+      expect(await artifacts.cleanUp(forever)).toEqual({
+        artifacts: 1_100,
+        unclaimed: 600,
+        uploads: 0,
+        failed: 0,
+      });
+      expect(await listed(mine)).toHaveLength(600);
+    });
+
     it('leaves a content for as long as anything has it', async () => {
       const { mine, artifacts, contents } = service();
       const content = newContent(1000);

@@ -25,7 +25,8 @@ from (
 where a.account_id = known.account_id and a.id = known.id;
 
 create index artifacts_shown_as on artifacts (account_id, (coalesce(artifact_id, id)));
-create index artifacts_without_result on artifacts (created_at) where not has_result;
+create index artifacts_without_result on artifacts (created_at, account_id, id)
+  where not has_result;
 -- For what an account and its locations take.
 create index artifacts_taken on artifacts (account_id, run_location, sha256, bytes);
 create index artifact_uploads_taken on artifact_uploads (account_id, run_location, sha256, bytes);
