@@ -3,6 +3,7 @@ import type { Plans } from '../model/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
+import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './artifacts/artifacts-config.ts';
 import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
 import { type Accounts, createAccounts } from './features/accounts.ts';
@@ -100,6 +101,8 @@ export interface FeatureParts {
   readonly secrets: SecretBox | null;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly publicUrl?: string | null;
+    /** Left out, the defaults hold. */
+    readonly artifacts?: { readonly limits: ArtifactLimits };
     /** Left out, only webhooks and Slack channels are served. */
     readonly delivery?: DeliveryConfig;
     /** Left out, the rules alone make root cause analyses. */
@@ -116,7 +119,11 @@ export function createFeatures(given: FeatureParts): Features {
   const checkVariables = createCheckVariables(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
   const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
-  const artifacts = createArtifacts({ ...parts, retentionDays });
+  const artifacts = createArtifacts({
+    ...parts,
+    retentionDays,
+    limits: parts.config.artifacts?.limits ?? DEFAULT_ARTIFACT_LIMITS,
+  });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
   const assigner = createAssigner(parts);
   const agentClocks = createAgentClocks(parts);

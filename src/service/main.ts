@@ -94,6 +94,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     agentClocks: features.agentClocks,
     inFlight,
     stopping: stop.stopping,
+    countedArtifacts: features.artifacts.counts,
   });
   try {
     if (stop.stopping.aborted) return;

@@ -44,8 +44,13 @@ export function streamOf(bytes: Buffer, chunkBytes = 64 * 1024): Readable {
   return Readable.from(chunks(), { objectMode: false });
 }
 
-export async function beginUpload(store: ArtifactStore, content: TestContent): Promise<Upload> {
-  const begun = await store.begin(content.description, forever);
+export async function beginUpload(
+  store: ArtifactStore,
+  { description }: TestContent,
+  owner?: string,
+): Promise<Upload> {
+  const upload = owner === undefined ? description : { ...description, owner };
+  const begun = await store.begin(upload, forever);
   if (begun.state !== 'uploading') throw new Error('The content is there already');
   return begun.upload;
 }

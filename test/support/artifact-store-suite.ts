@@ -217,6 +217,27 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect(await store.discard(key, forever)).toBe(false);
       });
 
+      it('of one content by two owners goes apart: neither spoils nor ends the other’s', async () => {
+        const content = newContent(1000);
+        const begin = (owner: string) => beginUpload(store, content, owner);
+        const [mine, theirs] = [await begin('one'), await begin('two')];
+        expect(theirs.uploadId).not.toBe(mine.uploadId);
+        await putMissing(store, theirs, newContent(1000));
+        await expect(store.complete(theirs, forever)).rejects.toMatchObject({
+          code: 'ARTIFACT_DIGEST_MISMATCH',
+        });
+        await putMissing(store, mine, content);
+        expect(await store.discard(theirs, forever)).toBe(false);
+        await store.complete(mine, forever);
+        expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
+        const found = await store.begin({ ...content.description, owner: 'two' }, forever);
+        expect(found.state).toBe('present');
+        for (const owner of ['', '../x', 'a/b', 'a.b', 'a'.repeat(65)]) {
+          const begun = store.begin({ ...newContent(10).description, owner }, forever);
+          await expect(begun).rejects.toMatchObject({ code: 'ARTIFACT_INVALID' });
+        }
+      });
+
       it('that is discarded is gone, and begins anew', async () => {
         const content = newContent(100);
         const upload = await beginUpload(store, content);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { oneOf, type Parsed, webOrigin } from '../../runtime/config/parsers.ts';
+import { oneOf, type Parsed, webOrigin, wholeNumber } from '../../runtime/config/parsers.ts';
 import { readVariable, textOf } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
@@ -10,11 +10,30 @@ import { openLocalDisk } from './local-disk.ts';
 import type { ArtifactStore, ArtifactStoreDeps } from './port.ts';
 import type { S3Options } from './s3-client.ts';
 
-/** Where artifacts are kept. */
+/** How many bytes artifacts and open uploads may take. */
+export interface ArtifactLimits {
+  /** Of each account. */
+  readonly accountBytes: number;
+  /** Of each location. */
+  readonly locationBytes: number;
+}
+
+/** Where artifacts are kept, and how much of them. */
 export interface ArtifactsConfig {
   /** Null for a folder. */
   readonly s3: S3Options | null;
+  readonly limits: ArtifactLimits;
 }
+
+const GIB = 1024 ** 3;
+const MAX_GIB = 1_000_000;
+const DEFAULT_ACCOUNT_GIB = 100;
+const DEFAULT_LOCATION_GIB = 25;
+
+export const DEFAULT_ARTIFACT_LIMITS: ArtifactLimits = {
+  accountBytes: DEFAULT_ACCOUNT_GIB * GIB,
+  locationBytes: DEFAULT_LOCATION_GIB * GIB,
+};
 
 /** How long an agent may take from being told where a part goes to sending it. */
 const DIRECT_UPLOAD_MS = 3_600_000;
@@ -27,6 +46,25 @@ const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
 /** Every variable about artifacts that the service reads. */
 export const ARTIFACT_VARIABLES = {
+  maxGibOfAccount: variable<number>({
+    name: 'ARTIFACTS_MAX_GIB',
+    default: String(DEFAULT_ACCOUNT_GIB),
+    whenUnset: DEFAULT_ACCOUNT_GIB,
+    meaning:
+      'What the artifacts of one account may take, in GiB; over it, new ones are refused and the stored ones stay.',
+    allowed: `a whole number from 1 to ${MAX_GIB}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_GIB),
+  }),
+  maxGibOfLocation: variable<number>({
+    name: 'ARTIFACTS_MAX_GIB_PER_LOCATION',
+    default: String(DEFAULT_LOCATION_GIB),
+    whenUnset: DEFAULT_LOCATION_GIB,
+    meaning: 'The same of one private location, so that none takes the room of the others.',
+    allowed: `a whole number from 1 to ${MAX_GIB}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_GIB),
+  }),
   s3Bucket: variable<string | null>({
     name: 'S3_BUCKET',
     default: null,
@@ -113,13 +151,23 @@ export const ARTIFACT_VARIABLES = {
 } as const;
 
 /**
- * Reads where artifacts are kept.
+ * Reads where artifacts are kept, and how much of them.
  *
  * @throws VedetteError of kind `config` and code CONFIG_INVALID: a value that is off, half of the
  *   credentials, or settings of a store without S3_BUCKET
  */
 export function readArtifactsConfig(env: Environment): ArtifactsConfig {
   const rows = ARTIFACT_VARIABLES;
+  const limits = {
+    accountBytes: readVariable(env, rows.maxGibOfAccount) * GIB,
+    locationBytes: readVariable(env, rows.maxGibOfLocation) * GIB,
+  };
+  return { s3: readS3Options(env), limits };
+}
+
+/** Null without a bucket. */
+function readS3Options(env: Environment): S3Options | null {
+  const { maxGibOfAccount: _, maxGibOfLocation: __, ...rows } = ARTIFACT_VARIABLES;
   const bucket = readVariable(env, rows.s3Bucket);
   const accessKeyId = readVariable(env, rows.s3AccessKeyId);
   const secretAccessKey = readVariable(env, rows.s3SecretAccessKey);
@@ -135,7 +183,7 @@ export function readArtifactsConfig(env: Environment): ArtifactsConfig {
   };
   if (bucket === null) {
     const other = Object.values(rows).find(({ name }) => textOf(env, name) !== null);
-    if (other === undefined) return { s3: null };
+    if (other === undefined) return null;
     throw invalid(
       `${other.name} is set and S3_BUCKET is not: set S3_BUCKET, or unset ${other.name}`,
     );
@@ -144,7 +192,7 @@ export function readArtifactsConfig(env: Environment): ArtifactsConfig {
     throw invalid('S3_DIRECT_ENDPOINT does nothing while S3_DIRECT_UPLOAD is off: set that to on');
   }
   if (accessKeyId === null && secretAccessKey === null) {
-    return { s3: { ...options, bucket, credentials: null } };
+    return { ...options, bucket, credentials: null };
   }
   if (accessKeyId === null || secretAccessKey === null) {
     const [there, missing] =
@@ -153,7 +201,7 @@ export function readArtifactsConfig(env: Environment): ArtifactsConfig {
         : ['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
     throw invalid(`${there} is set and ${missing} is not: set both or neither`);
   }
-  return { s3: { ...options, bucket, credentials: { accessKeyId, secretAccessKey } } };
+  return { ...options, bucket, credentials: { accessKeyId, secretAccessKey } };
 }
 
 /**
@@ -163,7 +211,7 @@ export function readArtifactsConfig(env: Environment): ArtifactsConfig {
  * @throws VedetteError where the settings are off or the folder cannot be made
  */
 export async function openArtifactStore(
-  { s3, dataDir }: ArtifactsConfig & { readonly dataDir: string | null },
+  { s3, dataDir }: Pick<ArtifactsConfig, 's3'> & { readonly dataDir: string | null },
   deps: ArtifactStoreDeps,
 ): Promise<ArtifactStore> {
   if (s3 !== null) {

@@ -21,7 +21,7 @@ import {
 } from './local-disk-layout.ts';
 import { checkUploadKey, uploadIdOf } from './names.ts';
 import { partOf, planParts } from './part-plan.ts';
-import type { ArtifactDescription, MissingPart, PartPlan, Upload, UploadKey } from './port.ts';
+import type { MissingPart, NewUpload, PartPlan, Upload, UploadKey } from './port.ts';
 import { exactly } from './streams.ts';
 
 const COPY_BYTES = 256 * 1024;
@@ -29,7 +29,7 @@ const COPY_BYTES = 256 * 1024;
 /** Opens an upload unless it is open already, perhaps by somebody else with other part sizes. */
 export async function openUpload(
   layout: DiskLayout,
-  description: ArtifactDescription,
+  description: NewUpload,
   about: UploadAbout,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,10 +1,11 @@
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import { ArtifactError } from './errors.ts';
-import type { ArtifactDescription, ArtifactKey, UploadKey } from './port.ts';
+import type { ArtifactDescription, ArtifactKey, NewUpload, UploadKey } from './port.ts';
 
 const ACCOUNT_ID = /^[A-Za-z0-9_-]{1,64}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
-const UPLOAD_ID = /^([0-9a-f]{64})\.([1-9][0-9]{0,8})$/;
+/** The digest, the length, and whose it is, where it is not shared by the account. */
+const UPLOAD_ID = /^([0-9a-f]{64})\.([1-9][0-9]{0,8})(?:\.[A-Za-z0-9_-]{1,64})?$/;
 /** RFC 9110, 8.3.1, with quoted parameter values. Nothing in it can match in two ways. */
 const CONTENT_TYPE =
   /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+(?:[ \t]*;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[ !#-[\]-~]*"))*$/;
@@ -50,9 +51,14 @@ export function checkDescription(description: ArtifactDescription): void {
   }
 }
 
-/** The same for the same content, so that whoever begins again finds what is there. */
-export function uploadIdOf(content: { readonly sha256: string; readonly bytes: number }): string {
-  return `${content.sha256}.${content.bytes}`;
+/** The same for the same content of the same owner: whoever begins again finds what is there. */
+export function uploadIdOf({
+  sha256,
+  bytes,
+  owner,
+}: Pick<NewUpload, 'sha256' | 'bytes' | 'owner'>): string {
+  const content = `${sha256}.${bytes}`;
+  return owner === undefined ? content : `${content}.${owner}`;
 }
 
 /** What an upload id says. Throws ARTIFACT_INVALID for anything that `uploadIdOf` does not make. */

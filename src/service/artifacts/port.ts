@@ -30,7 +30,19 @@ export interface StoredArtifact extends ArtifactDescription {
   readonly storedAtMs: number;
 }
 
-/** An open upload. The id follows from digest and length, so beginning again finds the same one. */
+export interface NewUpload extends ArtifactDescription {
+  /**
+   * Who alone puts parts to it: owners that upload the same content at once have an upload each, so
+   * none can spoil another's. 1 to 64 letters, digits, hyphens or underscores; left out, the upload
+   * is the account's.
+   */
+  readonly owner?: string;
+}
+
+/**
+ * An open upload. The id follows from digest, length and owner, so beginning again finds the same
+ * one.
+ */
 export interface UploadKey {
   readonly accountId: string;
   readonly uploadId: string;
@@ -84,8 +96,8 @@ export interface AbandonedUpload extends UploadKey {
 
 /**
  * Content-addressed storage of artifacts, uploaded in parts. Several processes may share one
- * store, and several uploads of the same content may go on at once: all of them find their parts
- * in the same open upload. Nothing is visible before its whole has been read and its digest found
+ * store, and several uploads of the same content may go on at once: those of one owner find their
+ * parts in the same open upload. Nothing is visible before its whole has been read and its digest found
  * right. Every method takes a signal, rejects with its reason when it aborts, and else rejects
  * with nothing but an ArtifactError.
  */
@@ -96,7 +108,7 @@ export interface ArtifactStore {
    * Opens an upload, finds the one that is open already, or tells that the content is here.
    * Errors: ARTIFACT_INVALID, ARTIFACT_TOO_LARGE.
    */
-  begin(description: ArtifactDescription, signal: AbortSignal): Promise<BegunUpload>;
+  begin(upload: NewUpload, signal: AbortSignal): Promise<BegunUpload>;
 
   /** What an open upload still lacks. Errors: ARTIFACT_UPLOAD_NOT_FOUND. */
   upload(key: UploadKey, signal: AbortSignal): Promise<Upload>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ArtifactError, uploadNotFound } from './errors.ts';
 import { checkUploadKey, uploadIdOf } from './names.ts';
 import { planParts } from './part-plan.ts';
-import type { AbandonedUpload, ArtifactDescription, PartPlan, UploadKey } from './port.ts';
+import type { AbandonedUpload, NewUpload, PartPlan, UploadKey } from './port.ts';
 import type { S3Layout } from './s3-layout.ts';
 import {
   abortMultipart,
@@ -77,7 +77,7 @@ async function progressOf(
 export async function openUpload(
   s3: S3Bucket,
   layout: S3Layout,
-  description: ArtifactDescription,
+  description: NewUpload,
   about: { readonly partBytes: number; readonly startedAtMs: number },
   signal: AbortSignal,
 ): Promise<UploadProgress> {

@@ -12,7 +12,7 @@ import { AllowedMethods } from './allowed-methods.ts';
 import { clientErrorHandler } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
 import type { InFlight } from './in-flight.ts';
-import { createServiceMetrics } from './metrics.ts';
+import { type CountedArtifacts, createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
@@ -43,6 +43,8 @@ export interface AppParts {
   readonly stopping: AbortSignal;
   /** Others than the service's own. */
   readonly limits?: HttpLimits;
+  /** For the metrics; left out, there are none. */
+  readonly countedArtifacts?: () => CountedArtifacts;
 }
 
 /** How long and how many clients may be connected. */
@@ -110,6 +112,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     version: VERSION,
     inFlight: () => inFlight.size,
     deferredRecords: () => parts.agentClocks.deferredRecords,
+    artifacts: parts.countedArtifacts ?? (() => ({ refused: {}, unclaimed: 0 })),
   });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));

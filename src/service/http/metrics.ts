@@ -36,12 +36,19 @@ export interface ServiceMetrics {
   readonly registry: Registry;
 }
 
+/** What the features count, in the way of the metric. */
+export interface CountedArtifacts {
+  readonly refused: Readonly<Record<string, number>>;
+  readonly unclaimed: number;
+}
+
 /** A registry of its own: two services in one process would not meet in it. */
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
   /** Since the start. */
   readonly deferredRecords: () => number;
+  readonly artifacts: () => CountedArtifacts;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -90,6 +97,27 @@ export function createServiceMetrics(options: {
     collect() {
       this.reset();
       this.inc(options.deferredRecords());
+    },
+  });
+  new Counter({
+    name: 'vedette_service_artifacts_refused_total',
+    help: 'Artifacts refused for want of room, by whose limit it was: account (ARTIFACTS_MAX_GIB) or location (ARTIFACTS_MAX_GIB_PER_LOCATION).',
+    labelNames: ['limit'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [limit, count] of Object.entries(options.artifacts().refused)) {
+        this.inc({ limit }, count);
+      }
+    },
+  });
+  new Counter({
+    name: 'vedette_service_artifacts_unclaimed_total',
+    help: 'Artifacts removed because their result did not come within a day.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(options.artifacts().unclaimed);
     },
   });
   new Gauge({

@@ -1,36 +1,43 @@
 import type { Row, Sql } from './port.ts';
 
 /** What was uploaded to a result. Its content is in the artifact store, by account and digest. */
-export interface Artifact {
+export interface ArtifactFields {
   readonly accountId: string;
-  readonly id: string;
   readonly checkId: string;
   readonly resultId: string;
   readonly name: string;
   readonly contentType: string;
   readonly sha256: string;
   readonly bytes: number;
+}
+
+/** An artifact as results link to it and the API shows it. */
+export interface Artifact extends ArtifactFields {
+  readonly id: string;
   readonly createdAt: Date;
 }
-type ArtifactFields = Omit<Artifact, 'createdAt'>;
 
-/** What is to become an artifact: `id` is the upload's, `artifactId` the artifact's. */
-export interface ArtifactUploadRow extends ArtifactFields {
+/** One location's artifact. Another location may have one of the same artifact id. */
+export interface LocationArtifact extends ArtifactFields {
+  readonly rowId: string;
   readonly artifactId: string;
+  /** The slug of the location that uploaded it. */
+  readonly runLocation: string;
 }
 
-interface OfAccount {
+/** A row of `artifacts`. */
+export interface ArtifactRowKey {
   readonly accountId: string;
-  readonly id: string;
+  readonly rowId: string;
 }
-interface Content {
+
+export interface ArtifactContent {
   readonly accountId: string;
   readonly sha256: string;
 }
 
-type FieldsRow = Row & {
+export type ArtifactFieldsRow = Row & {
   readonly account_id: string;
-  readonly id: string;
   readonly check_id: string;
   readonly result_id: string;
   readonly name: string;
@@ -38,15 +45,28 @@ type FieldsRow = Row & {
   readonly sha256: string;
   readonly bytes: number;
 };
-type ArtifactRow = FieldsRow & { readonly created_at: Date };
-type UploadRow = FieldsRow & { readonly artifact_id: string };
+type ArtifactRow = ArtifactFieldsRow & { readonly id: string; readonly created_at: Date };
 
-const FIELDS = 'account_id, id, check_id, result_id, name, content_type, sha256, bytes';
+/** The columns of ArtifactFieldsRow, in the order of `artifactParams`. */
+export const ARTIFACT_FIELDS = 'account_id, check_id, result_id, name, content_type, sha256, bytes';
+const SHOWN_ID = 'coalesce(artifact_id, id)';
 
-function fieldsOf(row: FieldsRow): ArtifactFields {
+/**
+ * That `r` is the result of the artifact `a`. Where the release before did not note who uploaded it,
+ * the result's location counts as the uploader, if the run had begun: nobody could then upload for
+ * a run to come.
+ */
+export const IS_ITS_RESULT = `r.account_id = a.account_id and r.check_id = a.check_id
+  and r.id = a.result_id
+  and (r.run_location = a.run_location or (a.run_location is null and a.created_at >= r.slot))`;
+
+/** That a result of the artifact's own location is stored: before that, nobody is shown it. */
+export const HAS_RESULT = `(a.has_result
+  or exists (select from check_results r where ${IS_ITS_RESULT}))`;
+
+export function artifactFieldsOf(row: ArtifactFieldsRow): ArtifactFields {
   return {
     accountId: row.account_id,
-    id: row.id,
     checkId: row.check_id,
     resultId: row.result_id,
     name: row.name,
@@ -56,189 +76,99 @@ function fieldsOf(row: FieldsRow): ArtifactFields {
   };
 }
 
+export function artifactParams(fields: ArtifactFields): readonly unknown[] {
+  const { accountId, checkId, resultId, name, contentType, sha256, bytes } = fields;
+  return [accountId, checkId, resultId, name, contentType, sha256, bytes];
+}
+
 function artifactOf(row: ArtifactRow): Artifact {
-  return { ...fieldsOf(row), createdAt: row.created_at };
-}
-
-function paramsOf(fields: ArtifactFields): readonly unknown[] {
-  const { accountId, id, checkId, resultId, name, contentType, sha256, bytes } = fields;
-  return [accountId, id, checkId, resultId, name, contentType, sha256, bytes];
-}
-
-/** What decides whether an agent may upload something to a result. */
-export interface ArtifactTarget {
-  readonly checkExists: boolean;
-  /** Where the result was made; null where it is not stored (yet). */
-  readonly runLocation: string | null;
-  /** Of the caller's location; null where it is gone. */
-  readonly slug: string | null;
-  /** Artifacts that the result has, and uploads to it, without those of the given artifact. */
-  readonly others: number;
-}
-
-export async function readArtifactTarget(
-  sql: Sql,
-  target: {
-    readonly accountId: string;
-    readonly locationId: string;
-    readonly checkId: string;
-    readonly resultId: string;
-    readonly artifactId: string;
-  },
-): Promise<ArtifactTarget> {
-  const { accountId, locationId, checkId, resultId, artifactId } = target;
-  const [row] = await sql.query<{
-    check_exists: boolean;
-    run_location: string | null;
-    slug: string | null;
-    others: number;
-  }>(
-    `select
-       exists (select 1 from checks where account_id = $1 and id = $2) as check_exists,
-       (select run_location from check_results
-        where account_id = $1 and check_id = $2 and id = $3 limit 1) as run_location,
-       (select slug from private_locations where account_id = $1 and id = $4) as slug,
-       (select count(*) from artifacts
-        where account_id = $1 and result_id = $3 and id <> $5)
-       + (select count(*) from artifact_uploads
-          where account_id = $1 and result_id = $3 and artifact_id <> $5) as others`,
-    [accountId, checkId, resultId, locationId, artifactId],
-  );
-  return {
-    checkExists: row?.check_exists ?? false,
-    runLocation: row?.run_location ?? null,
-    slug: row?.slug ?? null,
-    others: row?.others ?? 0,
-  };
-}
-
-/** Also where it is open already: then it is active again. */
-export async function openArtifactUpload(sql: Sql, upload: ArtifactUploadRow): Promise<void> {
-  await sql.query(
-    `insert into artifact_uploads (${FIELDS}, artifact_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::bigint, $9)
-     on conflict (account_id, id) do update
-     set content_type = excluded.content_type, active_at = now()`,
-    [...paramsOf(upload), upload.artifactId],
-  );
-}
-
-/** Notes that something comes for it. Null where there is no such upload in the account. */
-export async function touchArtifactUpload(
-  sql: Sql,
-  { accountId, id }: OfAccount,
-): Promise<ArtifactUploadRow | null> {
-  const [row] = await sql.query<UploadRow>(
-    `update artifact_uploads set active_at = now() where account_id = $1 and id = $2
-     returning ${FIELDS}, artifact_id`,
-    [accountId, id],
-  );
-  return row === undefined ? null : { ...fieldsOf(row), artifactId: row.artifact_id };
-}
-
-export async function deleteArtifactUpload(sql: Sql, { accountId, id }: OfAccount): Promise<void> {
-  await sql.query('delete from artifact_uploads where account_id = $1 and id = $2', [
-    accountId,
-    id,
-  ]);
+  return { id: row.id, ...artifactFieldsOf(row), createdAt: row.created_at };
 }
 
 /**
  * Until the transaction ends, nobody else makes this content an artifact or removes it. To be
  * called before anything about it is read.
  */
-export async function lockArtifactContent(tx: Sql, { accountId, sha256 }: Content): Promise<void> {
+export async function lockArtifactContent(
+  tx: Sql,
+  { accountId, sha256 }: ArtifactContent,
+): Promise<void> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 7236530119))', [
     `${accountId}/${sha256}`,
   ]);
 }
 
-/** The first one of an id stays. */
-export async function insertArtifact(sql: Sql, artifact: ArtifactFields): Promise<void> {
+/** The first one of a row id stays, whose-ever it is. */
+export async function insertArtifact(sql: Sql, artifact: LocationArtifact): Promise<void> {
   await sql.query(
-    `insert into artifacts (${FIELDS}) values ($1, $2, $3, $4, $5, $6, $7, $8::bigint)
+    `insert into artifacts (${ARTIFACT_FIELDS}, id, artifact_id, run_location)
+     values ($1, $2, $3, $4, $5, $6, $7::bigint, $8, $9, $10)
      on conflict (account_id, id) do nothing`,
-    paramsOf(artifact),
+    [...artifactParams(artifact), artifact.rowId, artifact.artifactId, artifact.runLocation],
   );
 }
 
-export async function deleteArtifact(sql: Sql, artifact: OfAccount & Content): Promise<void> {
+export async function deleteArtifact(
+  sql: Sql,
+  artifact: ArtifactRowKey & ArtifactContent,
+): Promise<void> {
   await sql.query('delete from artifacts where account_id = $1 and id = $2 and sha256 = $3', [
     artifact.accountId,
-    artifact.id,
+    artifact.rowId,
     artifact.sha256,
   ]);
 }
 
-export async function findArtifact(
+/**
+ * What a location itself has uploaded, whether it is shown or not. Null where none of the row ids is
+ * an artifact of this location.
+ */
+export async function findArtifactOfLocation(
   sql: Sql,
-  { accountId, id }: OfAccount,
-): Promise<Artifact | null> {
-  const [row] = await sql.query<ArtifactRow>(
-    `select ${FIELDS}, created_at from artifacts where account_id = $1 and id = $2`,
-    [accountId, id],
+  {
+    accountId,
+    rowIds,
+    runLocation,
+  }: {
+    readonly accountId: string;
+    readonly rowIds: readonly string[];
+    readonly runLocation: string;
+  },
+): Promise<(ArtifactRowKey & ArtifactContent) | null> {
+  const [row] = await sql.query<{ id: string; sha256: string }>(
+    `select id, sha256 from artifacts
+     where account_id = $1 and id = any($2::text[]) and run_location = $3
+     order by created_at limit 1`,
+    [accountId, rowIds, runLocation],
   );
-  return row === undefined ? null : artifactOf(row);
+  return row === undefined ? null : { accountId, rowId: row.id, sha256: row.sha256 };
 }
 
-/** By name. */
+/** One that is shown. An artifact whose uploader is known goes before one of the release before. */
+export async function findArtifact(
+  sql: Sql,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<(Artifact & ArtifactRowKey) | null> {
+  const [row] = await sql.query<ArtifactRow & { readonly row_id: string }>(
+    `select ${ARTIFACT_FIELDS}, ${SHOWN_ID} as id, id as row_id, created_at from artifacts a
+     where account_id = $1 and ${SHOWN_ID} = $2 and ${HAS_RESULT}
+     order by run_location is null, created_at limit 1`,
+    [accountId, id],
+  );
+  return row === undefined ? null : { ...artifactOf(row), rowId: row.row_id };
+}
+
+/** Those that are shown, by name. */
 export async function listArtifacts(
   sql: Sql,
   of: { readonly accountId: string; readonly checkId: string; readonly resultId: string },
 ): Promise<readonly Artifact[]> {
   const rows = await sql.query<ArtifactRow>(
-    `select ${FIELDS}, created_at from artifacts
-     where account_id = $1 and result_id = $3 and check_id = $2 order by name collate "C"`,
+    `select distinct on (name collate "C") ${ARTIFACT_FIELDS}, ${SHOWN_ID} as id, created_at
+     from artifacts a
+     where account_id = $1 and result_id = $3 and check_id = $2 and ${HAS_RESULT}
+     order by name collate "C", run_location is null, created_at`,
     [of.accountId, of.checkId, of.resultId],
   );
   return rows.map(artifactOf);
-}
-
-export interface ArtifactAges {
-  readonly retentionDays: number;
-  /** How long an upload may stand still. */
-  readonly uploadSeconds: number;
-}
-
-const IS_OLD_ARTIFACT = 'created_at < now() - make_interval(days => $1::integer)';
-const IS_OLD_UPLOAD = 'active_at < now() - make_interval(secs => $2::integer)';
-
-/** Contents of artifacts past the retention, and of uploads that stand still; so many at most. */
-export async function listOldArtifactContents(
-  sql: Sql,
-  { retentionDays, uploadSeconds }: ArtifactAges,
-  limit: number,
-): Promise<readonly Content[]> {
-  const rows = await sql.query<{ account_id: string; sha256: string }>(
-    `select account_id, sha256 from artifacts where ${IS_OLD_ARTIFACT}
-     union
-     select account_id, sha256 from artifact_uploads where ${IS_OLD_UPLOAD}
-     limit $3::integer`,
-    [retentionDays, uploadSeconds, limit],
-  );
-  return rows.map((row) => ({ accountId: row.account_id, sha256: row.sha256 }));
-}
-
-/** Deletes what of one content is old. */
-export async function deleteOldArtifacts(
-  tx: Sql,
-  { accountId, sha256, retentionDays, uploadSeconds }: Content & ArtifactAges,
-): Promise<{ readonly artifacts: number; readonly uploads: number; readonly isUsed: boolean }> {
-  const [row] = await tx.query<{ artifacts: number; uploads: number; kept: number }>(
-    `with old_artifacts as (
-       delete from artifacts where account_id = $3 and sha256 = $4 and ${IS_OLD_ARTIFACT}
-       returning id
-     ), old_uploads as (
-       delete from artifact_uploads where account_id = $3 and sha256 = $4 and ${IS_OLD_UPLOAD}
-       returning id
-     )
-     select (select count(*) from old_artifacts) as artifacts,
-       (select count(*) from old_uploads) as uploads,
-       -- As it was before: what the statement deletes is still among them.
-       (select count(*) from artifacts where account_id = $3 and sha256 = $4)
-       + (select count(*) from artifact_uploads where account_id = $3 and sha256 = $4) as kept`,
-    [retentionDays, uploadSeconds, accountId, sha256],
-  );
-  const { artifacts = 0, uploads = 0, kept = 0 } = row ?? {};
-  return { artifacts, uploads, isUsed: kept > artifacts + uploads };
 }

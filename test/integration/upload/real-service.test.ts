@@ -38,3 +38,31 @@ it('an artifact over a line that is cut arrives whole at the service, where the 
   expect(relay.cuts).toBe(cuts.length);
   expect(records().map(({ level }) => level)).toEqual(['warn', 'info']);
 });
+
+it('an artifact for which the location has no room is dropped with the setting in the log, and the next one is sent', async () => {
+  const { mine, withLimits } = service();
+  const limits = { accountBytes: 2 ** 30, locationBytes: 100_000 };
+  const { app } = await withLimits(limits);
+  const { outbox, spool, run, empty, records, rejected, state } = await uploadRig({
+    serviceUrl: new URL(`http://127.0.0.1:${app.port}`),
+    key: mine.agentKey,
+  });
+  const about = { resultId: 'result-1', checkId: mine.checkId, contentType: 'text/html' };
+  const assets: string[] = [];
+  for (const [name, length] of [
+    ['too-long', 100_001],
+    ['short', 1000],
+  ] as const) {
+    const added = await outbox.add({ ...about, name, bytes: randomBytes(length) });
+    if (!added.ok) throw new Error(added.note);
+    assets.push(added.asset);
+  }
+  await spool.committed();
+  void run();
+  await empty();
+  expect([rejected, state.uploaded]).toEqual([[['artifact-note', 1]], 1]);
+  const statuses = await Promise.all(assets.map(async (path) => (await mine.ask(path)).status));
+  expect(statuses).toEqual([404, 200]);
+  const [warning] = records().filter(({ level }) => level === 'warn');
+  expect(warning?.problem).toContain('ARTIFACTS_MAX_GIB_PER_LOCATION');
+});

@@ -24,6 +24,7 @@ export function exposedMetrics(): ReadonlyMap<string, Exposed> {
     version: '1',
     inFlight: () => 0,
     deferredRecords: () => 0,
+    artifacts: () => ({ refused: {}, unclaimed: 0 }),
   }).registry;
   const process = new Registry();
   collectDefaultMetrics({ register: process });

@@ -1,9 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { uploadIdOf } from '../../../src/service/artifacts/names.ts';
 import { completionPath } from '../../../src/wire/v1/artifacts.ts';
 import { forever, newContent } from '../artifact-content.ts';
-import { type ArtifactServer, listed, useParties, withBrokenDisk } from './artifact-service.ts';
+import {
+  type ArtifactServer,
+  LIST,
+  listed,
+  useParties,
+  withBrokenDisk,
+} from './artifact-service.ts';
 
 /** What goes with time, and what stays. */
 export function artifactCleanUps(server: () => ArtifactServer): void {
@@ -28,6 +35,61 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await contents.stat({ ...old.description, accountId }, forever)).toBeNull();
       expect(await contents.stat({ ...young.description, accountId }, forever)).not.toBeNull();
       expect(await artifacts.cleanUp(forever)).toMatchObject({ artifacts: 0 });
+    });
+
+    it('takes what no result came for within a day, and counts it', async () => {
+      const { mine, contents, store, withContents } = service();
+      const { accountId } = mine;
+      const liar = await mine.neighbour('aachen');
+      const [content, invented, young] = [newContent(1000), newContent(1000), newContent(1000)];
+      const resultId = 'result-3';
+      await mine.upload(content, { resultId });
+      await liar.upload(invented, { resultId });
+      // The same content as the one that stays.
+      await liar.upload(content, { resultId, name: 'copy' });
+      await mine.storeResult(resultId);
+      await age('artifacts', 'created_at', 2);
+      await liar.upload(young, { resultId: 'result-4' });
+      const { app, artifacts } = await withContents(contents);
+      const removed = { artifacts: 0, unclaimed: 2, uploads: 0, failed: 0 };
+      expect(await artifacts.cleanUp(forever)).toEqual(removed);
+      expect(await contents.stat({ ...invented.description, accountId }, forever)).toBeNull();
+      expect(await contents.stat({ ...young.description, accountId }, forever)).not.toBeNull();
+      const metrics = (await app.ask('/metrics')).text;
+      expect(metrics).toContain('vedette_service_artifacts_unclaimed_total 2');
+      // It stays to its own end, also where its result goes before.
+      await store.query('delete from check_results where id = $1', [resultId]);
+      expect(await artifacts.cleanUp(forever)).toMatchObject({ unclaimed: 0 });
+      const shown = (await mine.ask(LIST(mine, resultId))).json;
+      expect(shown.map(({ sha256 }: { sha256: string }) => sha256)).toEqual([
+        content.description.sha256,
+      ]);
+      expect((await mine.ask(shown[0].url)).status).toBe(200);
+    });
+
+    it('takes any number of artifacts, also where they share a content', async () => {
+      const { mine, artifacts, store } = service();
+      const { accountId, checkId, slug } = mine;
+      // More than a pass takes at once.
+      const insert = (count: number, days: number, resultId: string) =>
+        store.query(
+          `insert into artifacts (account_id, id, artifact_id, run_location, check_id, result_id, name,
+             content_type, sha256, bytes, created_at)
+           select $1, $3 || n, $3 || n, $4, $2, $3, 'log-' || n, 'text/plain', repeat('a', 64), 1,
+             now() - make_interval(days => $5::integer)
+           from generate_series(1, $6::integer) n`,
+          [accountId, checkId, resultId, slug, days, count],
+        );
+      await insert(1_100, 31, 'result-old');
+      await insert(600, 2, 'result-that-never-came');
+      await insert(600, 2, 'result-1');
+      expect(await artifacts.cleanUp(forever)).toEqual({
+        artifacts: 1_100,
+        unclaimed: 600,
+        uploads: 0,
+        failed: 0,
+      });
+      expect(await listed(mine)).toHaveLength(600);
     });
 
     it('leaves a content for as long as anything has it', async () => {
@@ -57,7 +119,8 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       const { json: upload } = await mine.begin(content);
       await mine.putParts(upload, content);
       const { sha256, bytes } = content.description;
-      await contents.complete({ accountId, uploadId: `${sha256}.${bytes}` }, forever);
+      const uploadId = uploadIdOf({ sha256, bytes, owner: mine.locationId });
+      await contents.complete({ accountId, uploadId }, forever);
       await artifacts.cleanUp(forever);
       const rows = () =>
         store.query('select id from artifact_uploads where account_id = $1', [accountId]);

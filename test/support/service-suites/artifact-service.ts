@@ -5,6 +5,10 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import {
+  type ArtifactLimits,
+  DEFAULT_ARTIFACT_LIMITS,
+} from '../../../src/service/artifacts/artifacts-config.ts';
 import { openLocalDisk } from '../../../src/service/artifacts/local-disk.ts';
 import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
 import type { Artifacts } from '../../../src/service/features/artifacts.ts';
@@ -31,6 +35,10 @@ export interface Party {
   readonly slug: string;
   readonly agentKey: string;
   readonly checkId: string;
+  /** Stores a result of the check, of this or another location; 'result-1' and 'result-2' are. */
+  storeResult(id: string, location?: string): Promise<void>;
+  /** An agent of another location of the same account, where the check runs as well. */
+  neighbour(slug: string): Promise<Party>;
   /** Asks as a user. */
   ask(path: string, ask?: Ask): Promise<Reply>;
   /** Asks as an agent. */
@@ -43,10 +51,12 @@ export interface Party {
   ): Promise<Reply>;
   /** The first `n` parts that are missing, or all. */
   putParts(upload: ArtifactUpload, content: TestContent, n?: number): Promise<readonly Reply[]>;
-  complete(upload: ArtifactUpload): Promise<Reply>;
-  /** The whole of it; the artifact's path. */
+  complete(upload: Pick<ArtifactUpload, 'uploadId'>): Promise<Reply>;
+  /** The whole of it. */
   upload(content: TestContent, fields?: Readonly<Record<string, unknown>>): Promise<void>;
 }
+
+type OtherServer = Pick<ArtifactServer, 'artifacts' | 'app'>;
 
 /** What a whole test file shares. */
 export interface ArtifactServer {
@@ -57,7 +67,9 @@ export interface ArtifactServer {
   readonly folder: string;
   newParty(name: string): Promise<Party>;
   /** The same service with another artifact store; it ends with the test. */
-  withContents(contents: ArtifactStore): Promise<Pick<ArtifactServer, 'artifacts' | 'app'>>;
+  withContents(contents: ArtifactStore): Promise<OtherServer>;
+  /** The same service with other limits; it ends with the test. */
+  withLimits(limits: ArtifactLimits): Promise<OtherServer>;
 }
 
 export interface ArtifactService extends ArtifactServer {
@@ -66,12 +78,15 @@ export interface ArtifactService extends ArtifactServer {
 }
 
 /** For a describe block: the routes of artifacts and agents' errors, over a database and a folder. */
-export function useArtifactServer(kind: DatabaseKind): () => ArtifactServer {
+export function useArtifactServer(
+  kind: DatabaseKind,
+  openStore: (kind: DatabaseKind) => Promise<Store> = openMigratedStore,
+): () => ArtifactServer {
   let server: ArtifactServer | null = null;
   const folder = makeTempFolder();
   const others: ServiceApp[] = [];
   beforeAll(async () => {
-    const store = await openMigratedStore(kind);
+    const store = await openStore(kind);
     const contents = await openLocalDisk(
       { folder: folder.path, partBytes: MIN_PART_BYTES },
       { clock: systemClock, log: silentLog() },
@@ -87,10 +102,15 @@ export function useArtifactServer(kind: DatabaseKind): () => ArtifactServer {
         const accountId = randomUUID();
         await insertAccount(store, { id: accountId, name, createdAtMs: Date.now() });
         const { key } = await apiKeys.create(accountId, { name: 'first', role: 'admin' });
-        return makeParty(app, accountId, key);
+        return makeParty({ app, store, accountId, key });
       },
       async withContents(other) {
         const started = await start(store, other);
+        others.push(started.app);
+        return started;
+      },
+      async withLimits(limits) {
+        const started = await start(store, contents, limits);
         others.push(started.app);
         return started;
       },
@@ -129,8 +149,11 @@ export function useParties(
   };
 }
 
-async function start(store: Store, contents: ArtifactStore) {
-  const { features, close } = await testFeatures(store, systemClock, { contents });
+async function start(store: Store, contents: ArtifactStore, limits = DEFAULT_ARTIFACT_LIMITS) {
+  const { features, close } = await testFeatures(store, systemClock, {
+    contents,
+    config: { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], artifacts: { limits } },
+  });
   const routes = [
     checksRoutes(features),
     privateLocationsRoutes(features),
@@ -144,6 +167,7 @@ async function start(store: Store, contents: ArtifactStore) {
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
+    countedArtifacts: features.artifacts.counts,
   });
   const closing = async (): Promise<void> => {
     await app.close();
@@ -152,9 +176,39 @@ async function start(store: Store, contents: ArtifactStore) {
   return { ...features, app: { ...app, close: closing } };
 }
 
-async function makeParty(app: ServiceApp, accountId: string, key: string): Promise<Party> {
+interface PartyParts {
+  readonly app: ServiceApp;
+  readonly store: Store;
+  readonly accountId: string;
+  readonly key: string;
+}
+
+async function makeParty(parts: PartyParts): Promise<Party> {
+  const party = await partyAt(parts, 'berlin', async (ask, slug) => {
+    const check = await ask('/v1/checks', {
+      method: 'POST',
+      body: {
+        checkType: 'URL',
+        name: 'Shop',
+        request: { url: 'http://127.0.0.1/' },
+        privateLocations: [slug],
+      },
+    });
+    return check.json.id;
+  });
+  await parts.store.query('select make_result_partitions(current_date - 1, current_date)');
+  await party.storeResult('result-1');
+  await party.storeResult('result-2');
+  return party;
+}
+
+async function partyAt(
+  parts: PartyParts,
+  slug: string,
+  checkAt: (ask: Party['ask'], slug: string) => Promise<string>,
+): Promise<Party> {
+  const { app, store, accountId, key } = parts;
   const ask = (path: string, more: Ask = {}) => app.ask(path, { key, ...more });
-  const slug = 'berlin';
   const location = await ask('/v1/private-locations', {
     method: 'POST',
     body: { slug, name: slug },
@@ -162,16 +216,7 @@ async function makeParty(app: ServiceApp, accountId: string, key: string): Promi
   const locationId: string = location.json.id;
   const made = await ask(`/v1/private-locations/${locationId}/keys`, { method: 'POST' });
   const agentKey: string = made.json.key;
-  const check = await ask('/v1/checks', {
-    method: 'POST',
-    body: {
-      checkType: 'URL',
-      name: 'Shop',
-      request: { url: 'http://127.0.0.1/' },
-      privateLocations: [slug],
-    },
-  });
-  const checkId: string = check.json.id;
+  const checkId = await checkAt(ask, slug);
   const agent = (path: string, body?: unknown, more: Ask = {}) =>
     app.ask(path, {
       key: agentKey,
@@ -189,6 +234,15 @@ async function makeParty(app: ServiceApp, accountId: string, key: string): Promi
     checkId,
     ask,
     agent,
+    async storeResult(id, location = slug) {
+      await store.query(
+        `insert into check_results (check_id, account_id, id, result_type, slot, created_at,
+           has_failures, has_errors, run_location, check_type, body)
+         values ($1, $2, $3, 'FINAL', now(), now(), true, false, $4, 'URL', '{}')`,
+        [checkId, accountId, id, location],
+      );
+    },
+    neighbour: (other) => partyAt(parts, other, async () => checkId),
     begin: (content, fields = {}, at = app) =>
       at.ask('/agent/v1/artifacts', {
         key: agentKey,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
 import { createS3Store } from '../../../src/service/artifacts/s3.ts';
-import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/features/artifacts.ts';
+import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/features/artifact-uploads.ts';
 import { artifactUploadSchema, completionPath, partPath } from '../../../src/wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
 import { forever, newContent } from '../artifact-content.ts';
@@ -180,22 +180,12 @@ export function artifactUploads(server: () => ArtifactServer): void {
     });
 
     it('are for results of checks of the account, made at the own location', async () => {
-      const { mine, theirs, store } = service();
+      const { mine, theirs } = service();
       const content = newContent(10);
       expect((await mine.begin(content, { checkId: theirs.checkId })).status).toBe(404);
       expect((await mine.begin(content, { checkId: 'no-such-check' })).status).toBe(404);
-      await store.query('select make_result_partitions(current_date, current_date)');
-      for (const [id, location] of [
-        ['result-here', mine.slug],
-        ['result-there', 'elsewhere'],
-      ]) {
-        await store.query(
-          `insert into check_results (check_id, account_id, id, result_type, slot, created_at,
-             has_failures, has_errors, run_location, check_type, body)
-           values ($1, $2, $3, 'FINAL', now(), now(), true, false, $4, 'URL', '{}')`,
-          [mine.checkId, mine.accountId, id, location],
-        );
-      }
+      await mine.storeResult('result-here');
+      await mine.storeResult('result-there', 'elsewhere');
       expect((await mine.begin(content, { resultId: 'result-here' })).status).toBe(200);
       expect((await mine.begin(content, { resultId: 'result-there' })).status).toBe(404);
     });

@@ -2,7 +2,10 @@ import { describe } from 'vitest';
 import type { DatabaseKind } from '../databases.ts';
 import { artifactCleanUps } from './artifact-clean-ups.ts';
 import { artifactDownloads } from './artifact-downloads.ts';
+import { artifactLocations } from './artifact-locations.ts';
+import { artifactQuotas } from './artifact-quotas.ts';
 import { useArtifactServer } from './artifact-service.ts';
+import { artifactUpgrades } from './artifact-upgrades.ts';
 import { artifactUploads, hostileArtifacts } from './artifact-uploads.ts';
 
 /** Artifacts through the agents' routes and those of users, on real files. */
@@ -11,7 +14,10 @@ export function artifactsSuite(kind: DatabaseKind): void {
     const server = useArtifactServer(kind);
     artifactUploads(server);
     hostileArtifacts(server);
+    artifactLocations(server);
+    artifactQuotas(server);
     artifactDownloads(server);
     artifactCleanUps(server);
   });
+  describe(`on ${kind}`, () => artifactUpgrades(kind));
 }

@@ -10,6 +10,7 @@ import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
+import type { CheckResult } from '../../../src/model/result.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { DEFAULT_PART_BYTES } from '../../../src/service/artifacts/port.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../src/wire/v1/limits.ts';
@@ -25,6 +26,7 @@ import { databasesToTest } from '../../support/nightly.ts';
 import { watchMemory } from '../../support/process-memory.ts';
 import { runHarness } from '../../support/run-harness.ts';
 import { download } from '../../support/service-suites/artifact-service.ts';
+import { resultOfRun } from '../../support/service-suites/results-harness.ts';
 import { openTestSpool } from '../../support/spool.ts';
 import { lacking } from '../../support/system-needs.ts';
 import { listening } from '../../support/tcp-servers.ts';
@@ -47,7 +49,9 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   `artifacts, on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
     it('150 MB over a line that is cut five times arrive whole, and memory does not grow with them', async () => {
-      const { service, key, checkId } = await deploy(kind);
+      const { service, key, slug, checkId } = await deploy(kind);
+      const result = resultOfRun({ checkId, runLocation: slug, slot: Date.now() });
+      await bringResult(service, key, result);
       const folder = makeTestFolder();
       const relay = await cuttingRelay(service.port);
       const dataDir = join(folder, 'agent');
@@ -63,7 +67,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       const memory = { agent: watchMemory(agent.pid), service: watchMemory(service.pid) };
       const before = relay.passedBytes;
       relay.cutAfter(CUTS);
-      const { added, end } = await agent.send('large', large);
+      const { added, end } = await agent.send(result.id, large);
       expect([end, relay.cuts]).toEqual(['sent', CUTS.length]);
       const again = relay.passedBytes - before - MAX_ARTIFACT_BYTES;
       // Of each cut, no more than the part that was cut goes over the line again.
@@ -76,7 +80,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       };
       expect(growth.agent).toBeLessThan(MAX_GROWTH_BYTES);
       expect(growth.service).toBeLessThan(MAX_GROWTH_BYTES);
-      const listed = await service.ask(`/v1/check-results/${checkId}/large/artifacts`);
+      const listed = await service.ask(`/v1/check-results/${checkId}/${result.id}/artifacts`);
       expect(listed.json).toMatchObject([{ sha256, bytes: MAX_ARTIFACT_BYTES, url: asset }]);
     });
 
@@ -197,6 +201,17 @@ async function deploy(kind: DatabaseKind, { url = 'http://127.0.0.1:9/' } = {}) 
     request: { method: 'GET', url },
   });
   return { service, key, slug, checkId };
+}
+
+/** Artifacts are shown once their result is stored. */
+async function bringResult(service: RunningService, key: string, result: CheckResult) {
+  const { json } = await service.ask(PATHS.results, {
+    method: 'POST',
+    key,
+    headers: { 'x-agent-protocol': '1' },
+    body: { agentId: 'agent-1', epoch: 1, results: [result], missed: [] },
+  });
+  expect(json).toEqual({ accepted: [result.id], rejected: [] });
 }
 
 async function failingTarget(body: string): Promise<{ readonly url: string }> {

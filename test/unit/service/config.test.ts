@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEFAULT_ARTIFACT_LIMITS } from '../../../src/service/artifacts/artifacts-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 
 const FIRST_KEY = `vk_${'0f'.repeat(16)}`;
@@ -22,7 +23,7 @@ describe('the configuration of the service', () => {
       publicUrl: null,
       plansFile: null,
       staticIpv6s: [],
-      artifacts: { s3: null },
+      artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       trustedProxies: [],
@@ -67,7 +68,7 @@ describe('the configuration of the service', () => {
       publicUrl: 'https://vedette.example.org/in',
       plansFile: '/etc/plans.yaml',
       staticIpv6s: ['2001:db8::/32', '2001:db8::7'],
-      artifacts: { s3: null },
+      artifacts: { s3: null, limits: DEFAULT_ARTIFACT_LIMITS },
       delivery: { smtp: null, sms: null, deny: expect.any(Array) },
       rootCause: { model: null },
       trustedProxies: ['10.0.0.0/8', '192.0.2.7'],

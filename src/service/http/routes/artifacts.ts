@@ -43,6 +43,8 @@ export function artifactsRoutes(features: {
         schema: {
           tags: TAGS,
           summary: 'List the artifacts of a check result, by name',
+          description:
+            'What agents of the location that ran it uploaded; none before the result is stored.',
           params: z.object({ checkId: z.string().regex(CHECK_ID), resultId: wireId }),
           response: { 200: z.array(response) },
         },
@@ -74,7 +76,7 @@ export function artifactsRoutes(features: {
           tags: TAGS,
           summary: 'Download an artifact',
           description:
-            'The file as it was uploaded. Takes a Range header with one range, with If-Range, and If-None-Match.',
+            'The file as it was uploaded; 404 before its result is stored. Takes a Range header with one range, with If-Range, and If-None-Match.',
           params,
           response: {
             200: { description: 'All of the file.', content: FILE },

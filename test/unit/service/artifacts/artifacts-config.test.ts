@@ -10,6 +10,7 @@ import {
 import { silentLog } from '../../../support/databases.ts';
 import { makeTempFolder } from '../../../support/temp-folder.ts';
 
+const GIB = 1024 ** 3;
 const deps = { clock: systemClock, log: silentLog() };
 
 function temporaryFolders(): readonly string[] {
@@ -18,7 +19,17 @@ function temporaryFolders(): readonly string[] {
 
 describe('the settings of artifacts', () => {
   it('need nothing', () => {
-    expect(readArtifactsConfig({ S3_BUCKET: ' ', AWS_REGION: 'x' })).toEqual({ s3: null });
+    expect(readArtifactsConfig({ S3_BUCKET: ' ', AWS_REGION: 'x' })).toEqual({
+      s3: null,
+      limits: { accountBytes: 100 * GIB, locationBytes: 25 * GIB },
+    });
+  });
+
+  it('take limits, with a bucket or without', () => {
+    const env = { ARTIFACTS_MAX_GIB: '7', ARTIFACTS_MAX_GIB_PER_LOCATION: '3' };
+    const limits = { accountBytes: 7 * GIB, locationBytes: 3 * GIB };
+    expect(readArtifactsConfig(env)).toEqual({ s3: null, limits });
+    expect(readArtifactsConfig({ ...env, S3_BUCKET: 'files' }).limits).toEqual(limits);
   });
 
   it('take a bucket alone', () => {
@@ -57,6 +68,11 @@ describe('the settings of artifacts', () => {
   });
 
   it.each([
+    [{ ARTIFACTS_MAX_GIB: '0' }, 'ARTIFACTS_MAX_GIB is "0"; it must be a whole number from 1 to'],
+    [
+      { ARTIFACTS_MAX_GIB_PER_LOCATION: '1.5' },
+      'ARTIFACTS_MAX_GIB_PER_LOCATION is "1.5"; it must be a whole number',
+    ],
     [{ S3_BUCKET: 'a/b' }, 'S3_BUCKET is "a/b"; it must be the name of a bucket'],
     [{ S3_BUCKET: 'files', S3_PREFIX: '../' }, 'S3_PREFIX is "../"'],
     [{ S3_BUCKET: 'files', S3_ENDPOINT: 'minio:9000' }, 'S3_ENDPOINT is "minio:9000"'],
