@@ -33,6 +33,8 @@ export interface AppParts {
   readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
+  /** Polls of agents refused since the start, by reason; left out for none. */
+  readonly agentRefusals?: Readonly<Record<string, number>>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly inFlight: InFlight;
@@ -87,7 +89,11 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   });
   app.server.maxConnections = MAX_CONNECTIONS;
 
-  const metrics = createServiceMetrics({ version: VERSION, inFlight: () => inFlight.size });
+  const metrics = createServiceMetrics({
+    version: VERSION,
+    inFlight: () => inFlight.size,
+    agentRefusals: parts.agentRefusals ?? {},
+  });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));
   addObservation(app, { clock, log, metrics, inFlight, stopping });

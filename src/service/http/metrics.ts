@@ -35,6 +35,8 @@ export interface ServiceMetrics {
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
+  /** By reason, as far as they are counted by now. */
+  readonly agentRefusals: Readonly<Record<string, number>>;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -57,6 +59,18 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.set(options.inFlight());
+    },
+  });
+  new Counter({
+    name: 'vedette_service_agents_refused_total',
+    help: 'Polls of agents refused by reason: too_many_agents (MAX_AGENTS_PER_LOCATION) or ended (by an operator).',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(options.agentRefusals)) {
+        this.inc({ reason }, count);
+      }
     },
   });
   new Gauge({

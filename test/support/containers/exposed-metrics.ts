@@ -20,7 +20,11 @@ const OVER_COUNTERS = new Set(['rate', 'irate', 'increase', 'resets']);
 
 /** Every series by its name, parts of histograms among them, and Prometheus' own `up`. */
 export function exposedMetrics(): ReadonlyMap<string, Exposed> {
-  const service = createServiceMetrics({ version: '1', inFlight: () => 0 }).registry;
+  const service = createServiceMetrics({
+    version: '1',
+    inFlight: () => 0,
+    agentRefusals: {},
+  }).registry;
   const process = new Registry();
   collectDefaultMetrics({ register: process });
   const all = new Map<string, Exposed>([['up', { type: 'gauge', labels: TARGET_LABELS }]]);
