@@ -60,6 +60,18 @@ export async function forgetOldestAgents(
   );
 }
 
+/** Whether the location has such an agent, or had it lately. */
+export async function isKnownAgent(
+  sql: Sql,
+  { locationId, id }: { readonly locationId: string; readonly id: string },
+): Promise<boolean> {
+  const rows = await sql.query('select from agents where location_id = $1 and id = $2', [
+    locationId,
+    id,
+  ]);
+  return rows.length > 0;
+}
+
 export interface LiveAgent {
   readonly id: string;
   readonly epoch: number;
