@@ -10,6 +10,7 @@ import {
 import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
+import { MAX_CONCURRENCY } from '../wire/v1/limits.ts';
 import { ACCOUNT_VARIABLES } from './account-config.ts';
 import {
   ARTIFACT_VARIABLES,
@@ -21,6 +22,11 @@ import {
   type DeliveryConfig,
   readDeliveryConfig,
 } from './features/alerts/delivery/delivery-config.ts';
+import {
+  type AgentLimits,
+  DEFAULT_AGENT_LIMITS,
+  MAX_KNOWN_AGENTS,
+} from './features/assignment/agent-limits.ts';
 import {
   ROOT_CAUSE_VARIABLES,
   type RootCauseConfig,
@@ -46,6 +52,8 @@ export interface ServiceConfig {
   readonly rateLimitPerMinute: number;
   /** How long an agent may be silent before its checks are given to others. */
   readonly leaseMs: number;
+  /** How far the agents of a location are believed. */
+  readonly agentLimits: AgentLimits;
   /** Whole days for which results and artifacts are kept, beside today's. */
   readonly retentionDays: number;
   /** An admin key to be made with the first account, where there is none yet; null for none. */
@@ -76,6 +84,7 @@ const MAX_RATE = 1_000_000;
 const MIN_LEASE_SECONDS = 3;
 const MAX_LEASE_SECONDS = 3600;
 const MAX_RETENTION_DAYS = 3650;
+const { perLocation: DEFAULT_AGENTS, concurrency: DEFAULT_CONCURRENCY } = DEFAULT_AGENT_LIMITS;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
@@ -173,6 +182,26 @@ export const SERVICE_VARIABLES = {
     secret: false,
     parse: wholeNumber(MIN_LEASE_SECONDS, MAX_LEASE_SECONDS),
   }),
+  maxAgentsPerLocation: variable<number>({
+    name: 'MAX_AGENTS_PER_LOCATION',
+    default: String(DEFAULT_AGENTS),
+    whenUnset: DEFAULT_AGENTS,
+    meaning:
+      'How many agents a private location may have at once. The polls of one more are refused, and those that are there stay.',
+    allowed: `a whole number from 1 to ${MAX_KNOWN_AGENTS}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_KNOWN_AGENTS),
+  }),
+  maxAgentConcurrency: variable<number>({
+    name: 'MAX_AGENT_CONCURRENCY',
+    default: String(DEFAULT_CONCURRENCY),
+    whenUnset: DEFAULT_CONCURRENCY,
+    meaning:
+      "How much of an agent's JOB_CONCURRENCY counts, at most, for its share of its location's checks.",
+    allowed: `a whole number from 1 to ${MAX_CONCURRENCY}`,
+    secret: false,
+    parse: wholeNumber(1, MAX_CONCURRENCY),
+  }),
   retentionDays: variable<number>({
     name: 'RETENTION_DAYS',
     default: '30',
@@ -239,6 +268,10 @@ export function loadServiceConfig(env: Environment): ServiceConfig {
     shutdownGraceMs: readVariable(env, variables.shutdownGraceSeconds) * 1000,
     rateLimitPerMinute: readVariable(env, variables.rateLimitPerMinute),
     leaseMs: readVariable(env, variables.leaseSeconds) * 1000,
+    agentLimits: {
+      perLocation: readVariable(env, variables.maxAgentsPerLocation),
+      concurrency: readVariable(env, variables.maxAgentConcurrency),
+    },
     retentionDays: readVariable(env, variables.retentionDays),
     firstApiKey: readVariable(env, variables.firstApiKey),
     encryptionKeys: readVariable(env, variables.encryptionKeys),

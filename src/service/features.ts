@@ -15,6 +15,7 @@ import { type Analytics, createAnalytics } from './features/analytics/analytics.
 import { keepRunMetrics } from './features/analytics/follow-finals.ts';
 import { type ApiKeys, createApiKeys } from './features/api-keys.ts';
 import { type Artifacts, createArtifacts } from './features/artifacts.ts';
+import { DEFAULT_AGENT_LIMITS } from './features/assignment/agent-limits.ts';
 import { createAssigner } from './features/assignment/assigner.ts';
 import type { LocationWake } from './features/assignment/location-wake.ts';
 import { type CheckGroups, createCheckGroups } from './features/check-groups.ts';
@@ -100,6 +101,7 @@ export interface FeatureParts {
   /** What encrypts secrets that are stored; null where there is no key. */
   readonly secrets: SecretBox | null;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
+    readonly agentLimits?: ServiceConfig['agentLimits'];
     readonly publicUrl?: string | null;
     /** Left out, the defaults hold. */
     readonly artifacts?: { readonly limits: ArtifactLimits };
@@ -113,7 +115,7 @@ export interface FeatureParts {
 export function createFeatures(given: FeatureParts): Features {
   const { store, log } = given;
   const parts = { ...given, allowance: createAllowance(given.plans) };
-  const { leaseMs, retentionDays } = parts.config;
+  const { leaseMs, agentLimits = DEFAULT_AGENT_LIMITS, retentionDays } = parts.config;
   const partitions = createResultPartitions({ ...parts, retentionDays });
   const variables = createVariables(parts);
   const checkVariables = createCheckVariables(parts);
@@ -125,7 +127,7 @@ export function createFeatures(given: FeatureParts): Features {
     limits: parts.config.artifacts?.limits ?? DEFAULT_ARTIFACT_LIMITS,
   });
   const missedSlots = createMissedSlots({ ...parts, retentionDays });
-  const assigner = createAssigner(parts);
+  const assigner = createAssigner({ ...parts, agentLimits });
   const agentClocks = createAgentClocks(parts);
   const clientCertificates = createClientCertificates(parts);
   const maintenanceWindows = createMaintenanceWindows(parts);
@@ -181,6 +183,7 @@ export function createFeatures(given: FeatureParts): Features {
       checkRuns,
       checkVariables,
       leaseMs,
+      agentLimits,
       settingsOf: async (sql, accountId) => ({
         settings: {
           clientCertificates: await clientCertificates.forAgents(sql, accountId),

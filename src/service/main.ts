@@ -90,6 +90,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     config,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
+    agentRefusals: features.agents.refusals,
     routes: apiRoutes(features, stop.stopping),
     agentClocks: features.agentClocks,
     inFlight,

@@ -196,10 +196,11 @@ export function failing(
   status: number,
   message = 'no',
   headers: Readonly<Record<string, string>> = {},
+  attributes: Readonly<Record<string, unknown>> = {},
 ): Script {
   return async (request, response) => {
     await read(request);
-    json(response, status, errorBody(status, message), headers);
+    json(response, status, errorBody(status, message, attributes), headers);
   };
 }
 

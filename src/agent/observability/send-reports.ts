@@ -37,9 +37,11 @@ export async function sendReports(
     schema: errorsAnswerSchema,
   });
   if (answer.ok) return { isSettled: true, waitMs: 0, problem: null };
-  const { kind, message, retryAfterMs } = answer.fault;
+  const { kind, message, retryAfterMs, attributes } = answer.fault;
+  // Its first poll is still to come, or is refused for now.
+  const isEarly = attributes.reason === 'unknown_agent';
   return {
-    isSettled: REACTIONS[kind] === 'drop',
+    isSettled: REACTIONS[kind] === 'drop' && !isEarly,
     waitMs: retryAfterMs ?? 0,
     problem: message,
   };

@@ -69,6 +69,16 @@ export class AssignedChecks {
     this.#assignments = new Map(assignments.map((one) => [one.check.id, one]));
   }
 
+  /** Nothing is to be run any more. Returns whether the set is another one now. */
+  clear(): boolean {
+    const changed = this.#assignments.size > 0;
+    this.#draft = null;
+    this.#assignments = new Map();
+    this.#refusals = new Map();
+    this.#unanswered = new Map();
+    return changed;
+  }
+
   get location(): string {
     return this.#location;
   }

@@ -2,9 +2,11 @@ import type { Logger } from '../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../wire/v1/error-answer.ts';
 import type { ServiceFault, ServiceFaultKind } from '../upload/service-faults.ts';
 
-/** All but the agent's own stopping. */
-export interface PollFault extends ServiceFault {
-  readonly kind: Exclude<ServiceFaultKind, 'stopped'>;
+/** What a poll can fail of: all but the agent's own stopping. */
+type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';
+
+export interface PollFault extends Omit<ServiceFault, 'kind'> {
+  readonly kind: PollFaultKind;
 }
 
 /** What the poller does about a poll that failed. */
@@ -22,14 +24,16 @@ export interface PollReaction {
  * - `unauthorized`: the key may be rotated under the agent, in the service or in API_KEY_FILE.
  * - `mismatch`: one of the two has to be upgraded, which takes people.
  * - `refused`: what was asked is wrong in the service's eyes, so the agent asks for all anew.
+ * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
  */
-export const POLL_REACTIONS: Readonly<Record<PollFault['kind'], PollReaction>> = {
+export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
   offline: { delayMs: null, keepsPage: true, level: 'warn' },
   busy: { delayMs: null, keepsPage: true, level: 'warn' },
   failed: { delayMs: null, keepsPage: false, level: 'warn' },
   unauthorized: { delayMs: 60_000, keepsPage: false, level: 'error' },
   mismatch: { delayMs: 300_000, keepsPage: false, level: 'error' },
   refused: { delayMs: null, keepsPage: false, level: 'error' },
+  ended: { delayMs: 300_000, keepsPage: false, level: 'error' },
 };
 
 /** Past this a service that asks for patience is asked again all the same. */
@@ -46,7 +50,7 @@ export class PollFaults {
   readonly #backoffMs: BackoffMs;
   #failures = 0;
   /** What the log was last told to be wrong; null since the last good answer. */
-  #told: ServiceFaultKind | null = null;
+  #told: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
     this.#log = log;
@@ -71,10 +75,11 @@ export class PollFaults {
     if (this.#told !== fault.kind) {
       const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
-      this.#log[level](
-        details,
-        `the service cannot be asked for checks, those from before go on: ${fault.message}`,
-      );
+      const effect =
+        fault.kind === 'ended'
+          ? 'this agent runs no checks, and asks for some every few minutes'
+          : 'the service cannot be asked for checks, those from before go on';
+      this.#log[level](details, `${effect}: ${fault.message}`);
     }
     this.#told = fault.kind;
 
@@ -84,6 +89,11 @@ export class PollFaults {
     const askedMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
     return Math.max(wholeMs / 2, askedMs) + (Math.random() * wholeMs) / 2;
   }
+}
+
+/** An operator ended this agent. */
+export function isEnded({ status, attributes }: ServiceFault): boolean {
+  return status === 409 && attributes.reason === 'ended';
 }
 
 /** Another process has taken the place of the agent with this id: it has a copy of its DATA_DIR. */

@@ -18,7 +18,7 @@ import type { AssignedChecks } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import type { CheckListener } from './check-source.ts';
 import { OneOffs } from './one-offs.ts';
-import { type BackoffMs, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
+import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
 import { ServiceClock } from './service-clock.ts';
 
 const RELEASE_TIMEOUT_MS = 5_000;
@@ -59,6 +59,7 @@ export interface PollerOptions {
  * | is a page with more behind it | it goes into the draft; the next page is asked for at once |
  * | is the last page | the set and its runs are told, the revision counts, the next poll follows |
  * | is a fault | what POLL_REACTIONS says, and the set goes on as it is |
+ * | says that the agent was ended | the set is empty from then on, and polls go on every few minutes |
  */
 export class Poller {
   readonly oneOffs = new OneOffs();
@@ -145,7 +146,7 @@ export class Poller {
       const fault = answer.ok ? await this.#take(answer.value, listener, signal) : answer.fault;
       if (fault?.kind === 'stopped') return;
       if (fault !== null) {
-        await sleep(clock, this.#react(fault), signal);
+        await sleep(clock, this.#react(fault, listener), signal);
       } else if (this.#page === null) {
         // A service that has news without end, or does not hold polls, is not pestered.
         const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
@@ -198,7 +199,8 @@ export class Poller {
   ): Promise<ServiceFault | null> {
     const { assigned, store, log } = this.#options;
     this.#leaseMs = page.leaseMs;
-    if (this.#epoch !== 0 && page.epoch !== this.#epoch) {
+    // 0: the service ended it.
+    if (this.#epoch !== 0 && page.epoch !== 0 && page.epoch !== this.#epoch) {
       log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
     }
     this.#epoch = page.epoch;
@@ -249,7 +251,7 @@ export class Poller {
    * @returns milliseconds until the next poll
    * @throws VedetteError of code AGENT_REPLACED
    */
-  #react(fault: ServiceFault): number {
+  #react(fault: ServiceFault, listener: CheckListener): number {
     const { identity, assigned, log } = this.#options;
     const { kind } = fault;
     if (kind === 'stopped') return 0;
@@ -266,7 +268,18 @@ export class Poller {
       assigned.discard();
     }
     if (kind === 'refused') this.#revision = 0;
-    return this.#faults.delayAfter({ ...fault, kind });
+    if (!isEnded(fault)) return this.#faults.delayAfter({ ...fault, kind });
+    this.#stopChecks(listener);
+    return this.#faults.delayAfter({ ...fault, kind: 'ended' });
+  }
+
+  /** Others have the checks, or nobody is to run them. Also after a restart without the service. */
+  #stopChecks(listener: CheckListener): void {
+    const { assigned, store } = this.#options;
+    this.#epoch = 0;
+    if (!assigned.clear()) return;
+    store.changed();
+    listener.onChecks(assigned.set);
   }
 
   #logRefused(refused: readonly Refusal[]): void {

@@ -1,11 +1,12 @@
 import type { ErrorsAnswer, ErrorsRequest } from '../../wire/v1/error-report.ts';
-import { notFound } from '../errors.ts';
+import { conflict, notFound } from '../errors.ts';
 import {
   type AgentError,
   insertAgentErrors,
   listAgentErrors,
   trimAgentErrors,
 } from '../store/agent-errors.ts';
+import { isKnownAgent } from '../store/agents.ts';
 import type { Store } from '../store/port.ts';
 import { findPrivateLocation } from '../store/private-locations.ts';
 import type { AgentCaller } from './location-keys.ts';
@@ -15,10 +16,17 @@ export type { AgentError } from '../store/agent-errors.ts';
 
 /** Of each location the newest ones. */
 export const MAX_AGENT_ERRORS = 1_000;
+/** Of each agent the newest ones, so that one alone does not push out those of all others. */
+export const MAX_ERRORS_AN_AGENT = 100;
 
 /** The agents' own errors: external observability (SEMANTICS 4). */
 export interface AgentErrors {
-  /** Older ones of the location make way. */
+  /**
+   * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, of the location past MAX_AGENT_ERRORS.
+   *
+   * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
+   *   agent: whoever has its key could make up any number of them
+   */
   take(caller: AgentCaller, request: ErrorsRequest): Promise<ErrorsAnswer>;
   /** Newest first. */
   list(accountId: string, locationId: string, page: Page): Promise<readonly AgentError[]>;
@@ -28,13 +36,23 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
   return {
     async take({ accountId, locationId }, { reports, ...agent }) {
       if (reports.length === 0) return { stored: 0 };
+      const { agentId } = agent;
+      if (!(await isKnownAgent(store, { locationId, id: agentId }))) {
+        throw conflict(
+          `Agent ${agentId} has to be one of the location's agents before it reports errors: it becomes one by its first poll that is not refused`,
+          { reason: 'unknown_agent' },
+        );
+      }
       const errors = reports.map(({ firstAt, lastAt, ...error }) => ({
         ...error,
         firstAtMs: firstAt,
         lastAtMs: lastAt,
       }));
       const stored = await insertAgentErrors(store, { accountId, locationId, ...agent, errors });
-      await trimAgentErrors(store, { accountId, locationId, keep: MAX_AGENT_ERRORS });
+      const location = { accountId, locationId };
+      // The agent's own first, which may leave nothing to be done for the others'.
+      await trimAgentErrors(store, { ...location, agentId, keep: MAX_ERRORS_AN_AGENT });
+      await trimAgentErrors(store, { ...location, agentId: null, keep: MAX_AGENT_ERRORS });
       return { stored };
     },
 

@@ -1,18 +1,26 @@
 import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
 import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS, pollHoldMs } from '../../wire/v1/limits.ts';
 import type { LocationSettings, PollRequest, PollResponse } from '../../wire/v1/poll.ts';
 import type { ReleaseRequest, ReleaseResponse } from '../../wire/v1/release.ts';
 import { badToken, invalid, notFound } from '../errors.ts';
-import { type Renewal, renewLeases } from '../store/agent-leases.ts';
+import { allowAgent, type Renewal, renewLeases } from '../store/agent-leases.ts';
 import { readStandings, type Standing } from '../store/agent-share.ts';
 import { type KnownAgent, listAgents } from '../store/agents.ts';
+import { lockAssignments } from '../store/assignment-lock.ts';
 import type { Sql, Store } from '../store/port.ts';
 import { findPrivateLocation } from '../store/private-locations.ts';
+import {
+  type AgentLimits,
+  countedConcurrency,
+  DEFAULT_AGENT_LIMITS,
+} from './assignment/agent-limits.ts';
+import { AgentRefusals, type RefusalReason } from './assignment/agent-refusals.ts';
 import { gathered } from './assignment/gathered.ts';
-import { holdLease, type Lease, releaseLease, replaced } from './assignment/lease.ts';
+import { endAgent, holdLease, type Lease, releaseLease, replaced } from './assignment/lease.ts';
 import type { LocationWake } from './assignment/location-wake.ts';
 import { pageMarkerOf } from './assignment/page-marker.ts';
 import { deltaOf, firstPage, furtherPage, type ToldChecks } from './assignment/told-checks.ts';
@@ -23,15 +31,16 @@ import { bodyProblem } from './input-problems.ts';
 import type { AgentCaller } from './location-keys.ts';
 import { type Page, rangeOf } from './paging.ts';
 
-export type { KnownAgent } from '../store/agents.ts';
-
 export interface AgentsParts {
   readonly store: Store;
   readonly clock: Clock;
+  readonly log: Logger;
   readonly wake: LocationWake;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
   readonly leaseMs: number;
+  /** Left out, DEFAULT_AGENT_LIMITS. */
+  readonly agentLimits?: AgentLimits;
   /** What holds for all checks of the account's locations. */
   readonly settingsOf: (sql: Sql, accountId: string) => Promise<ToldSettings>;
   /** Takes the account's secrets out of a text of its agents. */
@@ -49,13 +58,37 @@ export interface Agents {
    * One poll, which renews the lease. It is held until something changes for the agent, at most
    * `pollHoldMs(leaseMs)`, and ends at once when the signal aborts, with what there is.
    *
-   * @throws ServiceError 409 with the attribute `reason` `replaced` where another process has the
-   *   agent's lease by now; 400 for a page marker that is none; 401 where the location is gone
+   * An ended agent that believes to hold a lease is told first that it has no check any more: agents of
+   * the release before would run theirs on at any error.
+   *
+   * @throws ServiceError 409 with the attribute `reason`: `replaced` where another process has the
+   *   agent's lease by now, `too_many_agents` where the location has no place for it, `ended` where an
+   *   operator ended it; 400 for a page marker that is none; 401 where the location is gone
    */
   poll(caller: AgentCaller, request: PollRequest, signal: AbortSignal): Promise<PollResponse>;
   release(caller: AgentCaller, request: ReleaseRequest): Promise<ReleaseResponse>;
-  /** Those that came first, first; also those that are gone, for a month. */
-  list(accountId: string, locationId: string, page: Page): Promise<readonly KnownAgent[]>;
+  /** Those that came first, first; also those that are gone, for a month, and those that were ended. */
+  list(accountId: string, locationId: string, page: Page): Promise<readonly ListedAgent[]>;
+  /**
+   * Ends an agent: its checks move at once, and its polls are refused until it is allowed again. Its
+   * results are still taken in. Done again, it changes nothing.
+   *
+   * @throws ServiceError 404 where the location or the agent is not there
+   */
+  end(accountId: string, locationId: string, agentId: string): Promise<void>;
+  /**
+   * Lets an ended agent poll again; one that was not ended stays as it is.
+   *
+   * @throws ServiceError 404 where the location or the agent is not there
+   */
+  allow(accountId: string, locationId: string, agentId: string): Promise<void>;
+  /** Polls refused since the start, by reason. */
+  readonly refusals: Readonly<Record<RefusalReason, number>>;
+}
+
+export interface ListedAgent extends KnownAgent {
+  /** What of its concurrency counts for its share. */
+  readonly countedConcurrency: number;
 }
 
 /** Of the JSON of one-offs in an answer. */
@@ -80,6 +113,8 @@ interface Found {
 
 export function createAgents(parts: AgentsParts): Agents {
   const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf, scrubberOf } = parts;
+  const limits = parts.agentLimits ?? DEFAULT_AGENT_LIMITS;
+  const refusals = new AgentRefusals({ ...parts, limits });
   const shelf = { sql: store, checkVariables };
   const toldRuns = new ToldRuns();
   const renew = gathered((locationId, renewals: readonly Renewal[]) =>
@@ -139,6 +174,20 @@ export function createAgents(parts: AgentsParts): Agents {
     };
   };
 
+  /** The last answer under its lease to an agent that was ended. */
+  const withoutChecks = ({ slug, proxyUrl }: Standing): PollResponse => ({
+    revision: 0,
+    full: true,
+    upsert: [],
+    remove: [],
+    nextPage: null,
+    epoch: 0,
+    leaseMs,
+    serverTime: clock.wallMs(),
+    location: { slug, proxyUrl, ...UNTOLD },
+    runs: [],
+  });
+
   /** null where it does not fit into one answer. */
   const changedSince = async (
     who: LeaseHolder,
@@ -195,6 +244,7 @@ export function createAgents(parts: AgentsParts): Agents {
         const isLast = leftMs <= 0 || signal.aborted;
         const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
         const found = await look(poll, isLast);
+        if (found.standing.ended) return withoutChecks(found.standing);
         if (found.isNews || isLast) return await answer(poll, found);
         await woken;
       }
@@ -223,13 +273,22 @@ export function createAgents(parts: AgentsParts): Agents {
       if (request.page !== null && marker === null) {
         throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
       }
-      const lease = await holdLease({ store, renew, leaseMs }, caller, request);
       const { agentId, done } = request;
+      const lease = await holdLease({ store, renew, leaseMs, limits }, caller, request);
+      if (typeof lease === 'string') {
+        // In the middle of its pages, an answer would end the draft that the pages before began.
+        const believesInLease = request.epoch > 0 && marker === null;
+        if (lease !== 'ended' || !believesInLease) {
+          throw refusals.refuse(lease, { locationId, agentId });
+        }
+        return withoutChecks(await standingIn(locationId, agentId));
+      }
       const who = { accountId, locationId, agentId, epoch: lease.epoch };
       if (done.length > 0) await checkRuns.close(store, who, done);
       const poll = { who, request, lease };
       if (marker === null) return hold(poll, signal);
       const standing = await readStanding(who, request);
+      if (standing.ended) throw refusals.refuse('ended', who);
       const checks = await furtherPage(shelf, who, marker, lease.epoch);
       const runs = await claimed(who, standing);
       return answer(poll, { standing, checks, runs, isNews: true });
@@ -244,11 +303,35 @@ export function createAgents(parts: AgentsParts): Agents {
     },
 
     async list(accountId, locationId, page) {
-      const location = await findPrivateLocation(store, { accountId, id: locationId });
-      if (location === null) throw notFound('private location');
-      return listAgents(store, { accountId, locationId, ...rangeOf(page) });
+      await requireLocation(store, accountId, locationId);
+      const found = await listAgents(store, { accountId, locationId, ...rangeOf(page) });
+      return found.map((agent) => ({
+        ...agent,
+        countedConcurrency: countedConcurrency(agent.concurrency, limits),
+      }));
     },
+
+    end: (accountId, locationId, id) =>
+      store.transaction(async (tx) => {
+        await requireLocation(tx, accountId, locationId);
+        // Its poll may be about to take a lease.
+        await lockAssignments(tx, { locationId, whenBusy: 'wait' });
+        if (!(await endAgent(tx, { locationId, id }))) throw notFound('agent');
+      }),
+
+    async allow(accountId, locationId, id) {
+      await requireLocation(store, accountId, locationId);
+      if (!(await allowAgent(store, { locationId, id }))) throw notFound('agent');
+    },
+
+    refusals: refusals.counts,
   };
+}
+
+async function requireLocation(sql: Sql, accountId: string, id: string): Promise<void> {
+  if ((await findPrivateLocation(sql, { accountId, id })) === null) {
+    throw notFound('private location');
+  }
 }
 
 function unchanged(revision: number): ToldChecks {

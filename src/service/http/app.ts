@@ -36,6 +36,8 @@ export interface AppParts {
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
   readonly agentClocks: Pick<AgentClocks, 'deferredRecords'>;
+  /** Polls of agents refused since the start, by reason; left out for none. */
+  readonly agentRefusals?: Readonly<Record<string, number>>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly inFlight: InFlight;
@@ -113,6 +115,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     inFlight: () => inFlight.size,
     deferredRecords: () => parts.agentClocks.deferredRecords,
     artifacts: parts.countedArtifacts ?? (() => ({ refused: {}, unclaimed: 0 })),
+    agentRefusals: parts.agentRefusals ?? {},
   });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));

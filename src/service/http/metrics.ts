@@ -49,6 +49,8 @@ export function createServiceMetrics(options: {
   /** Since the start. */
   readonly deferredRecords: () => number;
   readonly artifacts: () => CountedArtifacts;
+  /** By reason, as far as they are counted by now. */
+  readonly agentRefusals: Readonly<Record<string, number>>;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -118,6 +120,18 @@ export function createServiceMetrics(options: {
     collect() {
       this.reset();
       this.inc(options.artifacts().unclaimed);
+    },
+  });
+  new Counter({
+    name: 'vedette_service_agents_refused_total',
+    help: 'Polls of agents refused by reason: too_many_agents (MAX_AGENTS_PER_LOCATION) or ended (by an operator).',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(options.agentRefusals)) {
+        this.inc({ reason }, count);
+      }
     },
   });
   new Gauge({

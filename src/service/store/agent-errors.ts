@@ -81,16 +81,25 @@ export async function insertAgentErrors(
   return stored.length;
 }
 
-/** Keeps the newest ones of a location. */
+/** Keeps the newest ones of a location, or of one agent there. */
 export async function trimAgentErrors(
   sql: Sql,
-  { accountId, locationId, keep }: OfLocation & { readonly keep: number },
+  {
+    accountId,
+    locationId,
+    agentId,
+    keep,
+  }: OfLocation & {
+    /** null for all of the location. */
+    readonly agentId: string | null;
+    readonly keep: number;
+  },
 ): Promise<void> {
+  const own = 'account_id = $1 and location_id = $2 and ($4::text is null or agent_id = $4)';
   await sql.query(
-    `delete from agent_errors where account_id = $1 and location_id = $2 and id <= (
-       select id from agent_errors where account_id = $1 and location_id = $2
-       order by id desc offset $3::integer limit 1)`,
-    [accountId, locationId, keep],
+    `delete from agent_errors where ${own} and id <= (
+       select id from agent_errors where ${own} order by id desc offset $3::integer limit 1)`,
+    [accountId, locationId, keep, agentId],
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
-import type { KnownAgent } from './agents.ts';
+import { HAS_PLACE, type KnownAgent } from './agents.ts';
 import type { Sql } from './port.ts';
 import { jsonText } from './values.ts';
 
@@ -53,7 +53,7 @@ export interface Renewal {
  * one statement for all that come at once.
  *
  * @returns for each whether it was; not where this instance does not hold the lease with this
- *   epoch, or where what it can do has changed
+ *   epoch, where what it can do has changed, or where the agent was ended
  */
 export async function renewLeases(
   sql: Sql,
@@ -70,8 +70,8 @@ export async function renewLeases(
      ), held as materialized (
        select asked.n from agents a join asked on asked.id = a.id
        where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
-         and a.lease_until is not null and a.capabilities = asked.capabilities::jsonb
-         and a.concurrency = asked.concurrency
+         and a.lease_until is not null and a.ended_at is null
+         and a.capabilities = asked.capabilities::jsonb and a.concurrency = asked.concurrency
        order by a.id, asked.n for update of a
      ), renewed as (
        update agents a set version = asked.version,
@@ -108,6 +108,10 @@ export interface HeldLease {
   readonly held: boolean;
   /** Its time is not over. */
   readonly live: boolean;
+  /** The agent is one of those that count towards the location's bound: see `countPlaces`. */
+  readonly hasPlace: boolean;
+  /** An operator ended the agent. */
+  readonly ended: boolean;
 }
 
 /** Until the transaction ends, nobody else changes the agent. */
@@ -117,14 +121,18 @@ export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise
     epoch: number;
     held: boolean;
     live: boolean;
+    has_place: boolean;
+    ended: boolean;
   }>(
     `select instance_id, epoch, lease_until is not null as held,
-       coalesce(lease_until > now(), false) as live
+       coalesce(lease_until > now(), false) as live, ${HAS_PLACE} as has_place,
+       ended_at is not null as ended
      from agents where location_id = $1 and id = $2 for update`,
     [locationId, id],
   );
   if (row === undefined) return null;
-  return { instanceId: row.instance_id, epoch: row.epoch, held: row.held, live: row.live };
+  const { instance_id: instanceId, has_place: hasPlace, epoch, held, live, ended } = row;
+  return { instanceId, epoch, held, live, hasPlace, ended };
 }
 
 /** Renews a lease that `lockAgent` has seen to be held, and notes what its holder is now. */
@@ -181,7 +189,39 @@ export async function endLease(
 }
 
 /**
- * Ends the leases whose time is over, and forgets agents that were not seen for a month.
+ * Ends the agent for good, with its lease, until `allowAgent`. Only where `lockAssignments` holds the
+ * location. One that was ended before stays as it is.
+ *
+ * @returns null where the location has no such agent
+ */
+export async function markAgentEnded(
+  sql: Sql,
+  { locationId, id }: AgentKey,
+): Promise<{ readonly wasHeld: boolean } | null> {
+  const [row] = await sql.query<{ was_held: boolean }>(
+    `with before as materialized (
+       select lease_until is not null as held from agents
+       where location_id = $1 and id = $2 for update
+     )
+     update agents set ended_at = coalesce(ended_at, now()), lease_until = null from before
+     where location_id = $1 and id = $2 returning before.held as was_held`,
+    [locationId, id],
+  );
+  return row === undefined ? null : { wasHeld: row.was_held };
+}
+
+/** @returns false where the location has no such agent */
+export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promise<boolean> {
+  const rows = await sql.query(
+    'update agents set ended_at = null where location_id = $1 and id = $2 returning id',
+    [locationId, id],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends the leases whose time is over, and forgets agents that were not seen for a month; an ended one
+ * is kept, as it would come back as a new one.
  *
  * @returns whose leases ended
  */
@@ -196,7 +236,8 @@ export async function reapAgents(
   );
   await sql.query(
     `delete from agents
-     where location_id = $1 and lease_until is null and last_seen_at < now() - interval '30 days'`,
+     where location_id = $1 and lease_until is null and ended_at is null
+       and last_seen_at < now() - interval '30 days'`,
     [locationId],
   );
   return rows.map(({ id }) => id);

@@ -23,6 +23,8 @@ export interface Standing {
   readonly changedRevision: number;
   /** There are runs beside the plan in the location, of whoever: mostly there are none. */
   readonly openRuns: boolean;
+  /** An operator ended the agent. */
+  readonly ended: boolean;
   /** The agent's lease; null where it has none that anybody knows of. */
   readonly lease: {
     readonly epoch: number;
@@ -46,6 +48,7 @@ type StandingRow = {
   readonly instance_id: string | null;
   readonly held: boolean;
   readonly live: boolean;
+  readonly ended: boolean;
 };
 
 /**
@@ -69,6 +72,7 @@ export async function readStandings(
      )
      select l.*, asked.id as agent_id, a.epoch, a.instance_id,
        a.lease_until is not null as held, coalesce(a.lease_until > now(), false) as live,
+       a.ended_at is not null as ended,
        greatest(
          (select max(g.revision) from assignments g
           where g.location_id = l.id and g.agent_id = asked.id),
@@ -94,6 +98,7 @@ function standingOf(row: StandingRow): Standing {
     pending: row.pending,
     changedRevision: row.changed_revision,
     openRuns: row.open_runs,
+    ended: row.ended,
     lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
   };
 }

@@ -16,7 +16,14 @@ export interface ServiceProcess {
 
 export async function startService({ env }: BenchDatabase): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [...nodeArgs(), MAIN, 'service'], {
-    env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', ...env },
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      // As many as the fan-out is measured with.
+      MAX_AGENTS_PER_LOCATION: '1000',
+      ...env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const ended = once(child, 'exit');

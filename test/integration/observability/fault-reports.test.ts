@@ -197,6 +197,22 @@ describe('errors of the agent', () => {
     expect(service.errors[0]?.reports).toMatchObject([{ count: 2 }]);
   });
 
+  it('wait where the service does not know the agent yet', async () => {
+    const { service, start } = await reportsRig();
+    const { clock, reports, run, due } = start();
+    const unknown = failing(409, 'not yet', {}, { reason: 'unknown_agent' });
+    service.next(PATHS.errors, unknown);
+    run();
+    reports.note(new TypeError('no'));
+    await due();
+    await clock.advance(5_000);
+    await eventually(() => service.count(PATHS.errors) === 1);
+    await due();
+    await clock.advance(MINUTE_MS);
+    await eventually(() => service.errors.length > 0);
+    expect(service.errors[0]?.reports).toMatchObject([{ class: 'TypeError', count: 1 }]);
+  });
+
   it('wait for as long as the service says', async () => {
     const { service, start } = await reportsRig();
     const { clock, reports, run, records, due } = start();

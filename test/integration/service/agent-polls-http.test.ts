@@ -179,6 +179,7 @@ describe('agents over HTTP', () => {
       running: 1,
       queued: 2,
       concurrency: 100,
+      countedConcurrency: 100,
       capabilities: {
         types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
         ipv6: true,
@@ -189,6 +190,7 @@ describe('agents over HTTP', () => {
       lease_until: expect.stringMatching(/^\d{4}-.*Z$/),
       first_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
       last_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      ended_at: null,
     });
     const release = { agentId: 'agent-a', epoch: a.epoch, done: [] };
     expect((await post('/agent/v1/release', release)).json).toEqual({ released: true });

@@ -25,6 +25,7 @@ export function exposedMetrics(): ReadonlyMap<string, Exposed> {
     inFlight: () => 0,
     deferredRecords: () => 0,
     artifacts: () => ({ refused: {}, unclaimed: 0 }),
+    agentRefusals: {},
   }).registry;
   const process = new Registry();
   collectDefaultMetrics({ register: process });

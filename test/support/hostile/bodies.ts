@@ -109,7 +109,7 @@ const BODIES: Readonly<Record<string, Make>> = {
     const times = { firstStartedAt: slot, notBefore: slot };
     return { agentId: 'a', epoch: 1, checkId, slot, sequenceId, retriesMade: 1, ...times };
   },
-  '/agent/v1/errors': () => errorsOf('a', 'word'),
+  '/agent/v1/errors': ({ ids }) => errorsOf(ids.agent ?? '', 'word'),
   '/agent/v1/release': () => ({ agentId: 'a', epoch: 1, done: [] }),
 };
 

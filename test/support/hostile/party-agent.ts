@@ -45,7 +45,7 @@ export async function workAsAgent(ask: AskAs, { mark, prefix, slug, checkId }: A
   }
   await ask('POST', '/agent/v1/errors', errorsOf(agentId, mark));
   await ask('POST', '/agent/v1/release', { agentId, epoch, done: [] });
-  return { result: passed.id, upload };
+  return { agent: agentId, result: passed.id, upload };
 }
 
 /** Of a run that was refused, and before that saw a certificate that is near its end. */

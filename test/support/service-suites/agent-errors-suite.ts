@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { MAX_AGENT_ERRORS } from '../../../src/service/features/agent-errors.ts';
+import type { Store } from '../../../src/service/store/port.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { type Party, useArtifactServer, useParties } from './artifact-service.ts';
 
@@ -23,10 +24,27 @@ const REPORT = {
 const PATH = '/agent/v1/errors';
 const LIST = ({ locationId }: Party) => `/v1/private-locations/${locationId}/agent-errors`;
 
+/** As after a poll of each. */
+async function addAgents(
+  store: Store,
+  { accountId, locationId }: Party,
+  ids: readonly string[],
+): Promise<void> {
+  await store.query(
+    `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
+     select $1, $2, id, '1', 'i', '{}', 1 from unnest($3::text[]) as id`,
+    [accountId, locationId, ids],
+  );
+}
+
 /** Agents' own errors, from their report to the list that users see. */
 export function agentErrorsSuite(kind: DatabaseKind): void {
   describe(`agents' errors on ${kind}`, () => {
     const service = useParties(useArtifactServer(kind));
+    beforeEach(async () => {
+      const { store, mine, theirs } = service();
+      for (const party of [mine, theirs]) await addAgents(store, party, ['agent-1']);
+    });
 
     it('are listed at the location, newest first', async () => {
       const { mine } = service();
@@ -83,10 +101,13 @@ export function agentErrorsSuite(kind: DatabaseKind): void {
       const { mine, theirs, store } = service();
       await theirs.agent(PATH, REPORT);
       const reports = Array.from({ length: 100 }, (_, n) => ({ ...ERROR, count: n + 1 }));
-      for (let n = 0; n < MAX_AGENT_ERRORS / 100; n += 1) {
-        expect((await mine.agent(PATH, { ...REPORT, reports })).json).toEqual({ stored: 100 });
+      const agentIds = Array.from({ length: MAX_AGENT_ERRORS / 100 + 1 }, (_, n) => `many-${n}`);
+      await addAgents(store, mine, agentIds);
+      for (const agentId of agentIds.slice(1)) {
+        const answer = await mine.agent(PATH, { ...REPORT, agentId, reports });
+        expect(answer.json).toEqual({ stored: 100 });
       }
-      await mine.agent(PATH, { ...REPORT, reports: reports.slice(0, 3) });
+      await mine.agent(PATH, { ...REPORT, agentId: 'many-0', reports: reports.slice(0, 3) });
       const counts = await store.query<{ count: number }>(
         'select count from agent_errors where account_id = $1 order by id',
         [mine.accountId],

@@ -4,6 +4,10 @@ import { NO_SECRETS } from '../../../src/model/scrub/scrubber.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { type Agents, createAgents } from '../../../src/service/features/agents.ts';
 import {
+  type AgentLimits,
+  DEFAULT_AGENT_LIMITS,
+} from '../../../src/service/features/assignment/agent-limits.ts';
+import {
   type Assigner,
   createAssigner,
 } from '../../../src/service/features/assignment/assigner.ts';
@@ -24,6 +28,7 @@ import { insertAccount } from '../../../src/service/store/accounts.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { silentLog } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
+import { captureLog, type LogCapture } from '../log-capture.ts';
 import { TEST_CHECK_VARIABLES } from '../service-features.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 
@@ -57,6 +62,8 @@ export interface AgentLab {
   readonly agents: Agents;
   readonly assigner: Assigner;
   readonly wake: LocationWake;
+  /** Of the agents' feature. */
+  readonly logs: LogCapture;
   addLocation(slug: string): Promise<LabLocation>;
   /** TCP checks `${prefix}-0` … that run in the cellar, or as the fields say. */
   addChecks(prefix: string, count: number, fields?: object): Promise<readonly string[]>;
@@ -69,11 +76,14 @@ export interface AgentLab {
 }
 
 /** Within a describe block with a migrated, empty store: a new lab in each test. */
-export function useAgentLab(storeOf: () => Store): () => AgentLab {
+export function useAgentLab(
+  storeOf: () => Store,
+  agentLimits: AgentLimits = DEFAULT_AGENT_LIMITS,
+): () => AgentLab {
   let lab: AgentLab | null = null;
   let end: () => Promise<void> = async () => {};
   beforeEach(async () => {
-    const made = await makeLab(storeOf());
+    const made = await makeLab(storeOf(), agentLimits);
     lab = made.lab;
     end = made.end;
   });
@@ -86,23 +96,24 @@ export function useAgentLab(storeOf: () => Store): () => AgentLab {
 
 async function makeLab(
   store: Store,
+  agentLimits: AgentLimits,
 ): Promise<{ readonly lab: AgentLab; readonly end: () => Promise<void> }> {
   const clock = new FakeClock(systemClock.wallMs());
   const log = silentLog();
   const accountId = randomUUID();
   await insertAccount(store, { id: accountId, name: 'mine', createdAtMs: clock.wallMs() });
   const checkVariables = TEST_CHECK_VARIABLES;
-  const parts = { store, clock, log, ids: randomUUID, checkVariables };
+  const logs = captureLog();
+  const parts = { store, clock, log, ids: randomUUID, checkVariables, agentLimits };
   const checks = createChecks(parts);
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);
   const wake = await createLocationWake(store, clock);
   const agents = createAgents({
-    store,
-    clock,
+    ...parts,
+    log: logs.log,
     wake,
     checkRuns,
-    checkVariables,
     leaseMs: LEASE_MS,
     settingsOf: noSettings,
     scrubberOf: noSecrets,
@@ -138,6 +149,7 @@ async function makeLab(
     agents,
     assigner,
     wake,
+    logs,
     addLocation,
     addCheck,
     async addChecks(prefix, count, fields) {

@@ -55,6 +55,7 @@ export function assignersSuite(kind: DatabaseKind): void {
         agents: createAgents({
           store,
           clock,
+          log: logs.log,
           wake,
           checkRuns,
           leaseMs: LEASE_MS,

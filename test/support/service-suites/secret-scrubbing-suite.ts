@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MASK } from '../../../src/model/sensitive-headers.ts';
 import type { Traceroute } from '../../../src/model/traceroute.ts';
+import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
 import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
 import { createSecretScrubbing } from '../../../src/service/features/secret-scrubbing.ts';
 import { secretsRevisionOf } from '../../../src/service/store/variables.ts';
@@ -187,10 +188,12 @@ export function secretScrubbingSuite(kind: DatabaseKind): void {
     });
 
     it('are masked in why an agent could not read a check', async () => {
-      const { mine, berlin, features } = world();
+      const { mine, berlin, features, store, clock } = world();
       await secretOfAccount('TOKEN', SECRET);
       const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'key' };
       const agent = new PollingAgent(features.agents, caller, 'agent-a');
+      await agent.look();
+      await createAssigner({ store, clock, log: silentLog() }).pass();
       agent.refused = [{ checkId: 'shop', problem: `request.url: ${SECRET} is none` }];
       await agent.look();
       const { json, text } = await mine.get(`/v1/private-locations/${berlin.id}/agents`);

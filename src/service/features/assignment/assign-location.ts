@@ -35,6 +35,7 @@ import {
   tellLocation,
 } from '../../store/location-changes.ts';
 import type { Sql } from '../../store/port.ts';
+import { type AgentLimits, countedConcurrency } from './agent-limits.ts';
 import type { AssignableCheck } from './capable.ts';
 import { assign } from './rendezvous.ts';
 
@@ -72,7 +73,11 @@ interface Pass extends LockedLocation {
  *
  * @returns false where another replica is at it or was before, or the location is gone
  */
-export async function assignLocation(tx: Sql, locationId: string): Promise<boolean> {
+export async function assignLocation(
+  tx: Sql,
+  locationId: string,
+  limits: AgentLimits,
+): Promise<boolean> {
   const location = await lockAssignments(tx, { locationId, whenBusy: 'skip' });
   if (location === null) return false;
   const changes = await takeLocationChanges(tx, { locationId, maxChecks: MAX_NAMED });
@@ -81,7 +86,11 @@ export async function assignLocation(tx: Sql, locationId: string): Promise<boole
   const gone = [...changes.goneAgents, ...reaped];
   if (changes.count === 0 && gone.length === 0) return purged;
   const named = changes.checkIds === null ? null : new Set(changes.checkIds);
-  const agents = await listLiveAgents(tx, { locationId });
+  const live = await listLiveAgents(tx, { locationId });
+  const agents = live.map((agent) => ({
+    ...agent,
+    concurrency: countedConcurrency(agent.concurrency, limits),
+  }));
   const pass: Pass = {
     ...location,
     locationId,

@@ -4,6 +4,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { CHANGES_CHANNEL, locationsToAssign } from '../../store/location-changes.ts';
 import type { Store } from '../../store/port.ts';
 import { StoreError } from '../../store/store-errors.ts';
+import { type AgentLimits, DEFAULT_AGENT_LIMITS } from './agent-limits.ts';
 import { assignLocation } from './assign-location.ts';
 import { Bell } from './bell.ts';
 
@@ -24,6 +25,8 @@ export interface AssignerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Left out, DEFAULT_AGENT_LIMITS. */
+  readonly agentLimits?: AgentLimits;
 }
 
 /** Nothing tells of a lease that ended, so it is looked for; and of a word that got lost. */
@@ -37,7 +40,12 @@ interface Trouble {
   readonly untilMs: number;
 }
 
-export function createAssigner({ store, clock, log }: AssignerParts): Assigner {
+export function createAssigner({
+  store,
+  clock,
+  log,
+  agentLimits: limits = DEFAULT_AGENT_LIMITS,
+}: AssignerParts): Assigner {
   const bell = new Bell();
   /** By location; one that fails keeps none of the others waiting. */
   const troubles = new Map<string, Trouble>();
@@ -56,7 +64,7 @@ export function createAssigner({ store, clock, log }: AssignerParts): Assigner {
 
   const assignOne = async (locationId: string): Promise<boolean> => {
     try {
-      const done = await store.transaction((tx) => assignLocation(tx, locationId));
+      const done = await store.transaction((tx) => assignLocation(tx, locationId, limits));
       troubles.delete(locationId);
       return done;
     } catch (thrown) {

@@ -3,20 +3,21 @@ import type { ReleaseRequest } from '../../../wire/v1/release.ts';
 import { badToken, conflict, type ServiceError } from '../../errors.ts';
 import {
   type AgentFacts,
+  type AgentKey,
   changeAgent,
   endLease,
   lockAgent,
+  markAgentEnded,
   type Renewal,
   takeLease,
 } from '../../store/agent-leases.ts';
-import { limitAgents } from '../../store/agents.ts';
+import { countPlaces, forgetOldestAgents } from '../../store/agents.ts';
 import { lockAssignments, setRevision } from '../../store/assignment-lock.ts';
-import { noteAgentChange, noteGoneAgent } from '../../store/location-changes.ts';
+import { noteAgentChange, noteGoneAgent, tellLocation } from '../../store/location-changes.ts';
 import type { Sql, Store } from '../../store/port.ts';
 import type { AgentCaller } from '../location-keys.ts';
-
-/** Agents of a location, those that are gone among them: who has the key could make up any number. */
-export const MAX_AGENTS = 1_000;
+import { type AgentLimits, MAX_KNOWN_AGENTS } from './agent-limits.ts';
+import type { RefusalReason } from './agent-refusals.ts';
 
 export interface Lease {
   readonly epoch: number;
@@ -38,34 +39,52 @@ export type Renew = (locationId: string, renewal: Renewal) => Promise<boolean>;
  * | another instance's and lasts | names none: it is the newer process | taken over, next epoch |
  * | over, given back or nobody's | | taken, next epoch |
  *
- * @throws ServiceError 401 where the location is gone, 409 as above or where it has too many agents
+ * An ended agent gets none. Nor does one that has no place in the location (`HAS_PLACE`) where all are
+ * taken: so none that came before loses its own to it.
+ *
+ * @returns the reason where the agent gets none
+ * @throws ServiceError 401 where the location is gone, 409 as above
  */
 export async function holdLease(
   {
     store,
     renew,
     leaseMs,
-  }: { readonly store: Store; readonly renew: Renew; readonly leaseMs: number },
+    limits,
+  }: {
+    readonly store: Store;
+    readonly renew: Renew;
+    readonly leaseMs: number;
+    readonly limits: AgentLimits;
+  },
   { accountId, locationId }: AgentCaller,
   request: PollRequest,
-): Promise<Lease> {
+): Promise<Lease | RefusalReason> {
   const key = { locationId, id: request.agentId };
   const facts = factsOf(request, leaseMs);
   const { epoch } = request;
   if (await renew(locationId, { id: key.id, epoch, facts })) return { epoch, begins: false };
-  return store.transaction(async (tx) => {
+  return store.transaction(async (tx): Promise<Lease | RefusalReason> => {
     // The assigner must see either the agent as it was or as it is from now on.
     const location = await lockAssignments(tx, { locationId, whenBusy: 'wait' });
     if (location === null) throw badToken();
     const before = await lockAgent(tx, key);
+    if (before?.ended === true) {
+      // Given by a replica of the release before, which knows no ended agents.
+      if (before.held) await endAgent(tx, key);
+      return 'ended';
+    }
     if (before?.instanceId === request.instanceId && before.held) {
       await changeAgent(tx, { ...key, facts });
       await noteAgentChange(tx, { locationId });
       return { epoch: before.epoch, begins: before.epoch !== epoch };
     }
     if (before?.live === true && epoch > 0) throw replaced();
+    if (before?.hasPlace !== true && (await countPlaces(tx, key)) >= limits.perLocation) {
+      return 'too_many_agents';
+    }
     const taken = await takeLease(tx, { ...key, accountId, facts });
-    if (before === null) await requireRoom(tx, locationId);
+    if (before === null) await forgetOldestAgents(tx, { locationId, max: MAX_KNOWN_AGENTS });
     // So that no revision is 0, by which agents ask for all.
     await setRevision(tx, { locationId, revision: location.revision + 1 });
     await noteAgentChange(tx, { locationId });
@@ -92,21 +111,27 @@ export async function releaseLease(
   });
 }
 
+/**
+ * Ends the agent until it is allowed again: its lease is over at once, and its held poll learns of it.
+ *
+ * @returns false where the location has no such agent
+ */
+export async function endAgent(tx: Sql, key: AgentKey): Promise<boolean> {
+  const { locationId, id: agentId } = key;
+  const ended = await markAgentEnded(tx, key);
+  if (ended === null) return false;
+  if (!ended.wasHeld) return true;
+  await noteGoneAgent(tx, { locationId, agentId });
+  await tellLocation(tx, { locationId });
+  return true;
+}
+
 /** What the older of two processes with one agent id is told. */
 export function replaced(): ServiceError {
   return conflict(
     'Another process with the same agent id has taken over; give each agent a DATA_DIR of its own',
     { reason: 'replaced' },
   );
-}
-
-async function requireRoom(tx: Sql, locationId: string): Promise<void> {
-  const known = await limitAgents(tx, { locationId, max: MAX_AGENTS });
-  if (known <= MAX_AGENTS) return;
-  throw conflict(`A location has ${MAX_AGENTS} agents at most`, {
-    reason: 'too_many_agents',
-    limit: MAX_AGENTS,
-  });
 }
 
 function factsOf(request: PollRequest, leaseMs: number): AgentFacts {

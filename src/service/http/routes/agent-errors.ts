@@ -5,6 +5,7 @@ import {
   type AgentError,
   type AgentErrors,
   MAX_AGENT_ERRORS,
+  MAX_ERRORS_AN_AGENT,
 } from '../../features/agent-errors.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { pageQuery, uuidParam } from './parameters.ts';
@@ -38,7 +39,7 @@ export function locationAgentErrorsRoutes(features: {
         schema: {
           tags: ['Private locations'],
           summary: "List the errors of a location's agents, newest first",
-          description: `Errors of the agents themselves, without anything of what they check. Of each location the ${MAX_AGENT_ERRORS} newest are kept.`,
+          description: `Errors of the agents themselves, without anything of what they check. Of each agent the ${MAX_ERRORS_AN_AGENT} newest are kept, of each location ${MAX_AGENT_ERRORS}.`,
           params: z.object({ id: uuidParam }),
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },

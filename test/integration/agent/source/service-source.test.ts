@@ -805,6 +805,68 @@ it('ends where another process has taken its place', async () => {
   });
 });
 
+it('runs nothing once an operator ended it, says so once, and comes back when it is allowed', async () => {
+  const { answered, nextPoll, pause, sets, clock, logged, source } = await startAgent();
+  const first = { epoch: 3, revision: 5, full: true, upsert: [assignment('a')] };
+  (await answered(first)).fail(409, { reason: 'ended' });
+  for (let poll = 1; poll <= 2; poll += 1) {
+    const pauseMs = await pause();
+    expect(pauseMs).toBeGreaterThanOrEqual(150_000);
+    expect(pauseMs).toBeLessThanOrEqual(300_000);
+    expect(sets.map(ids)).toEqual([['a'], []]);
+    expect(source.epoch).toBe(0);
+    await clock.advance(pauseMs);
+    const refused = await nextPoll();
+    expect(refused.asked).toMatchObject({ epoch: 0, revision: 0 });
+    if (poll === 1) refused.fail(409, { reason: 'ended' });
+    else refused.answer({ ...first, epoch: 4 });
+  }
+  await nextPoll();
+  expect(logged('error')).toEqual([
+    expect.objectContaining({
+      kind: 'ended',
+      msg: expect.stringMatching(/^this agent runs no check/),
+    }),
+  ]);
+  expect(sets.map(ids)).toEqual([['a'], [], ['a']]);
+});
+
+it('takes the end of its checks from the last answer under its lease', async () => {
+  const { answered, sets, source, logged } = await startAgent();
+  const next = await answered({ epoch: 3, revision: 5, full: true, upsert: [assignment('a')] });
+  next.answer({ epoch: 0, revision: 0, full: true, upsert: [] });
+  const refused = await answered({});
+  expect(refused.asked).toMatchObject({ revision: 1 });
+  expect(sets.map(ids).slice(0, 2)).toEqual([['a'], []]);
+  expect(logged('info').map(({ msg }) => msg)).not.toContain(
+    'the lease had run out, and is held anew',
+  );
+  expect(source.epoch).toBe(1);
+});
+
+it('does not run its last checks on where it was ended while it was away', async () => {
+  const dataDir = folder();
+  const before = await startAgent(dataDir);
+  await before.answered({ full: true, upsert: [assignment('a')] });
+  await before.stop();
+  const { nextPoll, sets, stop } = await startAgent(dataDir);
+  const refused = await nextPoll();
+  expect(sets.map(ids)).toEqual([['a']]);
+  refused.fail(409, { reason: 'ended' });
+  await eventually(() => sets.length === 2);
+  expect(ids(sets[1])).toEqual([]);
+  await stop();
+  expect((await kept(dataDir))?.assignments).toEqual([]);
+});
+
+it('runs on and asks again where the location has no place for it', async () => {
+  const { answered, pause, sets } = await startAgent();
+  const poll = await answered({ full: true, upsert: [assignment('a')] });
+  poll.fail(409, { reason: 'too_many_agents', limit: 100 });
+  expect(await pause()).toBeLessThanOrEqual(30_000);
+  expect(sets.map(ids)).toEqual([['a']]);
+});
+
 it('gives a poll up in time to keep its lease', async () => {
   const { answered, nextPoll, pause, clock } = await startAgent();
   const held = await answered({ leaseMs: 6000 });
