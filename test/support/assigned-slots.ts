@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import type { CheckResult } from '../../src/model/result.ts';
+import { insertRun } from '../../src/service/store/one-off-runs.ts';
 import type { Sql } from '../../src/service/store/port.ts';
 
 /** Gives locations every instant of a check, as if they had always had it: for tests without agents. */
@@ -17,4 +20,30 @@ export async function giveEverySlot(
          where s.location_id = l.id and s.check_id = $2 and s.period_ms is null and s.until is null)`,
     [accountId, checkId, slugs],
   );
+}
+
+/** Gives a location the attempt that the result is of, as if another location had handed it over. */
+export async function giveRetry(
+  sql: Sql,
+  {
+    accountId,
+    locationId,
+    result,
+  }: {
+    readonly accountId: string;
+    readonly locationId: string;
+    readonly result: Pick<CheckResult, 'checkId' | 'sequenceId' | 'checkRunId' | 'attempts'>;
+  },
+): Promise<void> {
+  const { checkId, sequenceId, checkRunId: slotMs, attempts: retriesMade } = result;
+  await insertRun(sql, {
+    ...{ accountId, locationId, checkId, sequenceId, slotMs, retriesMade },
+    id: randomUUID(),
+    reason: 'retry',
+    firstStartedAtMs: slotMs,
+    originLocationId: null,
+    notBeforeMs: null,
+    windowMs: 60_000,
+    maxDelayMs: 0,
+  });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openStore } from '../../src/service/store/open-store.ts';
-import type { Row } from '../../src/service/store/port.ts';
+import type { Row, Store } from '../../src/service/store/port.ts';
 import { silentLog, storeConfig } from './databases.ts';
 import { copyMigratedDatabase } from './new-database.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
@@ -202,10 +202,18 @@ export async function readDatabase(
   sql: string,
   params: readonly unknown[] = [],
 ): Promise<readonly Row[]> {
+  return withDatabase(where, (store) => store.query(sql, params));
+}
+
+/** For what a test needs in the database, and nobody can ask the service for. */
+export async function withDatabase<Result>(
+  where: Parameters<typeof readDatabase>[0],
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
   const config = storeConfig({ databaseUrl: null, dataDir: null, ...where });
   const store = await openStore(config, { clock: systemClock, log: silentLog() });
   try {
-    return await store.query(sql, params);
+    return await use(store);
   } finally {
     await store.close();
   }

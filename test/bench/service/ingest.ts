@@ -2,14 +2,15 @@ import { Agent } from 'undici';
 import { PATHS } from '../../../src/wire/v1/limits.ts';
 import type { Measured, PartContext } from '../part.ts';
 import type { BenchDatabase } from './bench-database.ts';
-import { furnish } from './furnish.ts';
+import { furnish, withStore } from './furnish.ts';
 import { type Upload, uploadsOf } from './ingest-data.ts';
 import { startService } from './service-process.ts';
 
 const AGENTS = 8;
 const CHECKS_OF_AN_AGENT = 500;
 const BATCH = 250;
-const PERIOD_MS = 60_000;
+/** So short that no slot is too old to say how its check does, which takes the service some work. */
+const PERIOD_MS = 10_000;
 /** Batches of each agent before the first round, which warm the service and its connections. */
 const WARM_UP = { short: 1, full: 5 } as const;
 
@@ -26,7 +27,8 @@ export async function measureIngest(
   { short, rounds, progress, signal }: PartContext,
 ): Promise<Measured> {
   progress(`ingest on ${database.name}`);
-  const { locationKey } = await furnish(database, AGENTS * CHECKS_OF_AN_AGENT);
+  const { locationId, locationKey } = await furnish(database, AGENTS * CHECKS_OF_AN_AGENT);
+  await giveSlots(database, locationId);
   const warmUp = short ? WARM_UP.short : WARM_UP.full;
   const aRound = Math.ceil(results / AGENTS / BATCH);
   const queues = makeQueues((warmUp + rounds * aRound) * BATCH);
@@ -53,8 +55,22 @@ export async function measureIngest(
   }
 }
 
+/** As if the location had always had all of its checks. */
+async function giveSlots(database: BenchDatabase, locationId: string): Promise<void> {
+  await withStore(database, async (store) => {
+    await store.query(
+      `insert into assigned_slots (location_id, check_id, period_ms, phase_ms, stride, stride_index,
+         since)
+       select $1, id, $2::int, 0, 1, 0, to_timestamp(0) from checks`,
+      [locationId, PERIOD_MS],
+    );
+    await store.query('analyze assigned_slots');
+  });
+}
+
 function makeQueues(resultsOfAnAgent: number): readonly (readonly Upload[])[] {
-  const firstSlotMs = Math.floor(Date.now() / PERIOD_MS - 600) * PERIOD_MS;
+  const slots = Math.ceil(resultsOfAnAgent / CHECKS_OF_AN_AGENT);
+  const firstSlotMs = (Math.floor(Date.now() / PERIOD_MS) - slots) * PERIOD_MS;
   return Array.from({ length: AGENTS }, (_, agent) => [
     ...uploadsOf({
       agentId: `agent-${agent}`,

@@ -170,6 +170,9 @@ describe('agents over HTTP', () => {
     await lab.assigner.pass();
     const path = `/v1/private-locations/${lab.cellar.id}/agents`;
     const key = await keyWith('read');
+    // Those of older releases do not say how their clock goes.
+    expect((await app.ask(path, { key })).json).toMatchObject([{ clockAheadMs: null }]);
+    await a.ask({ clockAheadMs: -1500 });
     const [listed] = (await app.ask(path, { key })).json;
     expect(listed).toEqual({
       id: 'agent-a',
@@ -180,6 +183,7 @@ describe('agents over HTTP', () => {
       queued: 2,
       concurrency: 100,
       countedConcurrency: 100,
+      clockAheadMs: -1500,
       capabilities: {
         types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
         ipv6: true,

@@ -3,6 +3,7 @@ import type { Features } from '../../../src/service/features.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { useModelOnce } from '../../../src/service/store/root-cause-claims.ts';
+import { giveEverySlot } from '../assigned-slots.ts';
 import type { Identity } from '../certificates.ts';
 import { REQUESTS } from './bodies.ts';
 import { workAsAgent } from './party-agent.ts';
@@ -92,6 +93,7 @@ export async function makeParty(
     identity,
   });
   const { key: agentKey } = locationKey;
+  await giveEverySlot(store, { accountId, checkId, slugs: [slug] });
   const work = await workAsAgent(askWith(agentKey), { mark, prefix, slug, checkId });
   // There is no model in the tests of routes: counted as it would be.
   const day = new Date().toISOString().slice(0, 10);

@@ -31,7 +31,9 @@ export async function workAsAgent(ask: AskAs, { mark, prefix, slug, checkId }: A
   const before = slot - 1000;
   const missed = { id: 'm', checkId, slot: before, lastSlot: before, count: 1, reason: mark };
   const results = [passed, failed];
-  await ask('POST', '/agent/v1/results', { agentId, epoch, results, missed: [missed] });
+  const batch = { agentId, epoch, results, missed: [missed] };
+  const { accepted, rejected } = await ask('POST', '/agent/v1/results', batch);
+  if (accepted.length !== 3) throw new Error(`not all was accepted: ${JSON.stringify(rejected)}`);
   let upload = '';
   for (const isHalf of [false, true]) {
     const content = Buffer.from(`${mark} ${isHalf}`);

@@ -35,14 +35,18 @@ export const fileResults: fc.Arbitrary<readonly CheckResult[]> = fc.array(
 export interface FuzzAgentParts {
   readonly maker: RequestMaker;
   readonly slug: string;
+  /** Gives the location every slot of the check. */
+  readonly assign: (checkId: string) => Promise<void>;
   /** Sends as an agent of the location, and gives the answer; fails where that is a fault. */
   // biome-ignore lint/suspicious/noExplicitAny: answers of every form
   readonly send: (method: string, path: string, body: unknown) => Promise<any>;
 }
 
 /** Brings results of runs of checks that there are, each with an artifact now and then. */
-export async function workAsFuzzAgent({ maker, slug, send }: FuzzAgentParts): Promise<void> {
+export async function workAsFuzzAgent(parts: FuzzAgentParts): Promise<void> {
+  const { maker, slug, assign, send } = parts;
   const checkIds = maker.known.ids('/v1/checks/url').slice(-5);
+  for (const checkId of checkIds) await assign(checkId);
   const results = checkIds.map((checkId) => maker.draw(runOf({ checkId, runLocation: slug })));
   const taken = await send('POST', '/agent/v1/results', {
     agentId: 'fuzz',

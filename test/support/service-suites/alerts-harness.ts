@@ -19,7 +19,12 @@ export const PASSED = {} as const;
 /** What a test of alerts does with a world. Minutes are counted from when the service's clock stood. */
 export interface AlertsWorld {
   readonly slot: (minute: number) => number;
-  /** Delivers one run of `shop`, from berlin where nothing else is said. */
+  /** Lets time pass to the latest slot of the results, unless it has, and delivers them. */
+  readonly deliver: (
+    place: Place,
+    batch: { readonly results: readonly CheckResult[] },
+  ) => Promise<void>;
+  /** Delivers one run of `shop` in the same way, from berlin where nothing else is said. */
   readonly run: (minute: number, fields?: Partial<Run>, place?: Place) => Promise<void>;
   readonly result: (minute: number, fields?: Partial<Run>, place?: Place) => CheckResult;
   /** The alerts of the account as `type check`, oldest first; `shop` is left out. */
@@ -29,20 +34,21 @@ export interface AlertsWorld {
 }
 
 /** To be called at the beginning of a test. */
-export function alertsWorldOf({
-  clock,
-  berlin,
-  deliver,
-  mine,
-  features,
-}: ResultsWorld): AlertsWorld {
+export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
+  const { clock, berlin, mine, features } = world;
   const startMs = clock.wallMs();
   const slot = (minute: number): number => startMs + minute * MINUTE_MS;
   const result = (minute: number, fields: Partial<Run> = {}, place = berlin): CheckResult =>
     resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
+  const deliver: AlertsWorld['deliver'] = async (place, batch) => {
+    const latestMs = Math.max(...batch.results.map(({ checkRunId }) => checkRunId));
+    clock.spend(Math.max(0, latestMs - clock.wallMs()));
+    await world.deliver(place, batch);
+  };
   return {
     slot,
     result,
+    deliver,
     async run(minute, fields = {}, place = berlin) {
       await deliver(place, { results: [result(minute, fields, place)] });
     },

@@ -77,7 +77,7 @@ export function alertsSuite(kind: DatabaseKind): void {
       expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
       expect((await mine.get(`${PATH}?limit=1&page=2`)).json).toEqual([failure]);
       expect((await mine.get(`${PATH}?from=${now}&to=${now + 1}`)).json).toEqual([recovery]);
-      expect((await mine.get(`${PATH}?from=${now - 1000}&to=${now}`)).json).toEqual([failure]);
+      expect((await mine.get(`${PATH}?from=${slot(1)}&to=${now}`)).json).toEqual([failure]);
       expect((await mine.get(`${PATH}?from=yesterday`)).status).toBe(400);
       expect((await mine.get(`${PATH}?limit=101`)).status).toBe(400);
       expect((await theirs.get(PATH)).json).toEqual([]);
@@ -100,8 +100,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('come of a batch in the order of its slots', async () => {
-      const { berlin, deliver } = world();
-      const { result, alerts, run } = alertsWorldOf(world());
+      const { berlin } = world();
+      const { deliver, result, alerts, run } = alertsWorldOf(world());
       const results = [
         result(4, FAILED),
         result(1, FAILED),
@@ -125,12 +125,13 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('do not come of runs that are older than what is known', async () => {
-      const { oslo, berlin, deliver } = world();
-      const { run, alerts, result } = alertsWorldOf(world());
+      const { oslo, berlin } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      await change({ frequency: 1 });
       await run(5, PASSED);
       await run(4, FAILED);
       // Of another location: so much longer than its run can have taken.
-      await run(-25, FAILED, oslo);
+      await run(-8, FAILED, oslo);
       expect(await alerts()).toEqual([]);
       // One batch can have both.
       await deliver(berlin, { results: [result(2, FAILED), result(6, FAILED)] });
@@ -169,8 +170,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('go by the settings of the group, the account, or the check', async () => {
-      const { mine, check } = world();
-      const { alerts, result } = alertsWorldOf(world());
+      const { mine, check, berlin } = world();
+      const { deliver, alerts, result } = alertsWorldOf(world());
       const group = async (fields: object): Promise<number> =>
         (await mine.post('/v1/check-groups', { name: 'Group', ...fields })).json.id;
       await mine.put(settingsPath(), failedRuns(2));
@@ -194,7 +195,6 @@ export function alertsSuite(kind: DatabaseKind): void {
       const seen: (readonly string[])[] = [];
       for (const minute of [1, 2, 3]) {
         const before = await alerts();
-        const { berlin, deliver } = world();
         await deliver(berlin, {
           results: ids.map((checkId) => result(minute, { ...FAILED, checkId })),
         });
@@ -249,8 +249,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('come once, however many replicas look and results come in meanwhile', async () => {
-      const { store, check, berlin, deliver, features } = world();
-      const { result, alerts, slot } = alertsWorldOf(world());
+      const { store, check, berlin, features } = world();
+      const { deliver, result, alerts, slot } = alertsWorldOf(world());
       const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
       for (const id of ids) await check(id, own(failingMinutes(5)));
       const batch = (minute: number) =>
@@ -318,8 +318,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('count a slot of several locations once, and end with the last of them', async () => {
-      const { oslo, berlin, deliver } = world();
-      const { run, alerts, result } = alertsWorldOf(world());
+      const { oslo, berlin } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
       await change({ runParallel: true, frequency: 1, ...own(failedRuns(2)) });
       await run(1, PASSED, oslo);
       await run(2, FAILED);
@@ -366,8 +366,8 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('take a retry that was handed over for the run of where it began', async () => {
-      const { oslo } = world();
-      const { run, alerts } = alertsWorldOf(world());
+      const { oslo, handOver } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
       await change({
         runParallel: true,
         frequency: 1,
@@ -378,16 +378,18 @@ export function alertsSuite(kind: DatabaseKind): void {
       });
       await run(1, FAILED, oslo);
       // Made in oslo in the place of berlin: so both fail.
-      await run(1, { ...FAILED, attempts: 1, origin: 'berlin' }, oslo);
+      const retry = result(1, { ...FAILED, attempts: 1, origin: 'berlin' }, oslo);
+      await handOver(oslo, retry);
+      await deliver(oslo, { results: [retry] });
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
     });
 
     it('wait for as many percent of the locations as are asked for', async () => {
-      const { oslo, place } = world();
+      const { check, oslo, place } = world();
       const { run, alerts } = alertsWorldOf(world());
       const [rome, bonn] = [await place('rome'), await place('bonn')];
       const parallelRunFailureThreshold = { enabled: true, percentage: 50 };
-      await change({
+      await check('shop', {
         runParallel: true,
         frequency: 1,
         privateLocations: ['berlin', 'oslo', 'rome', 'bonn'],
@@ -409,7 +411,7 @@ export function alertsSuite(kind: DatabaseKind): void {
     });
 
     it('of certificates come once for each of the last thirty days', async () => {
-      const { run, alerts } = alertsWorldOf(world());
+      const { run, alerts, slot } = alertsWorldOf(world());
       const sees = (daysRemaining: number) => ({
         apiCheckResult: {
           ...HTTP_DETAIL,
@@ -417,21 +419,21 @@ export function alertsSuite(kind: DatabaseKind): void {
         },
       });
       const DAY = 24 * 60;
-      await run(-3 * DAY, sees(31));
-      await run(-2 * DAY, sees(30));
-      await run(-2 * DAY + 1, sees(30));
+      await run(0, sees(31));
+      await run(DAY, sees(30));
+      await run(DAY + 1, sees(30));
       expect(await alerts()).toEqual(['ALERT_SSL']);
-      await run(-DAY, sees(29));
-      await run(-DAY + 1, sees(89));
-      await run(-DAY + 2, sees(29));
+      await run(2 * DAY, sees(29));
+      await run(2 * DAY + 1, sees(89));
+      await run(2 * DAY + 2, sees(29));
       expect(await alerts()).toEqual(['ALERT_SSL', 'ALERT_SSL']);
       await change({ muted: true });
-      await run(0, sees(28));
+      await run(3 * DAY, sees(28));
       await change({ muted: false });
-      await run(1, sees(28));
+      await run(3 * DAY + 1, sees(28));
       expect(await alerts()).toEqual(['ALERT_SSL', 'ALERT_SSL']);
-      world().clock.spend(1);
-      const [alert] = (await world().mine.get(PATH)).json;
+      const all = `from=${slot(0)}&to=${slot(4 * DAY)}`;
+      const [alert] = (await world().mine.get(`${PATH}?${all}`)).json;
       expect(alert).toMatchObject({ alertType: 'ALERT_SSL', error: null, statusCode: '200' });
     });
 

@@ -171,13 +171,15 @@ export function analyticsSuite(kind: DatabaseKind): void {
       expect(await dataOf('metrics=responseTime')).toEqual([]);
       await bring(once);
       await bring(once);
+      // The retry of oslo's run, beside berlin's own of the same slot.
+      const retry = { slot: minutesAgo(1), origin: 'oslo', attempts: 2, responseTime: 10 };
+      await world().handOver(world().berlin, resultOfRun(retry));
       await bring(
         // Another agent made the same run, and needed no retry for it.
         { ...once, attempts: 0, responseTime: 9 },
         { slot: minutesAgo(2), isCancelled: true, hasFailures: true },
         { slot: minutesAgo(3), hasErrors: true },
-        // The retry of oslo's run, beside berlin's own of the same slot.
-        { slot: minutesAgo(1), origin: 'oslo', attempts: 2, responseTime: 10 },
+        retry,
       );
       const points = await dataOf('metrics=responseTime,retries');
       expect(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { giveEverySlot } from '../assigned-slots.ts';
 import { createSelfSigned } from '../certificates.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { AGENT_HEADERS } from '../hostile/parties.ts';
@@ -69,7 +70,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
 
     it('is answered as the document says, and by no fault', { timeout: 600_000 }, async () => {
       if (world === null) throw new Error('the world comes before the test');
-      const { app, clock, features } = running();
+      const { app, clock, features, store } = running();
       const { document, operations, hints, sender, agentKey } = world;
       const judge = new ResponseJudge(document);
       const maker = new RequestMaker(document, operations, hints, SEED);
@@ -86,6 +87,8 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
         if (answer.status >= 500) wrong.push(`${method} ${path}: ${answer.status} ${answer.text}`);
         return answer.json ?? {};
       };
+      const assign = (checkId: string) =>
+        giveEverySlot(store, { accountId, checkId, slugs: [SLUG] });
       const ask = async (made: MadeRequest): Promise<void> => {
         const { operation, path, body } = made;
         const headers = body === null ? {} : { 'content-type': 'application/json' };
@@ -113,7 +116,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
         if (n % REQUESTS_A_KEY === 0) key = await newKey();
         if (n % REQUESTS_A_WORK === REQUESTS_A_WORK - 1) {
           clock.spend(WORK_MS);
-          await workAsFuzzAgent({ maker, slug: SLUG, send });
+          await workAsFuzzAgent({ maker, slug: SLUG, assign, send });
           await features.rootCauseAnalyses.makePending(new AbortController().signal);
         }
         await ask(maker.next());

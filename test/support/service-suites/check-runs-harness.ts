@@ -3,6 +3,7 @@ import { beforeAll } from 'vitest';
 import { sequenceIdOf } from '../../../src/model/ids.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import type { OneOffMessage } from '../../../src/wire/v1/assignment.ts';
+import { giveEverySlot } from '../assigned-slots.ts';
 import type { DatabaseKind } from '../databases.ts';
 import type { Reply } from '../service-app.ts';
 import { type RunningService, useRunningService } from './service-harness.ts';
@@ -60,6 +61,7 @@ export class RunsWorld {
     return { id, slug, key };
   }
 
+  /** The locations get every slot of it: the database's clock is not that of the slots. */
   async check(
     id: string,
     locations: readonly TestLocation[],
@@ -78,6 +80,8 @@ export class RunsWorld {
       },
       { autoAssignAlerts: true },
     );
+    const slugs = locations.map(({ slug }) => slug);
+    await giveEverySlot(this.#store, { accountId: this.accountId, checkId: id, slugs });
     return id;
   }
 

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect } from 'vitest';
 import type { CheckResult } from '../../../src/model/result.ts';
+import { giveEverySlot } from '../assigned-slots.ts';
 import type { Table } from '../contract/field-rules.ts';
 import { differences, differencesInEach } from '../contract/judge.ts';
 import type { Reply } from '../service-app.ts';
@@ -30,7 +31,7 @@ export interface ContractWorld extends TestService {
   readonly oldMs: number;
   /** Another key of the account: how much may be asked is counted for each key. */
   newClient(): Promise<Client>;
-  /** Brings results as an agent of berlin does. */
+  /** Brings results as an agent of berlin does, which has always had their checks. */
   deliver(...results: readonly CheckResult[]): Promise<void>;
 }
 
@@ -61,6 +62,10 @@ export function useContractWorld(runningOf: () => RunningService): () => Contrac
       SMS: await channel('SMS', { number: '+4915112345678', name: 'On call' }),
     };
     const deliver = async (...results: readonly CheckResult[]): Promise<void> => {
+      const { accountId } = mine;
+      for (const checkId of new Set(results.map((result) => result.checkId))) {
+        await giveEverySlot(running.store, { accountId, checkId, slugs: ['berlin'] });
+      }
       const body = { agentId: 'agent', epoch: 1, results, missed: [] };
       const reply = await running.app.ask('/agent/v1/results', {
         key,
@@ -87,8 +92,12 @@ export function useContractWorld(runningOf: () => RunningService): () => Contrac
     const oldMs = clock.wallMs();
     const { old, recent } = storyOf(oldMs, oldMs + 7 * HOUR_MS);
     await deliver(...old);
-    clock.spend(7 * HOUR_MS);
-    await deliver(...recent);
+    // As they are made: what comes late gives no alert.
+    for (const result of recent.toSorted((one, other) => one.checkRunId - other.checkRunId)) {
+      clock.spend(result.checkRunId - clock.wallMs());
+      await deliver(result);
+    }
+    clock.spend(oldMs + 7 * HOUR_MS - clock.wallMs());
     // What ends now is not before now: no window that ends now has it.
     clock.spend(MINUTE_MS);
     world = {

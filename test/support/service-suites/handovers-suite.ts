@@ -153,7 +153,7 @@ export function handoversSuite(kind: DatabaseKind): void {
       });
 
       it('to nobody for the runs of others', async () => {
-        const { clock } = service();
+        const { clock, store } = service();
         const slot = clock.wallMs();
         const offer = async (checkId: string, changes: Readonly<Record<string, unknown>>) =>
           (await world.offer(places[0], agents[0], checkId, changes)).json;
@@ -165,6 +165,9 @@ export function handoversSuite(kind: DatabaseKind): void {
         // Not even once the other location has handed it over, to a third one.
         expect((await world.offer(places[1], agents[1], 'ssh')).json.location).toBe('c');
         expect(await offer('ssh', { ...foreign, retriesMade: 2 })).toEqual(NOBODY);
+        // By its own name, and yet of a slot that others were given.
+        await store.query('delete from assigned_slots where location_id = $1', [places[0].id]);
+        expect(await offer('ssh', {})).toEqual(NOBODY);
       });
 
       it('within reasonable times, whatever the clock of the agent says', async () => {
@@ -364,19 +367,20 @@ export function handoversSuite(kind: DatabaseKind): void {
     });
 
     describe('are kept', () => {
-      it('for a week after they ended', async () => {
+      it('for as long as results may come of them', async () => {
         const clock = new FakeClock();
         const stop = new AbortController();
         const { store } = service();
-        const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog() });
+        const retentionDays = 7;
+        const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog(), retentionDays });
         const old = await world.request('ssh');
         const recent = await world.request('ssh');
         const open = await world.request('ssh');
         await world.final(old);
         await world.final(recent);
-        const week = 7 * 24 * 60 * MINUTE_MS;
-        await world.spend(old.id, week + 1000);
-        await world.spend(recent.id, week - 60_000);
+        const keptMs = (retentionDays + 2) * 24 * 60 * MINUTE_MS;
+        await world.spend(old.id, keptMs + 1000);
+        await world.spend(recent.id, keptMs - 60_000);
         const ended = kept.keep(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         stop.abort();

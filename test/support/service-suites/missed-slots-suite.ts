@@ -65,7 +65,7 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
     });
 
     it('are stored without those that were run', async () => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver, handOver } = world();
       const slot = minutesAgo(7);
       await deliver(berlin, {
         results: [
@@ -76,12 +76,10 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
         ],
       });
       // Run elsewhere in the place of berlin, and for oslo itself.
-      const elsewhere = { slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 };
+      const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
+      await handOver(oslo, elsewhere);
       await deliver(oslo, {
-        results: [
-          resultOfRun(elsewhere),
-          resultOfRun({ slot: minutesAgo(6), runLocation: 'oslo' }),
-        ],
+        results: [elsewhere, resultOfRun({ slot: minutesAgo(6), runLocation: 'oslo' })],
       });
       await deliver(berlin, { missed: [range(10, 4)] });
       expect(await shown()).toEqual([
@@ -92,7 +90,7 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
     });
 
     it('are taken out by results that come late, from wherever', async () => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver, handOver } = world();
       await deliver(berlin, { missed: [range(10, 4), range(2, 2)] });
       await deliver(oslo, { missed: [range(10, 4)] });
       await deliver(berlin, {
@@ -104,8 +102,10 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
           resultOfRun({ slot: minutesAgo(6) + 1 }),
         ],
       });
-      const elsewhere = { origin: 'berlin', runLocation: 'oslo', attempts: 1 };
-      await deliver(oslo, { results: [resultOfRun({ slot: minutesAgo(5), ...elsewhere })] });
+      const slot = minutesAgo(5);
+      const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
+      await handOver(oslo, elsewhere);
+      await deliver(oslo, { results: [elsewhere] });
       expect(await shown()).toEqual([
         'berlin 4-4 agent_busy',
         'berlin 7-6 agent_busy',
@@ -180,22 +180,40 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
     });
 
     it('are refused one by one, with the reason', async () => {
-      const { berlin, send } = world();
-      const late = NOW + DAY_MS + MINUTE_MS;
+      const { berlin, oslo, send, check } = world();
+      await check('there', { privateLocations: [oslo.slug] });
       const old = NOW - (RETENTION_DAYS + 2) * DAY_MS;
       const wrong: [string, Missed][] = [
         ['invalid', range(10, 6, { count: 8 })],
         ['invalid', range(10, 6, { count: 2 ** 50 })],
         ['invalid', range(10, 6, { count: 0 })],
         ['unknown_check', range(10, 6, { checkId: 'none' })],
+        ['foreign_location', range(10, 6, { checkId: 'there' })],
         ['too_old', { checkId: 'shop', slot: 0, lastSlot: old, count: 2 }],
-        ['in_future', { checkId: 'shop', slot: NOW, lastSlot: late, count: 2 }],
       ];
       const missed = [...wrong.map(([, one]) => one), range(3, 3)];
       const reply = await send(berlin, { missed });
       expect(codesIn(reply)).toEqual(wrong.map(([code]) => code));
       expect(reply.json.accepted).toEqual([`m${wrong.length}`]);
       expect(await shown()).toEqual(['berlin 3-3 agent_busy']);
+    });
+
+    it('are deferred where they are ahead of the clock, and taken when it has come to them', async () => {
+      const { berlin, deliver, send, clock } = world();
+      const aMinute = { missed: [range(3, 3), range(1, -1)] };
+      await deliver(berlin, aMinute);
+      expect(await shown()).toEqual(['berlin 1--1 agent_busy', 'berlin 3-3 agent_busy']);
+      const longer = range(-2, -4, { checkId: 'shop' });
+      const reply = await send(berlin, { missed: [longer, range(5, 5)] });
+      expect(reply.json).toEqual({
+        accepted: ['m1'],
+        rejected: [],
+        deferred: [{ id: 'm0', list: 'missed', index: 0, aheadMs: 4 * MINUTE_MS }],
+      });
+      clock.stepWall(4 * MINUTE_MS);
+      await deliver(berlin, { missed: [longer] });
+      expect(await shown(`?to=${minutesAgo(-5) / 1000}`)).toContain('berlin -2--4 agent_busy');
+      clock.stepWall(-4 * MINUTE_MS);
     });
 
     it('of a clock that was set forward by years are those that are kept', async () => {

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { resultIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { lastTurnAt } from '../../../src/model/slot-stride.ts';
+import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
+import { type DatabaseKind, silentLog } from '../databases.ts';
 import { HTTP_DETAIL } from '../http-results.ts';
 import { shownResult } from '../shown-result.ts';
+import { PollingAgent } from './polling-agent.ts';
 import {
   codesIn,
   DAY_MS,
@@ -77,9 +82,10 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
     });
 
     it('of one run have one FINAL, the first that came', async () => {
-      const { berlin, oslo, deliver } = world();
+      const { berlin, oslo, deliver, handOver } = world();
       const slot = minutesAgo(1);
       const handedOver = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
+      await handOver(oslo, handedOver);
       await deliver(oslo, { results: [handedOver] });
       const own = resultOfRun({ slot, attempts: 2, hasFailures: true });
       await deliver(berlin, { results: [own] });
@@ -125,6 +131,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       await world().check('gone');
       await mine.delete('/v1/checks/gone');
       const old = NOW - (RETENTION_DAYS + 1) * DAY_MS;
+      const never = randomUUID();
       const wrong: [string, unknown][] = [
         ['invalid', { ...good, responseTime: 'fast' }],
         ['invalid', null],
@@ -133,7 +140,10 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         ['unknown_check', resultOfRun({ slot, checkId: 'gone' })],
         ['foreign_location', resultOfRun({ slot, runLocation: 'oslo' })],
         ['too_old', resultOfRun({ slot: old })],
-        ['in_future', resultOfRun({ slot: NOW + DAY_MS + 1 })],
+        // Of a run of oslo, of one that never was, and of a slot that is not the run's.
+        ['foreign_location', resultOfRun({ slot, origin: 'oslo', attempts: 1 })],
+        ['foreign_location', { ...good, sequenceId: never, id: resultIdOf(never, 1) }],
+        ['foreign_location', { ...good, checkRunId: minutesAgo(2) }],
       ];
       const reply = await send(berlin, { results: [...wrong.map(([, result]) => result), good] });
       expect(reply.status).toBe(200);
@@ -166,60 +176,179 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       expect((await theirs.get('/v1/check-statuses/theirs')).json).toBeNull();
     });
 
-    describe('from a location that the check does not name', () => {
-      const codesFor = async (result: CheckResult): Promise<readonly string[]> => {
+    it('are deferred where any time of theirs is more than a minute ahead, and taken later', async () => {
+      const { berlin, send, deliver, clock } = world();
+      const isoOf = (ms: number): string => new Date(ms).toISOString();
+      const at = isoOf(NOW);
+      const times = { startedAt: at, stoppedAt: at, created_at: at };
+      const within = resultOfRun({ slot: NOW + 60_000, ...times });
+      const ahead = [
+        resultOfRun({ slot: NOW + 60_001, ...times }),
+        ...[['startedAt', 'stoppedAt'], ['stoppedAt'], ['created_at']].map((fields, number) => ({
+          ...resultOfRun({ slot: minutesAgo(number + 1) }),
+          ...Object.fromEntries(fields.map((field) => [field, isoOf(NOW + 90_000)])),
+        })),
+      ];
+      const reply = await send(berlin, { results: [...ahead, within] });
+      expect(reply.status).toBe(200);
+      expect(reply.json).toEqual({
+        accepted: [within.id],
+        rejected: [],
+        deferred: ahead.map(({ id }, index) => {
+          return { id, list: 'results', index, aheadMs: index === 0 ? 60_001 : 90_000 };
+        }),
+      });
+      // Its row is not one that it has for good: they can still come.
+      expect(await results()).toEqual([]);
+      expect(await status()).toMatchObject({ lastCheckRunId: String(NOW + 60_000) });
+      clock.stepWall(120_000);
+      await deliver(berlin, { results: ahead });
+      expect(await results()).toHaveLength(5);
+      expect(await status()).toMatchObject({ lastCheckRunId: String(NOW + 60_001) });
+      clock.stepWall(-120_000);
+    });
+
+    it('that come later than two periods are listed, and say nothing of how the check does', async () => {
+      const { berlin, deliver, check, clock } = world();
+      await check('shop', { frequency: 10 });
+      await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(20) - 1 })] });
+      expect(await results()).toHaveLength(1);
+      expect(await status()).toBeNull();
+      await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(20), responseTime: 5 })] });
+      expect(await status()).toMatchObject({ lastCheckRunId: String(minutesAgo(20)) });
+      // Newer than what is known, out of a spool of a day.
+      clock.stepWall(DAY_MS);
+      const late = resultOfRun({ slot: minutesAgo(10), hasFailures: true, responseTime: 9 });
+      await deliver(berlin, { results: [late] });
+      expect(await status()).toMatchObject({
+        hasFailures: false,
+        longestRun: 9,
+        lastCheckRunId: String(minutesAgo(20)),
+      });
+      clock.stepWall(-DAY_MS);
+      expect(await results()).toHaveLength(3);
+    });
+
+    describe('of runs that their location was not given', () => {
+      const codesFor = async (...sent: readonly CheckResult[]): Promise<readonly string[]> => {
         const { berlin, send } = world();
-        return codesIn(await send(berlin, { results: [result] }));
+        const reply = await send(berlin, { results: sent });
+        const codes = codesIn(reply);
+        expect(reply.json.accepted.length + codes.length).toBe(sent.length);
+        return codes;
       };
       const elsewhere = { privateLocations: ['oslo'] };
+      /** As if no agent of berlin had ever had the check. */
+      const neverGiven = (checkId: string) =>
+        world().store.query('delete from assigned_slots where location_id = $1 and check_id = $2', [
+          world().berlin.id,
+          checkId,
+        ]);
 
-      it('are refused', async () => {
+      it('are refused, whenever they say that they began', async () => {
         await world().check('other', elsewhere);
-        const later = NOW + 10 * 60_000;
-        expect(await codesFor(resultOfRun({ slot: later, checkId: 'other' }))).toEqual([
+        const run = { slot: minutesAgo(1), checkId: 'other' };
+        const early = { startedAt: new Date(NOW - DAY_MS).toISOString() };
+        expect(await codesFor(resultOfRun(run), resultOfRun({ ...run, ...early }))).toEqual([
+          'foreign_location',
+          'foreign_location',
+        ]);
+        expect(await results('', 'other')).toEqual([]);
+        expect(await status('other')).toBeNull();
+      });
+
+      it('are refused though the check names it, where another has the slots', async () => {
+        await world().check('other', { privateLocations: ['berlin'] });
+        await neverGiven('other');
+        const slot = minutesAgo(1);
+        expect(await codesFor(resultOfRun({ slot, checkId: 'other' }))).toEqual([
           'foreign_location',
         ]);
       });
 
-      it('are taken where its group names it', async () => {
-        const { mine } = world();
-        const fields = { name: 'g', privateLocations: ['berlin'] };
-        const group = (await mine.post('/v1/check-groups', fields)).json.id;
-        await world().check('other', { ...elsewhere, groupId: group });
-        expect(await codesFor(resultOfRun({ slot: NOW + 60_000, checkId: 'other' }))).toEqual([]);
-      });
-
-      it('are taken where the run began before the check changed', async () => {
+      it('are refused beside its turns, and when it did not have the check', async () => {
+        const { berlin, store } = world();
         await world().check('other', elsewhere);
-        expect(await codesFor(resultOfRun({ slot: minutesAgo(1), checkId: 'other' }))).toEqual([]);
+        const index = (minutesAgo(90) / 60_000) % 2;
+        await store.query(
+          `insert into assigned_slots (location_id, check_id, period_ms, phase_ms, stride,
+             stride_index, since, until)
+           values ($1, 'other', 60000, 0, 2, $2, $3::timestamptz, $4::timestamptz)`,
+          [berlin.id, index, new Date(minutesAgo(120)), new Date(minutesAgo(60))],
+        );
+        const takes = async (slot: number): Promise<boolean> =>
+          (await codesFor(resultOfRun({ slot, checkId: 'other' }))).length === 0;
+        expect(await takes(minutesAgo(90))).toBe(true);
+        expect(await takes(minutesAgo(91))).toBe(false);
+        expect(await takes(minutesAgo(90) + 1)).toBe(false);
+        // A quarter of an hour is allowed for clocks and words that take their time.
+        expect([await takes(minutesAgo(134)), await takes(minutesAgo(136))]).toEqual([true, false]);
+        expect([await takes(minutesAgo(46)), await takes(minutesAgo(44))]).toEqual([true, false]);
       });
 
-      it('are taken where the run began before the group that named it was deleted', async () => {
-        const { mine, check, running } = world();
+      it('are taken where its agent was assigned the check, also when that is over', async () => {
+        const { mine, check, store, clock, features, berlin } = world();
         const fields = { name: 'g', privateLocations: ['berlin'] };
         const group = (await mine.post('/v1/check-groups', fields)).json.id;
-        await check('other', { ...elsewhere, groupId: group });
-        // Both have been so for long when the run begins.
-        await running.store.query(`update checks set created_at = created_at - interval '1 hour'`);
+        await check('other', { ...elsewhere, groupId: group, frequency: 1 });
+        const assigner = createAssigner({ store, clock, log: silentLog() });
+        const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'k' };
+        const agent = new PollingAgent(features.agents, caller, 'agent');
+        await agent.look();
+        await assigner.pass();
+        await agent.look();
+        const slots = agent.checks.get('other')?.slots ?? expect.unreachable('it is not assigned');
+        // It was so by the database's clock, which is not the service's here.
+        await store.query(`update assigned_slots set since = $2 where location_id = $1`, [
+          berlin.id,
+          new Date(minutesAgo(60)),
+        ]);
+        const run = (agoMs: number): CheckResult =>
+          resultOfRun({ slot: lastTurnAt(slots, NOW - agoMs), checkId: 'other' });
+        expect(await codesFor(run(0))).toEqual([]);
         expect((await mine.delete(`/v1/check-groups/${group}`)).status).toBe(204);
-        expect(await codesFor(resultOfRun({ slot: minutesAgo(1), checkId: 'other' }))).toEqual([]);
+        await assigner.pass();
+        await agent.look();
+        expect(agent.ids).toEqual(['shop']);
+        expect(await codesFor(run(300_000))).toEqual([]);
+        const beside = resultOfRun({ slot: run(300_000).checkRunId + 1, checkId: 'other' });
+        expect(await codesFor(beside)).toEqual(['foreign_location']);
       });
 
       it('are taken where the run was asked for there, and end it', async () => {
-        const { running, mine, check } = world();
+        const { running, mine, check, oslo, send } = world();
         const { checkRuns } = running.features;
         await check('other', { privateLocations: ['berlin'] });
         const run = await checkRuns.request(mine.accountId, 'other', { location: 'berlin' });
         await check('other', elsewhere);
-        const final = resultOfRun({ slot: run.slot.getTime(), checkId: 'other' });
-        const later = { startedAt: new Date(NOW + 60_000).toISOString() };
-        const times = { ...later, stoppedAt: later.startedAt };
+        await neverGiven('other');
+        const asked = { slot: run.slot.getTime(), checkId: 'other' };
+        // It was not asked for in oslo, which has the check.
+        const there = resultOfRun({ ...asked, runLocation: 'oslo', origin: 'berlin' });
+        expect(codesIn(await send(oslo, { results: [there] }))).toEqual(['foreign_location']);
+        const final = resultOfRun(asked);
         expect(final.sequenceId).toBe(run.sequenceId);
-        expect(await codesFor({ ...final, ...times })).toEqual([]);
+        expect(await codesFor(final)).toEqual([]);
         expect(await checkRuns.get(mine.accountId, run.id)).toMatchObject({ state: 'done' });
         // Another run of the same check was not.
         const other = resultOfRun({ slot: NOW + 1, checkId: 'other' });
-        expect(await codesFor({ ...other, ...times })).toEqual(['foreign_location']);
+        expect(await codesFor(other)).toEqual(['foreign_location']);
+      });
+
+      it('are taken from the retry on that was handed over', async () => {
+        const { oslo, send, handOver } = world();
+        const attempt = (attempts: number): CheckResult =>
+          resultOfRun({
+            ...{ slot: minutesAgo(1), origin: 'berlin', runLocation: 'oslo' },
+            ...{ attempts, resultType: attempts === 2 ? 'FINAL' : 'ATTEMPT' },
+          });
+        const sent = { results: [0, 1, 2].map(attempt) };
+        const refused = 'foreign_location';
+        expect(codesIn(await send(oslo, sent))).toEqual([refused, refused, refused]);
+        await handOver(oslo, attempt(1));
+        const reply = await send(oslo, sent);
+        expect(reply.json.accepted).toEqual([attempt(1).id, attempt(2).id]);
+        expect(codesIn(reply)).toEqual([refused]);
       });
     });
 
@@ -254,12 +383,17 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
   });
 }
 
-async function manyChecks({ running, mine }: ResultsWorld, count: number): Promise<void> {
+async function manyChecks({ running, mine, berlin }: ResultsWorld, count: number): Promise<void> {
   await running.store.query(
     `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
      select $1, 'many-' || n, 'URL', 'many', true, false, 1,
        '{"privateLocations": ["berlin"]}'::jsonb
      from generate_series(0, $2::int - 1) n`,
     [mine.accountId, count],
+  );
+  await running.store.query(
+    `insert into assigned_slots (location_id, check_id, since)
+     select $1, 'many-' || n, to_timestamp(0) from generate_series(0, $2::int - 1) n`,
+    [berlin.id, count],
   );
 }

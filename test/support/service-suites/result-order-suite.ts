@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sequenceIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { giveEverySlot, giveRetry } from '../assigned-slots.ts';
 import type { DatabaseKind } from '../databases.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
 import { type Missed, minutesAgo, resultOfRun } from './results-harness.ts';
@@ -195,10 +197,17 @@ async function newAccount({ store, clock, features }: RunningService) {
     const request = { url: 'https://shop.test/' };
     const body = { checkType: 'URL', request, privateLocations: [...PLACES] };
     await features.checks.put(accountId, id, body, { autoAssignAlerts: true });
+    await giveEverySlot(store, { accountId, checkId: id, slugs: PLACES });
   }
   return {
     async deliver({ place: at, results, missed }: Delivery): Promise<void> {
-      const caller = { accountId, locationId: ids.get(at) ?? '', keyId: at };
+      const locationId = ids.get(at) ?? '';
+      const caller = { accountId, locationId, keyId: at };
+      for (const result of results) {
+        const { checkId: check, checkRunId, sequenceId } = result;
+        const isOwn = sequenceIdOf(check, at, checkRunId) === sequenceId;
+        if (!isOwn) await giveRetry(store, { accountId, locationId, result });
+      }
       const answer = await features.resultIntake.take(caller, {
         agentId: at,
         epoch: 1,

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { beforeEach } from 'vitest';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
-import { giveEverySlot } from '../assigned-slots.ts';
+import { giveEverySlot, giveRetry } from '../assigned-slots.ts';
 import { resultOf } from '../http-results.ts';
 import type { Reply } from '../service-app.ts';
 import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
@@ -36,10 +36,13 @@ export interface ResultsWorld extends TestService {
   readonly berlin: Place;
   readonly oslo: Place;
   place(slug: string): Promise<Place>;
+  /** Puts the check. The private locations that it names get every slot of it. */
   check(id: string, fields?: Readonly<Record<string, unknown>>): Promise<void>;
   send(place: Place, batch: Batch): Promise<Reply>;
   /** Sends, and fails where anything is not accepted. */
   deliver(place: Place, batch: Batch): Promise<void>;
+  /** Gives the place the attempt that the result is of: a retry of a run that began elsewhere. */
+  handOver(place: Place, result: CheckResult): Promise<void>;
 }
 
 export interface Batch {
@@ -109,6 +112,8 @@ export function useResultsWorld(runningOf: () => RunningService): () => ResultsW
           throw new Error(`not all was accepted: ${reply.status} ${reply.text}`);
         }
       },
+      handOver: ({ id: locationId }, result) =>
+        giveRetry(running.store, { accountId, locationId, result }),
     };
     await world.check('shop');
   });

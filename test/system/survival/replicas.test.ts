@@ -5,6 +5,7 @@ import {
   startApiClients,
   type Trouble,
 } from '../../support/api-clients.ts';
+import { giveEverySlot } from '../../support/assigned-slots.ts';
 import {
   newApiKey,
   type RunningAgent,
@@ -14,6 +15,7 @@ import {
   startAgent,
   startService,
   until,
+  withDatabase,
 } from '../../support/deployment.ts';
 import { errorsIn } from '../../support/doomed-agent.ts';
 import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
@@ -89,6 +91,15 @@ describe('two replicas under load', () => {
     const second = await startService({ ...where, apiKey });
     const balancer = await startBalancer([first.port, second.port]);
     const { checkIds, location, loadLocation, loadCheckId } = await setUp(first);
+    // It has no agents that could be assigned the check.
+    const [account] = await readDatabase(where, 'select id from accounts');
+    await withDatabase(where, (store) =>
+      giveEverySlot(store, {
+        accountId: String(account?.id),
+        checkId: loadCheckId,
+        slugs: [loadLocation.slug],
+      }),
+    );
 
     const agents: RunningAgent[] = [];
     for (let number = 0; number < 2; number += 1) {

@@ -167,6 +167,11 @@ async function makeOldRows(world: World): Promise<void> {
     `insert into heartbeat_events (account_id, check_id, id, state, at, source, user_agent, pings)
      values ($1, 'shop', 'event', 'RECEIVED', now() - ${YEAR}, '', '', 1)`,
   );
+  await world.rows(
+    `insert into assigned_slots (location_id, check_id, since, until)
+     select id, 'old', now() - ${YEAR}, now() - ${YEAR} from private_locations
+     where account_id = $1`,
+  );
 }
 
 const HOURS = 30;
@@ -175,7 +180,9 @@ const OLD_ROWS = `
   union all select from check_alerts where account_id = $1
   union all select from artifacts where account_id = $1
   union all select from one_off_runs where account_id = $1
-  union all select from heartbeat_events where account_id = $1`;
+  union all select from heartbeat_events where account_id = $1
+  union all select from assigned_slots s join private_locations l on l.id = s.location_id
+    where l.account_id = $1 and s.check_id = 'old'`;
 
 /** What could not be removed is removed the next time. */
 async function hoursUntilClean({ lab, rows }: World): Promise<void> {

@@ -1,4 +1,5 @@
 import type { CheckResult } from '../../../../src/model/result.ts';
+import { giveEverySlot } from '../../../support/assigned-slots.ts';
 import { FAILED } from '../../../support/service-suites/alerts-harness.ts';
 import { type Run, resultOfRun } from '../../../support/service-suites/results-harness.ts';
 import type { Scenario } from './store-cases.ts';
@@ -27,7 +28,8 @@ export function reporterOf(world: World, place: Place) {
     const body = { agentId: 'reporter', epoch: 1, results, missed };
     const { status, json, text } = await world.agentAsk(place.key, RESULTS, body);
     if (status !== 200) throw new Error(`the results were answered ${status} ${text}`);
-    return { accepted: json.accepted.length, rejected: json.rejected.length };
+    const { accepted, rejected, deferred } = json;
+    return { accepted: accepted.length, rejected: rejected.length, deferred: deferred.length };
   };
   /** Sends, and all of it must be accepted. */
   const deliver = async (
@@ -43,13 +45,22 @@ export function reporterOf(world: World, place: Place) {
   return { slot, send, deliver, result };
 }
 
-export async function shopIn(world: World, fields: object = {}): Promise<void> {
+/** For what comes before the faults: the check, of which its locations have every slot. */
+export async function shopIn(
+  world: World,
+  {
+    privateLocations = ['berlin'],
+    ...fields
+  }: { readonly privateLocations?: readonly string[]; readonly [field: string]: unknown } = {},
+): Promise<void> {
   await world.done(200, 'PUT', '/v1/checks/url/shop', {
     name: 'Shop',
     request: { url: 'https://shop.test/' },
-    privateLocations: ['berlin'],
+    privateLocations,
     ...fields,
   });
+  const { accountId, lab } = world;
+  await giveEverySlot(lab.store, { accountId, checkId: 'shop', slugs: privateLocations });
 }
 
 const ATTEMPT = { ...FAILED, resultType: 'ATTEMPT' } as const;
@@ -69,7 +80,7 @@ export const resultsScenario: Scenario = {
       tags: ['other'],
     });
     return async () => {
-      const { deliver, result } = reporterOf(world, berlin);
+      const { deliver, send, result } = reporterOf(world, berlin);
       const batch = [
         result(-9, ATTEMPT),
         result(-9, { attempts: 1 }),
@@ -86,8 +97,11 @@ export const resultsScenario: Scenario = {
       await deliver(batch, missed);
       // One that was missed had run; and what was an attempt is the last one after all.
       await deliver([result(-4), result(-8), result(-14)], [{ from: -7, to: -6 }]);
+      // Out of a spool of an hour; and of a clock that is fast.
+      await deliver([result(-60, FAILED)]);
+      const { deferred } = await send([result(30)]);
       const foreign = reporterOf(world, oslo);
-      const { rejected } = await foreign.send([foreign.result(5)], [{ from: 6, to: 6 }]);
+      const { rejected } = await foreign.send([foreign.result(-5)], [{ from: -6, to: -6 }]);
       const results = await world.done(
         200,
         'GET',
@@ -101,6 +115,7 @@ export const resultsScenario: Scenario = {
       return {
         seen: [
           `${rejected} rejected`,
+          `${deferred} deferred`,
           `${results.length} results`,
           `failing ${status.hasFailures}`,
           `${gaps.length} gaps`,

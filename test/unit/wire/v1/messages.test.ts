@@ -53,6 +53,7 @@ const POLL = {
   page: null,
   done: ['run-0'],
   refused: [{ checkId: 'odd', problem: 'request.url: must be an http or https URL' }],
+  clockAheadMs: null,
 };
 const ANSWER = {
   revision: 18,
@@ -127,6 +128,7 @@ const MESSAGES: Readonly<Record<string, readonly [z.ZodType, object]>> = {
     {
       accepted: ['a'],
       rejected: [{ id: null, list: 'missed', index: 0, code: 'invalid', message: 'it is null' }],
+      deferred: [{ id: 'b', list: 'results', index: 1, aheadMs: 60_001 }],
     },
   ],
   handover: [
@@ -205,9 +207,18 @@ describe('a poll', () => {
     expect(pollRequestSchema.parse({ ...POLL, capabilities }).capabilities.types).toEqual(['URL']);
   });
 
-  it('may leave out the page and what was refused', () => {
-    const { page: _page, refused: _refused, ...least } = POLL;
-    expect(pollRequestSchema.parse(least)).toMatchObject({ page: null, refused: [] });
+  it('may leave out the page, what was refused, and how its clock goes', () => {
+    const { page: _page, refused: _refused, clockAheadMs: _clock, ...least } = POLL;
+    const read = { page: null, refused: [], clockAheadMs: null };
+    expect(pollRequestSchema.parse(least)).toMatchObject(read);
+  });
+
+  it.each([-1_767_225_600_000, -1, 0, 60_001])('tells of a clock that is %i ms ahead', (ms) => {
+    expect(pollRequestSchema.parse({ ...POLL, clockAheadMs: ms }).clockAheadMs).toBe(ms);
+  });
+
+  it.each([0.5, Number.POSITIVE_INFINITY, -(2 ** 53), '1'])('tells of no clock by %j', (ms) => {
+    expect(pollRequestSchema.safeParse({ ...POLL, clockAheadMs: ms }).success).toBe(false);
   });
 
   it.each([
