@@ -14,8 +14,9 @@ const COMMANDS = {
   break: VITEST,
   bench: 'npm run bench -- --short #',
 };
-/** What `.ci/run` sets: with the same values the same cases are tried. */
+/** What `.ci/run` sets: with the same values the same cases are tried, and nothing skips itself. */
 const SETTINGS = [
+  'CI',
   'NIGHTLY',
   'FUZZ_SEED',
   'BREAK_SEED',

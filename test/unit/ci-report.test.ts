@@ -60,7 +60,12 @@ function report(
   for (const [name, one] of Object.entries(all)) {
     if (one !== null) writeFileSync(join(folder, `${name}.json`), JSON.stringify(one));
   }
-  const env = { PATH: process.env.PATH, FUZZ_SEED: '7', LAST_TIMES: join(folder, 'last.json') };
+  const env = {
+    PATH: process.env.PATH,
+    CI: 'true',
+    FUZZ_SEED: '7',
+    LAST_TIMES: join(folder, 'last.json'),
+  };
   const { status, stdout } = spawnSync(process.execPath, [join(CI, 'report.mjs'), folder], {
     cwd: ROOT,
     env,
@@ -86,7 +91,7 @@ describe('the report of a run of CI', () => {
       [
         "  b's (last) fails",
         '    AssertionError: 1 is not 2',
-        `    FUZZ_SEED=7 npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
+        `    CI=true FUZZ_SEED=7 npx vitest run ${FILE} -t 'b'\\''s \\(last\\) fails'`,
       ].join('\n'),
     );
     expect(text).toMatch(/\n11 passed, 1 failed\n$/);
