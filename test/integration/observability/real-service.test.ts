@@ -7,7 +7,12 @@ import { useArtifactServer, useParties } from '../../support/service-suites/arti
 const service = useParties(useArtifactServer('pglite'));
 
 it('the service takes what an agent reports, and lists it at the location', async () => {
-  const { mine, app } = service();
+  const { mine, app, store } = service();
+  await store.query(
+    `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
+     values ($1, $2, 'agent-1', '1', 'i', '{}', 1)`,
+    [mine.accountId, mine.locationId],
+  );
   const { start } = await reportsRig();
   const { clock, reports, run, due, records } = start({
     serviceUrl: new URL(`http://127.0.0.1:${app.port}`),
