@@ -82,7 +82,7 @@ const webhookConfig = z.strictObject({
     .nullable()
     .default(null)
     .describe(
-      'The body as a Handlebars template over the variables of notices; null for a JSON object of them all. The helpers are if, unless, each, eq and json.',
+      'The body as a Handlebars template over the variables of notices; null for a JSON object of them all. The helpers are if, unless, each, eq and json; there may be 200 tags.',
     ),
   headers: z
     .array(header)

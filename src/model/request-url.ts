@@ -17,7 +17,8 @@ export function isHttpUrl(text: string): boolean {
 export const urlSchema = z
   .string()
   .min(1)
-  .max(2048)
+  // Looking for values that make a URL of it takes time with the square of its length.
+  .max(2048, { abort: true })
   .superRefine((text, context) => {
     const template = compileTemplate(text);
     if (template === null ? isHttpUrl(text) : canBecomeHttpUrl(template)) return;

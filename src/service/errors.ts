@@ -58,14 +58,17 @@ export function errorBody(
 
 /** More than these are not told: the first ones are what a caller mends first. */
 const MAX_PROBLEMS = 20;
+/** Nor are more than these looked for. */
+export const MAX_FOUND_PROBLEMS = 1000;
 
 /** 400: the request is understood and wrong. `problems` has at least one entry. */
 export function invalid(problems: readonly RequestProblem[]): ServiceError {
   const [first] = problems;
   const more = problems.length - 1;
+  const atLeast = problems.length >= MAX_FOUND_PROBLEMS ? 'at least ' : '';
   const sentence =
     first === undefined ? 'The request is invalid' : `${first.path} ${first.message}`.trim();
-  const rest = more > 0 ? ` (and ${more} more, see attributes.problems)` : '';
+  const rest = more > 0 ? ` (and ${atLeast}${more} more, see attributes.problems)` : '';
   return new ServiceError(400, `${sentence}${rest}`, {
     attributes: { problems: problems.slice(0, MAX_PROBLEMS) },
   });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RequestProblem } from '../errors.ts';
+import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../errors.ts';
 import { problemsOf } from '../http/problems.ts';
 
 /** One thing wrong with what came in. `path` starts inside the body. */
@@ -33,19 +33,32 @@ const NOT_KEPT: readonly { readonly found: RegExp; readonly what: string }[] = [
 /**
  * The texts inside a value that PostgreSQL's text and jsonb cannot hold. Such a text is refused:
  * kept in another form, it would not come back as it was, and an agent would send something else.
+ * Ends with MAX_FOUND_PROBLEMS.
  */
 export function textsNotKept(
   value: unknown,
   path: readonly PropertyKey[] = [],
 ): readonly RequestProblem[] {
+  const problems: RequestProblem[] = [];
+  findNotKept(value, [...path], problems);
+  return problems;
+}
+
+/** `path` is the same list for all, and at the end as it was. */
+function findNotKept(value: unknown, path: PropertyKey[], problems: RequestProblem[]): void {
+  if (problems.length >= MAX_FOUND_PROBLEMS) return;
   if (typeof value === 'string') {
-    return NOT_KEPT.filter(({ found }) => found.test(value)).map(({ what }) =>
-      bodyProblem(path, `must not hold ${what}, which cannot be stored`),
-    );
+    for (const { found, what } of NOT_KEPT) {
+      if (!found.test(value)) continue;
+      problems.push(bodyProblem(path, `must not hold ${what}, which cannot be stored`));
+    }
+    return;
   }
-  if (Array.isArray(value)) {
-    return value.flatMap((item, index) => textsNotKept(item, [...path, index]));
+  if (typeof value !== 'object' || value === null) return;
+  const entries = Array.isArray(value) ? value.entries() : Object.entries(value);
+  for (const [key, inner] of entries) {
+    path.push(key);
+    findNotKept(inner, path, problems);
+    path.pop();
   }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => textsNotKept(inner, [...path, key]));
 }

@@ -5,13 +5,26 @@ const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+const COMMA = 0x2c;
+
+export interface JsonBounds {
+  /** Lists and objects inside of each other. */
+  readonly maxDepth: number;
+  /** Members of objects and items of lists, in all. */
+  readonly maxValues: number;
+}
+
 /**
- * Whether lists and objects are nested deeper than `maxDepth` in the UTF-8 bytes of a JSON text.
- * What is no JSON gets some answer, too, and in the same time: one pass over the bytes. Parsing
- * nests without a limit, and whatever walks the value afterwards would run out of stack.
+ * Whether the UTF-8 bytes of a JSON text are within bounds. What is no JSON gets some answer, too,
+ * and in the same time: one pass over the bytes. Parsing nests without a limit, and whatever walks
+ * the value afterwards would run out of stack; and a key costs a hundred times what its bytes do.
  */
-export function isDeeperThan(json: Uint8Array, maxDepth: number): boolean {
+export function jsonShape(
+  json: Uint8Array,
+  { maxDepth, maxValues }: JsonBounds,
+): 'fits' | 'too-deep' | 'too-many' {
   let depth = 0;
+  let values = 0;
   let inText = false;
   for (let at = 0; at < json.length; at += 1) {
     const byte = json[at];
@@ -21,8 +34,14 @@ export function isDeeperThan(json: Uint8Array, maxDepth: number): boolean {
     } else if (byte === QUOTE) inText = true;
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
       depth += 1;
-      if (depth > maxDepth) return true;
+      if (depth > maxDepth) return 'too-deep';
+      values += 1;
+      if (values > maxValues) return 'too-many';
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    else if (byte === COMMA) {
+      values += 1;
+      if (values > maxValues) return 'too-many';
+    }
   }
-  return false;
+  return 'fits';
 }

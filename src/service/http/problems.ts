@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RequestProblem } from '../errors.ts';
+import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../errors.ts';
 
 /** Where in a request a schema applies, by Fastify's word for it. */
 export type RequestPart = 'body' | 'params' | 'querystring' | 'headers';
@@ -17,19 +17,25 @@ const MAX_PATH_CHARS = 200;
 /**
  * What is wrong with a request, for its sender: which field, what came, what is allowed. Of bodies
  * no text is repeated but what stands in place of one of a few words: any other may be a secret.
+ * Ends with MAX_FOUND_PROBLEMS.
  */
 export function problemsOf(error: z.core.$ZodError, part: RequestPart): readonly RequestProblem[] {
-  return error.issues.flatMap((issue) => problemOf(issue, part, []));
+  const found: RequestProblem[] = [];
+  for (const issue of error.issues) {
+    if (found.length >= MAX_FOUND_PROBLEMS) break;
+    found.push(...problemsIn(issue, part, []));
+  }
+  return found.slice(0, MAX_FOUND_PROBLEMS);
 }
 
-function problemOf(
+function problemsIn(
   issue: z.core.$ZodIssue,
   part: RequestPart,
   outer: readonly PropertyKey[],
 ): readonly RequestProblem[] {
   const path = [...outer, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, MAX_FOUND_PROBLEMS).map((key) => ({
       path: pathText(part, [...path, key]),
       message: 'is not a known field',
     }));
@@ -41,13 +47,13 @@ function problemOf(
       (best, branch) => (depthOf(branch) > depthOf(best) ? branch : best),
       first,
     );
-    if (depthOf(nearest) > 0) return nearest.flatMap((inner) => problemOf(inner, part, path));
+    if (depthOf(nearest) > 0) return nearest.flatMap((inner) => problemsIn(inner, part, path));
   }
   return [{ path: pathText(part, path), message: sentence(issue, part, path) }];
 }
 
 function depthOf(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(0, ...issues.map(({ path }) => path.length));
+  return issues.reduce((deepest, { path }) => Math.max(deepest, path.length), 0);
 }
 
 function sentence(

@@ -204,6 +204,25 @@ describe('a body', () => {
     );
   });
 
+  it('with more values than any resource has is refused before it is parsed, with the limit', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`k${n}`, 1]));
+    const unknown = { name: 'a', kind: 'URL', ...fields };
+    expect((await post(JSON.stringify(unknown))).json).toEqual(
+      errorForm(400, 'Bad Request', 'The body holds more than 20000 values', { limit: 20_000 }),
+    );
+  });
+
+  it('with thousands of unknown fields is told the first of them', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 15_000 }, (_, n) => [`k${n}`, 1]));
+    const reply = await post(JSON.stringify({ name: 'a', kind: 'URL', ...fields }));
+    const message = 'body.k0 is not a known field (and at least 999 more, see attributes.problems)';
+    const problems = Array.from({ length: 20 }, (_, n) => ({
+      path: `body.k${n}`,
+      message: 'is not a known field',
+    }));
+    expect(reply.json).toEqual(errorForm(400, 'Bad Request', message, { problems }));
+  });
+
   it('with brackets in its texts is not taken for a deep one', async () => {
     const name = '[{'.repeat(10);
     expect((await post(JSON.stringify({ name, kind: 'URL', tags: ['\\"[[['] }))).status).toBe(201);

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { MAX_JSON_DEPTH } from '../../../src/service/http/plugins/json-body.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../../../src/service/http/plugins/json-body.ts';
 
 /** What does harm to whoever puts it into a statement, a path, a header or an object as it is. */
 export const TEXTS = [
@@ -53,6 +53,7 @@ export const BAD_BODIES: readonly {
   { status: 400, body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) },
   { status: 400, body: DEEP },
   { status: 400, body: '{"a":'.repeat(100_000) },
+  { status: 400, body: `[${'1,'.repeat(MAX_JSON_VALUES)}1]` },
   { status: 413, body: ' '.repeat(4 * 1024 * 1024 + 1) },
   { status: 415, body: '<a/>', headers: { 'content-type': 'application/xml' } },
   { status: 415, body: 'a=1', headers: { 'content-type': 'application/x-www-form-urlencoded' } },

@@ -55,3 +55,9 @@ describe('a url with templates', () => {
     expect(urlSchema.parse('https://a.example/{{$RANDOM}}')).toBe('https://a.example/{{$RANDOM}}');
   });
 });
+
+it('a url that is too long is refused for that alone: nothing else is looked for', () => {
+  // Neither half is a URL, which a look at the whole would tell, too.
+  const { error } = urlSchema.safeParse('{{A}}:'.repeat(500) + 'ftp://'.repeat(500));
+  expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+});

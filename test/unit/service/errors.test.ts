@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { errorBody, invalid } from '../../../src/service/errors.ts';
+import { errorBody, invalid, MAX_FOUND_PROBLEMS } from '../../../src/service/errors.ts';
 import { AllowedMethods } from '../../../src/service/http/allowed-methods.ts';
-import { isDeeperThan } from '../../../src/service/http/json-shape.ts';
+import { jsonShape } from '../../../src/service/http/json-shape.ts';
 
 describe('an error', () => {
   it('always has all four fields', () => {
@@ -19,6 +19,10 @@ describe('an error', () => {
     expect(invalid([problem, problem, problem]).message).toBe(
       'body.name is missing (and 2 more, see attributes.problems)',
     );
+    const many = Array.from({ length: MAX_FOUND_PROBLEMS }, () => problem);
+    expect(invalid(many).message).toBe(
+      'body.name is missing (and at least 999 more, see attributes.problems)',
+    );
   });
 });
 
@@ -31,9 +35,24 @@ describe('the depth of a JSON text', () => {
     ['["\\"[[[", "\\\\", []]', 2],
     ['[[],[],[[]]]', 3],
   ])('%s is %i', (json, depth) => {
-    const bytes = Buffer.from(json);
-    expect(isDeeperThan(bytes, depth)).toBe(false);
-    expect(depth > 0 && isDeeperThan(bytes, depth - 1)).toBe(depth > 0);
+    const shape = (maxDepth: number) =>
+      jsonShape(Buffer.from(json), { maxDepth, maxValues: Number.POSITIVE_INFINITY });
+    expect(shape(depth)).toBe('fits');
+    if (depth > 0) expect(shape(depth - 1)).toBe('too-deep');
+  });
+});
+
+describe('the number of values of a JSON text', () => {
+  it.each([
+    ['1', 0],
+    ['[1]', 1],
+    ['{"a":1,"b":[2,3]}', 4],
+    ['",,,,{{{"', 0],
+    ['["\\",[,{", "\\\\", 3]', 3],
+  ])('%s is %i', (json, values) => {
+    const shape = (maxValues: number) => jsonShape(Buffer.from(json), { maxDepth: 64, maxValues });
+    expect(shape(values)).toBe('fits');
+    if (values > 0) expect(shape(values - 1)).toBe('too-many');
   });
 });
 

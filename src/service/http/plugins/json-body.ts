@@ -1,21 +1,25 @@
 import { TextDecoder } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ServiceError, unsupportedMedia } from '../../errors.ts';
-import { isDeeperThan } from '../json-shape.ts';
+import { jsonShape } from '../json-shape.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The type that bodies have here, where it is not JSON and the route has a parser of its own. */
     bodyType?: string;
+    /** Results in numbers: only the bytes of a JSON body are bounded, not its values. */
+    manyValues?: true;
   }
 }
 
 /** No body of the API comes near it. */
 export const MAX_JSON_DEPTH = 64;
+/** The largest bodies, status pages of 1000 services, have a quarter of it. */
+export const MAX_JSON_VALUES = 20_000;
 
 /**
- * JSON bodies and no others. Refused are, with 400, what is no JSON, no UTF-8, too deep, or has a
- * key by which an object's prototype could be changed (left out where an agent sends it); with 415 every other type.
+ * JSON bodies and no others. Refused are, with 400, what is no JSON, no UTF-8, too deep, of too many
+ * values (agents send as many as fit, whose names targets chose), or has a key by which an object's prototype could be changed (left out where an agent sends it); with 415 every other type.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -26,10 +30,16 @@ export function addJsonBodies(app: FastifyInstance): void {
     async (request: FastifyRequest, bytes: Buffer): Promise<unknown> => {
       // Many clients say so of a DELETE without a body. Where one is needed, its schema misses it.
       if (bytes.length === 0) return undefined;
-      if (isDeeperThan(bytes, MAX_JSON_DEPTH)) {
+      const isBatch = request.agent !== null || request.routeOptions.config.manyValues === true;
+      const maxValues = isBatch ? Number.POSITIVE_INFINITY : MAX_JSON_VALUES;
+      const shape = jsonShape(bytes, { maxDepth: MAX_JSON_DEPTH, maxValues });
+      if (shape === 'too-deep') {
         throw malformed(`The body is nested deeper than ${MAX_JSON_DEPTH} levels`, {
           limit: MAX_JSON_DEPTH,
         });
+      }
+      if (shape === 'too-many') {
+        throw malformed(`The body holds more than ${maxValues} values`, { limit: maxValues });
       }
       return parseJson(decodeText(utf8, bytes), request.agent === null ? refuseKey : dropKey);
     },

@@ -89,7 +89,7 @@ export function testSessionsRoutes({
     app.post(
       PATH,
       {
-        config: { ...RUN, gzip: true },
+        config: { ...RUN, gzip: true, manyValues: true },
         bodyLimit: MAX_SESSION_REQUEST_BYTES,
         schema: {
           tags: TAGS,

@@ -194,10 +194,10 @@ describe('over UDP', () => {
   });
 
   it('ends where a server sends datagrams without end, none of which is an answer', async () => {
-    let isDone = false;
+    const done = new AbortController();
     const { result } = await ask({
       async udp(asked, channel) {
-        while (!isDone) {
+        while (!done.signal.aborted) {
           channel.send(answerTo({ ...asked, id: asked.id ^ 1 }, { answers: [A] }));
           // The socket sends, and the other one reads.
           await new Promise((resolve) => setImmediate(resolve));
@@ -205,7 +205,7 @@ describe('over UDP', () => {
       },
     });
     const end = await result;
-    isDone = true;
+    done.abort();
     expect(end.kind === 'failed' && end.failure).toEqual({
       code: 'DNS_MALFORMED',
       message: expect.stringContaining('sent more than 1000 datagrams over UDP, none of which'),

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { MAX_FOUND_PROBLEMS } from '../../../../src/service/errors.ts';
+import { parseBody, textsNotKept } from '../../../../src/service/features/input-problems.ts';
 import { problemsOf } from '../../../../src/service/http/problems.ts';
 
 const CHANNEL = z.discriminatedUnion('type', [
@@ -31,5 +33,36 @@ describe('a problem of a request', () => {
     ],
   ])('of %j says what is allowed', (body, sentence) => {
     expect(said(body)).toBe(sentence);
+  });
+});
+
+describe('problems without end', () => {
+  const manyKeys = Object.fromEntries(
+    Array.from({ length: 3 * MAX_FOUND_PROBLEMS }, (_, n) => [`k${n}`, '\0']),
+  );
+
+  it('of unknown fields are looked for up to a bound, and the first ones are told', () => {
+    const parsed = parseBody(z.strictObject({ name: z.string() }), { name: 'x', ...manyKeys });
+    const problems = parsed.ok ? [] : parsed.problems;
+    expect(problems[0]).toEqual({ path: 'body.k0', message: 'is not a known field' });
+    // As many again of texts that cannot be stored.
+    expect(problems).toHaveLength(2 * MAX_FOUND_PROBLEMS);
+  });
+
+  it('of many fields, each with its own, are looked for up to the same bound', () => {
+    const schema = z.record(z.string(), z.strictObject({ id: z.number() }));
+    const body = Object.fromEntries(Object.keys(manyKeys).map((key) => [key, { a: 1, b: 2 }]));
+    const parsed = parseBody(schema, body);
+    expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
+  });
+
+  it('of texts say where each of the first is', () => {
+    const problems = textsNotKept({ a: [{ b: '\0' }, 'fine', '\ud800'], ...manyKeys });
+    expect(problems.slice(0, 3).map(({ path }) => path)).toEqual([
+      'body.a[0].b',
+      'body.a[2]',
+      'body.k0',
+    ]);
+    expect(problems).toHaveLength(MAX_FOUND_PROBLEMS);
   });
 });

@@ -6,14 +6,25 @@ const HELPERS = ['json', 'eq'];
 const ALLOWED =
   'only if, unless and each begin a block, and only json and eq are helpers beside them';
 const MAX_DEPTH = 12;
+/** There are 17 variables. Parsing and compiling takes 50 microseconds and more for each. */
+const MAX_TAGS = 200;
+/** Round brackets, each of which may begin a call inside of a call: parsing nested ones is slow. */
+const MAX_BRACKETS = 200;
+/** Names with dots between them; variables have none inside. */
+const MAX_PATH_PARTS = 8;
 /** In JSON, where a value is the last of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
 /**
  * What a template must not hold: partials and decorators, which can call themselves; loops in loops,
- * which can take for ever; and helpers other than those that are documented. null where all is well.
+ * which can take for ever; helpers other than those that are documented; and so many tags that
+ * compiling it would hold up all else. null where all is well.
  */
 export function templateProblem(template: string): string | null {
+  if (holdsMoreThan(MAX_TAGS, '{{', template)) return `it has more than ${MAX_TAGS} tags ({{)`;
+  if (holdsMoreThan(MAX_BRACKETS, '(', template)) {
+    return `it has more than ${MAX_BRACKETS} opening brackets`;
+  }
   let program: hbs.AST.Program;
   try {
     program = Handlebars.parse(template);
@@ -22,6 +33,15 @@ export function templateProblem(template: string): string | null {
     return `it is no Handlebars template: ${shortened(messageOf(thrown))}${hint}`;
   }
   return problemIn(program, { depth: 0, inLoop: false });
+}
+
+function holdsMoreThan(most: number, what: string, text: string): boolean {
+  let count = 0;
+  for (let at = text.indexOf(what); at !== -1; at = text.indexOf(what, at + what.length)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
 }
 
 interface Place {
@@ -80,6 +100,7 @@ interface Call {
 }
 
 function problemOfCall({ path, params, hash }: Call, depth: number): string | null {
+  if (isTooLong(path)) return LONG_PATH;
   const name = nameOf(path);
   if (params.length === 0 && ![...BLOCKS, ...HELPERS].includes(name)) {
     return problemOfParams(params, hash, depth);
@@ -99,11 +120,20 @@ function problemOfParams(
   if ((hash?.pairs.length ?? 0) > 0) return 'key=value is not allowed';
   if (depth > MAX_DEPTH) return `its calls are nested more than ${MAX_DEPTH} deep`;
   for (const param of params) {
+    if (isTooLong(param)) return LONG_PATH;
     if (param.type !== 'SubExpression') continue;
     const problem = problemOfCall(param as hbs.AST.SubExpression, depth + 1);
     if (problem !== null) return problem;
   }
   return null;
+}
+
+const LONG_PATH = `a name has more than ${MAX_PATH_PARTS} parts`;
+
+function isTooLong(expression: hbs.AST.Expression): boolean {
+  if (expression.type !== 'PathExpression') return false;
+  const { parts, depth } = expression as hbs.AST.PathExpression;
+  return parts.length + depth > MAX_PATH_PARTS;
 }
 
 function nameOf(path: hbs.AST.Expression): string {

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import Handlebars from 'handlebars';
+import { describe, expect, it, vi } from 'vitest';
 import { escapeFor } from '../../../../../../src/service/features/alerts/delivery/escape.ts';
 import {
   renderTemplate,
@@ -108,14 +109,59 @@ describe('a template', () => {
     [`${'{{#if NAME}}'.repeat(20)}${'{{/if}}'.repeat(20)}`, 'nested more than'],
     [`{{json ${'(json '.repeat(20)}NAME${')'.repeat(20)}}}`, 'nested more than'],
     [`a\nb\n{{oops NAME}}`, 'line 3: the helper oops'],
+    ['{{NAME}}'.repeat(201), 'more than 200 tags ({{)'],
+    ['{{'.repeat(5000), 'more than 200 tags ({{)'],
+    [`{{json ${'(json '.repeat(1500)}`, 'more than 200 opening brackets'],
+    [`{{${'a.'.repeat(8)}a}}`, 'a name has more than 8 parts'],
+    [`{{json ${'../'.repeat(8)}a}}`, 'a name has more than 8 parts'],
+    [`{{#if (eq ${'a/'.repeat(8)}a TYPE)}}x{{/if}}`, 'a name has more than 8 parts'],
   ])('is refused: %s', (template, problem) => {
     expect(problemOf(template)).toContain(problem);
   });
 
   it('ends soon and small whatever it asks for', () => {
     const variables = { ...VARIABLES, TAGS: Array.from({ length: 100 }, () => 'x'.repeat(255)) };
-    const body = '{{this}}'.repeat(1200);
+    const body = '{{this}}'.repeat(190);
     expect(problemOf(`{{#each TAGS}}${body}{{/each}}`, variables)).toContain('longer than');
-    expect(problemOf('{{TAGS}}'.repeat(1200), variables)).toContain('longer than');
+    expect(problemOf('{{TAGS}}'.repeat(200), variables)).toContain('longer than');
+    expect(problemOf('{{{TAGS}}}'.repeat(200), variables)).toContain('longer than');
+  });
+
+  it('of 200 tags is rendered', () => {
+    expect(render('{{COUNT}}'.repeat(200))).toBe('0'.repeat(200));
+  });
+
+  it('stops when it has made too much, and escapes a text once however often it is named', () => {
+    let escapes = 0;
+    const escaper = (text: string): string => {
+      escapes += 1;
+      return text;
+    };
+    const TAGS = Array.from({ length: 100 }, () => 'x'.repeat(255));
+    const variables = { NAME: 'n'.repeat(10_000), TAGS };
+    const tooLong = { ok: false, problem: expect.stringContaining('longer than') };
+    expect(renderTemplate('{{NAME}}'.repeat(200), variables, escaper)).toEqual(tooLong);
+    expect(escapes).toBe(1);
+    const everything = '{{json this}}'.repeat(200);
+    // Compiling makes JSON, too.
+    renderTemplate(everything, VARIABLES, escaper);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    const json = renderTemplate(everything, variables, escaper);
+    const calls = stringify.mock.calls.length;
+    stringify.mockRestore();
+    expect(json).toEqual(tooLong);
+    // Each has more than 35,000 characters.
+    expect(calls).toBeLessThanOrEqual(8);
+  });
+
+  it('is parsed once for all notices, also where it is refused', () => {
+    const parse = vi.spyOn(Handlebars, 'parse');
+    for (let notice = 0; notice < 10; notice += 1) {
+      render(`of all notices ${'{{NAME}}'.repeat(10)}`);
+      problemOf('of all notices {{> partial}}');
+    }
+    const calls = parse.mock.calls.length;
+    parse.mockRestore();
+    expect(calls).toBe(2);
   });
 });
