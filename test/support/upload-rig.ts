@@ -3,7 +3,11 @@ import { NO_PROXIES } from '../../src/agent/net/proxy/choose-proxy.ts';
 import type { SpoolOptions } from '../../src/agent/spool/open-spool.ts';
 import type { SpoolKind } from '../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
-import { ServiceClient } from '../../src/agent/upload/service-client.ts';
+import {
+  type Answer,
+  type PostOptions,
+  ServiceClient,
+} from '../../src/agent/upload/service-client.ts';
 import { Uploader } from '../../src/agent/upload/uploader.ts';
 import type { CheckResult } from '../../src/model/result.ts';
 import { eventually } from './eventually.ts';
@@ -57,7 +61,7 @@ async function startAgent(
   const outbox = await openArtifactOutbox({ dataDir: spoolOptions.dataDir, spool, clock, log });
   const state = { key: uploads.key, epoch: 3, uploaded: 0 };
   const rejected: (readonly [SpoolKind, number])[] = [];
-  const client = new ServiceClient({
+  const client = new WatchedClient({
     serviceUrl,
     key: () => state.key,
     proxies: NO_PROXIES,
@@ -120,6 +124,32 @@ async function startAgent(
       return results.map(({ id }) => id);
     },
   };
+}
+
+/** Tells whether a request is under way. */
+class WatchedClient extends ServiceClient {
+  #asking = 0;
+
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
+  override post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<Answer<T>> {
+    return this.#during(super.post(path, body, options));
+  }
+
+  override put(...args: Parameters<ServiceClient['put']>): ReturnType<ServiceClient['put']> {
+    return this.#during(super.put(...args));
+  }
+
+  async #during<T>(request: Promise<T>): Promise<T> {
+    this.#asking += 1;
+    try {
+      return await request;
+    } finally {
+      this.#asking -= 1;
+    }
+  }
 }
 
 /** How long the uploader waits before its next try. What is longer is the limit of a request. */

@@ -114,6 +114,7 @@ export const POLL_REQUEST = {
   page: null,
   done: ['run-1'],
   refused: [{ checkId: 'shop', problem: 'it is not known' }],
+  clockAheadMs: -1500,
 };
 
 export const resultOf = (number: number) => {
@@ -189,7 +190,13 @@ const HANDOVER_REQUEST = {
 /** What agents are answered. */
 export const ANSWERS = {
   'poll-answer': POLL_ANSWERS,
-  'results-answer': [resultsAnswer(['result-1', 'result-2'])],
+  'results-answer': [
+    resultsAnswer(['result-1', 'result-2']),
+    {
+      ...resultsAnswer(['result-1']),
+      deferred: [{ id: 'result-2', list: 'results', index: 1, aheadMs: 60_001 }],
+    },
+  ],
   'artifact-answer': [ARTIFACT_UPLOAD],
   'completed-answer': [
     { complete: true, missing: [] },

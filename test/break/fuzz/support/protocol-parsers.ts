@@ -71,8 +71,10 @@ function readAnswer(kind: Exclude<AnswerKind, 'error-answer'>, value: unknown): 
     const records = ['result-1', 'result-2', 'result-3'].map((id, key) => {
       return { kind: 'result' as const, id, atMs: 0, body, key };
     });
-    const { accepted, rejected, open } = settle(records, answer);
-    expect(accepted.length + rejected.length + open.length).toBe(records.length);
+    const { accepted, rejected, deferred, open } = settle(records, answer);
+    const told = [...accepted, ...[...rejected, ...deferred].map(({ record }) => record)];
+    expect(new Set([...told, ...open])).toEqual(new Set(records));
+    expect(told.length + open.length).toBe(records.length);
     for (const { id } of accepted) expect(answer.accepted).toContain(id);
   }
   return true;

@@ -129,10 +129,11 @@ export class UploadLane {
 
   /** Lets the agent work, and moves its clock whenever it rests. */
   async #emptied(): Promise<void> {
-    const { spool, clock } = this.#rig;
+    const { spool, clock, client } = this.#rig;
     while (spool.depth.records > 0) {
       const nextMs = clock.nextTimerInMs;
-      if (nextMs === null || isRequestLimit(nextMs)) {
+      // What was deferred may wait as long as a request.
+      if (nextMs === null || (client.isAsking && isRequestLimit(nextMs))) {
         await new Promise<void>((resolve) => setImmediate(resolve));
       } else await clock.advance(nextMs);
     }
