@@ -4,6 +4,8 @@ import type { Deferred } from './batch.ts';
 
 /** Deferred records are tried again so soon at the latest: one of the clocks may have been set. */
 const MAX_WAIT_MS = 60_000;
+/** However little they are ahead: a service that defers without a reason is not asked without a rest. */
+const MIN_WAIT_MS = 1_000;
 const LOG_EVERY_MS = 600_000;
 
 /**
@@ -33,7 +35,8 @@ export class DeferredRecords {
     const nowMs = this.#clock.monotonicMs();
     const aheadMs = deferred.reduce((least, one) => Math.min(least, one.aheadMs), MAX_WAIT_MS);
     const key = Math.min(first.record.key, this.#first?.key ?? Number.POSITIVE_INFINITY);
-    const dueMs = Math.min(nowMs + aheadMs, this.#first?.dueMs ?? Number.POSITIVE_INFINITY);
+    const waitMs = Math.max(MIN_WAIT_MS, aheadMs);
+    const dueMs = Math.min(nowMs + waitMs, this.#first?.dueMs ?? Number.POSITIVE_INFINITY);
     this.#first = { key, dueMs };
     if (nowMs - this.#loggedAtMs < LOG_EVERY_MS) return;
     this.#loggedAtMs = nowMs;

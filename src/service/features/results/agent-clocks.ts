@@ -15,7 +15,10 @@ export interface AgentClocks {
   readonly deferredRecords: number;
   /** Shows people that an agent's clock is fast: in its row, and in the log once a minute for each location. */
   deferred(sender: Sender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
-  /** How far the agent's clock is behind, in milliseconds; 0 where it is not, or nobody knows. */
+  /**
+   * How far the agent's clock is behind, in milliseconds; 0 where it is not, or nobody knows. As the agent
+   * says: one that lies makes old runs of its own location count as new, and could as well report new ones.
+   */
   behindMs(sql: Sql, sender: Sender, agentId: string): Promise<number>;
 }
 

@@ -29,22 +29,6 @@ export function afterFinal(before: CheckStatus | null, final: ReceivedResult): C
   };
 }
 
-/**
- * The status after a FINAL that came too late to say how the check does: it counts for the longest
- * and the shortest run alone.
- */
-export function afterLateFinal(
-  before: CheckStatus | null,
-  final: ReceivedResult,
-): CheckStatus | null {
-  if (before === null || final.isCancelled) return before;
-  const { longestRun, shortestRun } = ownStatusOf(final);
-  const longest = extreme(Math.max, before.longestRun, longestRun);
-  const shortest = extreme(Math.min, before.shortestRun, shortestRun);
-  if (longest === before.longestRun && shortest === before.shortestRun) return before;
-  return { ...before, longestRun: longest, shortestRun: shortest };
-}
-
 /** The status of a check that ran once. */
 function ownStatusOf(final: ReceivedResult): CheckStatus {
   const daysRemaining = daysRemainingOf(final);

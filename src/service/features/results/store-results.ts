@@ -11,7 +11,7 @@ import { type CheckStatus, findStatuses, putStatuses } from '../../store/check-s
 import type { Sql } from '../../store/port.ts';
 import type { FinalFollower, NewFinals } from './final-follower.ts';
 import { takeOutFinals } from './missed-book.ts';
-import { afterFinal, afterLateFinal } from './status-fold.ts';
+import { afterFinal } from './status-fold.ts';
 
 /**
  * With the error group that a result is of. What an agent says of it does not count, and nearly all
@@ -83,15 +83,16 @@ function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot
 
 async function moveStatuses(
   tx: Sql,
-  { accountId, finals, current, atMs }: NewFinals,
+  { accountId, current, atMs }: Pick<NewFinals, 'accountId' | 'current' | 'atMs'>,
 ): Promise<void> {
-  const checkIds = [...new Set(finals.map(({ checkId }) => checkId))];
+  if (current.size === 0) return;
+  const checkIds = [...new Set([...current].map(({ checkId }) => checkId))];
   const before = await findStatuses(tx, { accountId, checkIds });
   const statuses = new Map<string, CheckStatus>(before.map((status) => [status.checkId, status]));
   const moved = new Set<string>();
-  for (const final of finals) {
+  for (const final of current) {
     const status = statuses.get(final.checkId) ?? null;
-    const next = current.has(final) ? afterFinal(status, final) : afterLateFinal(status, final);
+    const next = afterFinal(status, final);
     if (next === null || next === status) continue;
     statuses.set(final.checkId, next);
     moved.add(final.checkId);
