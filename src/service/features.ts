@@ -6,6 +6,7 @@ import type { SecretBox } from '../runtime/secret-box.ts';
 import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './artifacts/artifacts-config.ts';
 import type { ArtifactStore } from './artifacts/port.ts';
 import type { ServiceConfig } from './config.ts';
+import type { FeatureCounts } from './feature-counts.ts';
 import { type Accounts, createAccounts } from './features/accounts.ts';
 import { type AgentErrors, createAgentErrors } from './features/agent-errors.ts';
 import { type Agents, createAgents } from './features/agents.ts';
@@ -35,7 +36,7 @@ import {
   type MaintenanceWindows,
 } from './features/maintenance-windows.ts';
 import { createPrivateLocations, type PrivateLocations } from './features/private-locations.ts';
-import { type AgentClocks, createAgentClocks } from './features/results/agent-clocks.ts';
+import { createAgentClocks } from './features/results/agent-clocks.ts';
 import { type CheckResults, createCheckResults } from './features/results/check-results.ts';
 import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
 import { createResultIntake, type ResultIntake } from './features/results/intake.ts';
@@ -59,7 +60,6 @@ import { keepVacuumed } from './store/vacuum.ts';
 export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {
   readonly accounts: Accounts;
   readonly agentErrors: AgentErrors;
-  readonly agentClocks: AgentClocks;
   readonly agents: Agents;
   readonly analytics: Analytics;
   readonly apiKeys: ApiKeys;
@@ -84,6 +84,8 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   readonly staticIpv6s: readonly string[];
   readonly testSessions: TestSessions;
   readonly variables: Variables;
+  /** For the metrics. */
+  counts(): FeatureCounts;
   /** Does what nobody asks for, until the signal aborts: assigns, expires, cleans up. Never rejects. */
   work(signal: AbortSignal): Promise<void>;
 }
@@ -171,28 +173,28 @@ export function createFeatures(given: FeatureParts): Features {
     heartbeatFeatures.heartbeatWatch.keep,
     (signal: AbortSignal) => keepVacuumed(parts, signal),
   ];
+  const agents = createAgents({
+    ...parts,
+    checkRuns,
+    checkVariables,
+    leaseMs,
+    agentLimits,
+    settingsOf: async (sql, accountId) => ({
+      settings: {
+        clientCertificates: await clientCertificates.forAgents(sql, accountId),
+        pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
+      },
+      variables: await variables.forAgents(sql, accountId),
+    }),
+    scrubberOf: scrubbing.scrubberOf,
+  });
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
     ...statusPageFeatures,
     accounts: createAccounts({ store }),
-    agentClocks,
     agentErrors: createAgentErrors({ store }),
-    agents: createAgents({
-      ...parts,
-      checkRuns,
-      checkVariables,
-      leaseMs,
-      agentLimits,
-      settingsOf: async (sql, accountId) => ({
-        settings: {
-          clientCertificates: await clientCertificates.forAgents(sql, accountId),
-          pauses: [...(await maintenanceWindows.pausesForAgents(sql, accountId))],
-        },
-        variables: await variables.forAgents(sql, accountId),
-      }),
-      scrubberOf: scrubbing.scrubberOf,
-    }),
+    agents,
     analytics: createAnalytics(parts),
     apiKeys: createApiKeys(parts),
     artifacts,
@@ -223,6 +225,11 @@ export function createFeatures(given: FeatureParts): Features {
     staticIpv6s: parts.config.staticIpv6s,
     testSessions,
     variables,
+    counts: () => ({
+      deferredRecords: agentClocks.deferredRecords,
+      artifacts: artifacts.counts(),
+      agentRefusals: agents.refusals,
+    }),
     async work(signal) {
       // Each of the keepers listens to it: that many are no leak.
       setMaxListeners(0, signal);

@@ -90,12 +90,10 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     config,
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
-    agentRefusals: features.agents.refusals,
     routes: apiRoutes(features, stop.stopping),
-    agentClocks: features.agentClocks,
     inFlight,
     stopping: stop.stopping,
-    countedArtifacts: features.artifacts.counts,
+    counts: features.counts,
   });
   try {
     if (stop.stopping.aborted) return;

@@ -90,7 +90,6 @@ export async function startServiceApp(
     config: { rateLimitPerMinute: 600, trustedProxies: [] },
     authenticator: keyTable(),
     locationKeys: { authenticate: async () => null },
-    agentClocks: { deferredRecords: 0 },
     routes,
     inFlight,
     stopping: stopping.signal,

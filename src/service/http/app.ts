@@ -6,13 +6,13 @@ import { VERSION } from '../../runtime/version.ts';
 import type { Authenticator, KeyHolders } from '../auth/authenticator.ts';
 import type { ServiceConfig } from '../config.ts';
 import { tooManyRequests } from '../errors.ts';
+import { type FeatureCounts, NO_COUNTS } from '../feature-counts.ts';
 import type { AgentCaller } from '../features/location-keys.ts';
-import type { AgentClocks } from '../features/results/agent-clocks.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { clientErrorHandler } from './client-errors.ts';
 import { createDatabaseProbe } from './database-probe.ts';
 import type { InFlight } from './in-flight.ts';
-import { type CountedArtifacts, createServiceMetrics } from './metrics.ts';
+import { createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
@@ -35,9 +35,6 @@ export interface AppParts {
   readonly config: Pick<ServiceConfig, 'rateLimitPerMinute' | 'trustedProxies'>;
   readonly authenticator: Authenticator;
   readonly locationKeys: KeyHolders<AgentCaller>;
-  readonly agentClocks: Pick<AgentClocks, 'deferredRecords'>;
-  /** Polls of agents refused since the start, by reason; left out for none. */
-  readonly agentRefusals?: Readonly<Record<string, number>>;
   /** The routes of the features. Each says who may use it: see route-access.ts. */
   readonly routes: readonly FastifyPluginAsync[];
   readonly inFlight: InFlight;
@@ -45,8 +42,8 @@ export interface AppParts {
   readonly stopping: AbortSignal;
   /** Others than the service's own. */
   readonly limits?: HttpLimits;
-  /** For the metrics; left out, there are none. */
-  readonly countedArtifacts?: () => CountedArtifacts;
+  /** For the metrics; nothing was counted where left out. */
+  readonly counts?: () => FeatureCounts;
 }
 
 /** How long and how many clients may be connected. */
@@ -113,9 +110,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const metrics = createServiceMetrics({
     version: VERSION,
     inFlight: () => inFlight.size,
-    deferredRecords: () => parts.agentClocks.deferredRecords,
-    artifacts: parts.countedArtifacts ?? (() => ({ refused: {}, unclaimed: 0 })),
-    agentRefusals: parts.agentRefusals ?? {},
+    counts: parts.counts ?? (() => NO_COUNTS),
   });
   const allowed = new AllowedMethods();
   app.addHook('onRoute', ({ url, method }) => allowed.add(url, method));

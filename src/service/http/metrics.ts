@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
+import type { FeatureCounts } from '../feature-counts.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
 const DURATION_BUCKETS = [
@@ -36,21 +37,12 @@ export interface ServiceMetrics {
   readonly registry: Registry;
 }
 
-/** What the features count, in the way of the metric. */
-export interface CountedArtifacts {
-  readonly refused: Readonly<Record<string, number>>;
-  readonly unclaimed: number;
-}
-
 /** A registry of its own: two services in one process would not meet in it. */
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
-  /** Since the start. */
-  readonly deferredRecords: () => number;
-  readonly artifacts: () => CountedArtifacts;
-  /** By reason, as far as they are counted by now. */
-  readonly agentRefusals: Readonly<Record<string, number>>;
+  /** Asked at each scrape. */
+  readonly counts: () => FeatureCounts;
 }): ServiceMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -98,7 +90,7 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.reset();
-      this.inc(options.deferredRecords());
+      this.inc(options.counts().deferredRecords);
     },
   });
   new Counter({
@@ -108,7 +100,7 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.reset();
-      for (const [limit, count] of Object.entries(options.artifacts().refused)) {
+      for (const [limit, count] of Object.entries(options.counts().artifacts.refused)) {
         this.inc({ limit }, count);
       }
     },
@@ -119,7 +111,7 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.reset();
-      this.inc(options.artifacts().unclaimed);
+      this.inc(options.counts().artifacts.unclaimed);
     },
   });
   new Counter({
@@ -129,7 +121,7 @@ export function createServiceMetrics(options: {
     registers,
     collect() {
       this.reset();
-      for (const [reason, count] of Object.entries(options.agentRefusals)) {
+      for (const [reason, count] of Object.entries(options.counts().agentRefusals)) {
         this.inc({ reason }, count);
       }
     },

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, type Metric, Registry } from 'prom-client';
 import { METRICS } from '../../../src/agent/health/metrics-table.ts';
+import { NO_COUNTS } from '../../../src/service/feature-counts.ts';
 import { createServiceMetrics } from '../../../src/service/http/metrics.ts';
 import type { Selector } from './promql.ts';
 
@@ -23,9 +24,7 @@ export function exposedMetrics(): ReadonlyMap<string, Exposed> {
   const service = createServiceMetrics({
     version: '1',
     inFlight: () => 0,
-    deferredRecords: () => 0,
-    artifacts: () => ({ refused: {}, unclaimed: 0 }),
-    agentRefusals: {},
+    counts: () => NO_COUNTS,
   }).registry;
   const process = new Registry();
   collectDefaultMetrics({ register: process });

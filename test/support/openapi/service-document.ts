@@ -20,7 +20,6 @@ export async function serviceDocument(): Promise<OpenApiDocument> {
     config: { rateLimitPerMinute: 600, trustedProxies: [] },
     authenticator: nobody,
     locationKeys: nobody,
-    agentClocks: { deferredRecords: 0 },
     routes: apiRoutes(nothing as Features, never),
     inFlight: new InFlight(),
     stopping: never,

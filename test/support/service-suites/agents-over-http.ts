@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach } from 'vitest';
 import type { Role } from '../../../src/service/auth/authenticator.ts';
+import { NO_COUNTS } from '../../../src/service/feature-counts.ts';
 import { createAgentErrors } from '../../../src/service/features/agent-errors.ts';
 import { createApiKeys } from '../../../src/service/features/api-keys.ts';
 import { createLocationKeys } from '../../../src/service/features/location-keys.ts';
@@ -60,7 +61,11 @@ async function start(store: Store, lab: AgentLab): Promise<AgentsOverHttp> {
       agentErrorsRoutes({ agentErrors }),
       locationAgentErrorsRoutes({ agentErrors }),
     ],
-    { authenticator: apiKeys, locationKeys, agentRefusals: agents.refusals },
+    {
+      authenticator: apiKeys,
+      locationKeys,
+      counts: () => ({ ...NO_COUNTS, agentRefusals: agents.refusals }),
+    },
   );
   const keys = new Map<string, Promise<string>>();
   const keyOf = (name: string, make: () => Promise<{ readonly key: string }>): Promise<string> => {

@@ -167,7 +167,7 @@ async function start(store: Store, contents: ArtifactStore, limits = DEFAULT_ART
     authenticator: features.apiKeys,
     locationKeys: features.locationKeys,
     config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
-    countedArtifacts: features.artifacts.counts,
+    counts: features.counts,
   });
   const closing = async (): Promise<void> => {
     await app.close();
