@@ -11,6 +11,7 @@ import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
+import { lastTurnAt } from '../../../src/model/slot-stride.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { DEFAULT_PART_BYTES } from '../../../src/service/artifacts/port.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../src/wire/v1/limits.ts';
@@ -50,7 +51,8 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   (kind) => {
     it('150 MB over a line that is cut five times arrive whole, and memory does not grow with them', async () => {
       const { service, key, slug, checkId } = await deploy(kind);
-      const result = resultOfRun({ checkId, runLocation: slug, slot: Date.now() });
+      const slot = await lastSlotGiven(service, key);
+      const result = resultOfRun({ checkId, runLocation: slug, slot });
       await bringResult(service, key, result);
       const folder = makeTestFolder();
       const relay = await cuttingRelay(service.port);
@@ -124,7 +126,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
           artifacts: { add: (artifact) => agent.outbox.addFile({ ...artifact, path }) },
         },
       });
-      await harness.run(check, undefined, { slotMs: Date.now() });
+      await harness.run(check, undefined, { slotMs: await lastSlotGiven(service, key) });
       await agent.flush();
       const { json } = await service.ask(`/v1/check-results/${checkId}`);
       expect(json).toHaveLength(1);
@@ -211,7 +213,33 @@ async function bringResult(service: RunningService, key: string, result: CheckRe
     headers: { 'x-agent-protocol': '1' },
     body: { agentId: 'agent-1', epoch: 1, results: [result], missed: [] },
   });
-  expect(json).toEqual({ accepted: [result.id], rejected: [] });
+  expect(json).toEqual({ accepted: [result.id], rejected: [], deferred: [] });
+}
+
+/** Polls as an agent until the location has the check. @returns its last slot so far */
+async function lastSlotGiven(service: RunningService, key: string): Promise<number> {
+  const { json } = await until(
+    () =>
+      service.ask(PATHS.poll, {
+        method: 'POST',
+        key,
+        headers: { 'x-agent-protocol': '1' },
+        body: {
+          agentId: 'agent-1',
+          instanceId: 'instance-1',
+          version: '1',
+          capabilities: { types: ['API'], ipv6: false, icmp: false, capture: false },
+          concurrency: 1,
+          load: { running: 0, queued: 0 },
+          revision: 0,
+          epoch: 0,
+          page: null,
+          done: [],
+        },
+      }),
+    (reply) => reply.json?.upsert?.length > 0,
+  );
+  return lastTurnAt(json.upsert[0].slots, Date.now());
 }
 
 async function failingTarget(body: string): Promise<{ readonly url: string }> {
