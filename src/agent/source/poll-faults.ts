@@ -33,7 +33,8 @@ export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
   unauthorized: { delayMs: 60_000, keepsPage: false, level: 'error' },
   mismatch: { delayMs: 300_000, keepsPage: false, level: 'error' },
   refused: { delayMs: null, keepsPage: false, level: 'error' },
-  ended: { delayMs: 300_000, keepsPage: false, level: 'error' },
+  // Often enough that its last contact with the service raises no alert.
+  ended: { delayMs: 60_000, keepsPage: false, level: 'error' },
 };
 
 /** Past this a service that asks for patience is asked again all the same. */

@@ -17,6 +17,8 @@ export class DeferredRecords {
   readonly #log: Logger;
   /** The first of them in the spool, and when to send from there again (monotonic). */
   #first: { readonly key: number; readonly dueMs: number } | null = null;
+  /** Up to where the spool was read when the uploader came back; null where it has not. */
+  #resumeAfter: number | null = null;
   #loggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock, log: Logger) {
@@ -52,6 +54,20 @@ export class DeferredRecords {
     if (this.#first === null || this.#first.dueMs > this.#clock.monotonicMs()) return after;
     const { key } = this.#first;
     this.#first = null;
-    return Math.min(after, key - 1);
+    if (key > after) return after;
+    this.#resumeAfter = Math.max(after, this.#resumeAfter ?? after);
+    return key - 1;
+  }
+
+  /**
+   * Where to read on after a batch that ended at `upTo`. Where none of it was taken, those behind it are
+   * further ahead: the uploader skips them, or a fast clock would make it send all of them again and again.
+   */
+  next(upTo: number, wasTaken: boolean): number {
+    const resumeAfter = this.#resumeAfter;
+    if (resumeAfter === null) return upTo;
+    if (wasTaken && upTo < resumeAfter) return upTo;
+    this.#resumeAfter = null;
+    return Math.max(upTo, resumeAfter);
   }
 }

@@ -158,7 +158,7 @@ export class Uploader {
   /** Each request costs both ends about the same, with one result or with hundreds. */
   async #linger(signal: AbortSignal): Promise<void> {
     const { spool, clock, lingerMs = 500 } = this.#options;
-    const isLong = spool.depth.bytes >= BATCH_BYTES / 4;
+    const isLong = this.#deferred.dueInMs === null && spool.depth.bytes >= BATCH_BYTES / 4;
     if (lingerMs > 0 && !isLong) await sleep(clock, lingerMs, signal);
   }
 
@@ -171,15 +171,17 @@ export class Uploader {
     const { read, records, sent: count, body } = next.value;
     const sent = records.slice(0, count);
     let left = records.slice(count);
+    let wasTaken = false;
     if (count > 0) {
       this.#batches.makeAfter(next.value, this.#limit.maxRecords);
       const answer = await this.#post(body, signal);
       if (!answer.ok) return this.#onFault(answer.fault, sent, signal);
-      const open = await this.#onAnswer(sent, answer.value);
+      const { open, taken } = await this.#onAnswer(sent, answer.value);
       if (open.length === count) {
         return { ...FAILED, message: 'the service answered, but of none of the records' };
       }
       left = [...open, ...left];
+      wasTaken = taken > 0;
     }
     // What was settled has left the spool: of the rest, only notes may be passed.
     const [first] = left;
@@ -188,7 +190,7 @@ export class Uploader {
     for (const record of read) {
       if (record.kind === 'artifact-note' && record.key <= upTo) this.#artifacts.take(record);
     }
-    this.#after = upTo;
+    this.#after = this.#deferred.next(upTo, wasTaken);
     return 'sent';
   }
 
@@ -201,13 +203,13 @@ export class Uploader {
     });
   }
 
-  /** Returns the records that the answer says nothing of. */
+  /** Returns the records that the answer says nothing of, and how many left the spool. */
   async #onAnswer(
     sent: readonly SpooledRecord[],
     answer: ResultsAnswer,
-  ): Promise<readonly SpooledRecord[]> {
+  ): Promise<{ readonly open: readonly SpooledRecord[]; readonly taken: number }> {
     const { accepted, rejected, deferred, open } = settle(sent, answer);
-    if (open.length === sent.length) return open;
+    if (open.length === sent.length) return { open, taken: 0 };
     this.#patience.succeeded();
     this.#limit.succeeded(sent.map(({ key }) => key));
     if (accepted.length > 0) this.#options.onUploaded(accepted.length);
@@ -215,7 +217,7 @@ export class Uploader {
     this.#deferred.add(deferred);
     const settled = [...accepted, ...rejected.map(({ record }) => record)];
     await this.#note(settled.map(({ key }) => key));
-    return open;
+    return { open, taken: settled.length };
   }
 
   async #onFault(

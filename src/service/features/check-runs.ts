@@ -155,7 +155,8 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
 
     finished: (sql, accountId, finals) => finishRuns(sql, { accountId, finals }),
 
-    handover: (caller, request) => store.transaction((tx) => handOver(tx, ids(), caller, request)),
+    handover: (caller, request) =>
+      store.transaction((tx) => handOver(tx, ids(), caller, request, clock.wallMs())),
 
     sweep: () => sweepCheckRuns(store),
 

@@ -21,25 +21,32 @@ const NOBODY: HandoverResponse = { runId: null, location: null };
 export const RETRY_WINDOW_MS = 60_000;
 /** The longest back-off there is (SEMANTICS 1, retryStrategy): what is later is a clock's slip. */
 const MAX_BACK_OFF_MS = 600_000;
+/** A run and its retries are over by then; clocks may differ by some minutes more. */
+const MAX_SLOT_AGE_MS = 3_600_000;
+/** As results may be ahead: those of such a run have to be stored. */
+const MAX_SLOT_AHEAD_MS = 60_000;
 
 /**
  * Gives a retry to the next of the check's other locations, after the caller's own in the check's
  * order, whose agent for the check is live. Asked again for the same attempt it answers the same.
  *
- * To nobody – and the agent makes the retry itself – where no such location is, where the agent has
+ * To nobody – and the agent makes the retry itself – where no such location is, where the slot is not of now, where the agent has
  * lost its lease, or where the run is neither one of a slot of the caller's location nor one that was
  * given to it: no agent hands over the runs of others.
  *
  * @param sql a transaction
  * @param newId what the run is called if there is one
+ * @param nowMs epoch milliseconds
  */
 export async function handOver(
   sql: Sql,
   newId: string,
   { accountId, locationId }: AgentCaller,
   request: HandoverRequest,
+  nowMs: number,
 ): Promise<HandoverResponse> {
   const { agentId, epoch, checkId, sequenceId, slot, retriesMade } = request;
+  if (slot < nowMs - MAX_SLOT_AGE_MS || slot > nowMs + MAX_SLOT_AHEAD_MS) return NOBODY;
   if (!(await holdsLease(sql, { accountId, locationId, agentId, epoch }))) return NOBODY;
   const locations = await locationsOfCheck(sql, { accountId, id: checkId });
   const originLocationId =

@@ -571,6 +571,34 @@ describe("what is ahead of the service's clock", () => {
     expect(service.taken).toEqual([fast]);
   });
 
+  it('is asked about by its first batch, however much waits behind it', async () => {
+    const { spool, run, service, clock, empty, put } = await uploadRig();
+    const pad = { apiCheckResult: httpDetail({ body: 'x'.repeat(400_000) }) };
+    const results = names(7).map((name) => wireResult(`large-${name}`, pad));
+    for (const result of results) spool.put(recordOf(result));
+    await spool.committed();
+    const all = judging(({ results: sent }) => {
+      const deferred = sent.map(({ id }, index) => {
+        return { id, list: 'results', index, aheadMs: 3_600_000 };
+      });
+      return { status: 200, value: { accepted: [], rejected: [], deferred } };
+    });
+    service.always(PATHS.results, all);
+    void run();
+    const sentUp = () => service.seen.flatMap(idsIn).length;
+    await eventually(() => sentUp() === results.length && clock.nextTimerInMs === 60_000);
+    const atFirst = service.seen.length;
+    expect(atFirst).toBeGreaterThan(2);
+    clock.advance(60_000);
+    await eventually(() => service.seen.length === atFirst + 1 && clock.nextTimerInMs === 60_000);
+    await put('new');
+    await eventually(() => service.seen.length === atFirst + 2 && clock.nextTimerInMs === 60_000);
+    expect(service.seen.slice(-1).flatMap(idsIn)).toHaveLength(1);
+    service.restore();
+    clock.advance(60_000);
+    await empty();
+  });
+
   it('ends no drain: the process goes, and leaves it to the next', async () => {
     const { put, service, uploader, spool } = await uploadRig({ outlivesProcess: true });
     const [fast = ''] = await put('fast');

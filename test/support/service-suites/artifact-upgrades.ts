@@ -10,7 +10,7 @@ import { type DatabaseKind, openTestStore, silentLog } from '../databases.ts';
 import { makeTempFolder } from '../temp-folder.ts';
 import { download, LIST, type Party, useArtifactServer, useParties } from './artifact-service.ts';
 
-const THIS_RELEASE = '0014_artifact_locations.sql';
+const THIS_RELEASE = '0015_artifact_locations.sql';
 const NAME = 'response-body';
 
 /** As a database was before artifacts belonged to locations. */

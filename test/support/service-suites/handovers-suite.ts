@@ -170,6 +170,25 @@ export function handoversSuite(kind: DatabaseKind): void {
         expect(await offer('ssh', {})).toEqual(NOBODY);
       });
 
+      it('to nobody for a slot that is not of now: others are not to run what nobody waits for', async () => {
+        const nowMs = running().clock.wallMs();
+        await running().store.query(
+          `update assigned_slots set since = to_timestamp(0), period_ms = null, phase_ms = null,
+             stride = null, stride_index = null where check_id = 'ssh'`,
+        );
+        for (const slot of [
+          nowMs + 61_000,
+          nowMs + 50 * 365 * 86_400_000,
+          nowMs - 61 * MINUTE_MS,
+        ]) {
+          const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
+          expect((await world.offer(places[0], agents[0], 'ssh', offered)).json).toEqual(NOBODY);
+        }
+        const slot = nowMs - 59 * MINUTE_MS;
+        const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
+        expect((await world.offer(places[0], agents[0], 'ssh', offered)).json.location).toBe('b');
+      });
+
       it('within reasonable times, whatever the clock of the agent says', async () => {
         const told = async (notBefore: number) => {
           service().clock.spend(1);

@@ -59,7 +59,7 @@ export interface ResultIntakeParts {
 export interface ResultIntake {
   /**
    * Takes a batch in. Batches may come in any order, several at once, and again: they end in the
-   * same. What is stored stays so whatever becomes of the rest of the batch; a batch that is
+   * same, but for the statuses and alerts of what comes too late for them. What is stored stays so whatever becomes of the rest of the batch; a batch that is
    * answered by an error is to be sent again.
    *
    * A missed record that is neither accepted nor rejected is to be sent again, too: the slots of

@@ -2,7 +2,7 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { CheckStatus } from '../../store/check-statuses.ts';
 
 /**
- * The check's status after one more FINAL. Whatever the order in which FINALs come, and however
+ * The check's status after one more FINAL. Whatever the order in which FINALs come in time, and however
  * often each comes, they end in the same status:
  * - The run of the latest slot says how the check does. Of runs of one slot in several locations
  *   it is the one that did worst, then the one whose location comes first.

@@ -18,8 +18,9 @@ export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_VALUES = 20_000;
 
 /**
- * JSON bodies and no others. Refused are, with 400, what is no JSON, no UTF-8, too deep, of too many
- * values (agents send as many as fit, whose names targets chose), or has a key by which an object's prototype could be changed (left out where an agent sends it); with 415 every other type.
+ * Takes JSON bodies and no others. Refuses with 400 what is no JSON, no UTF-8, too deep or of too many values,
+ * and a key by which an object's prototype could be changed (an agent may send one: it is left out). Refuses
+ * with 415 every other type.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -30,8 +31,8 @@ export function addJsonBodies(app: FastifyInstance): void {
     async (request: FastifyRequest, bytes: Buffer): Promise<unknown> => {
       // Many clients say so of a DELETE without a body. Where one is needed, its schema misses it.
       if (bytes.length === 0) return undefined;
-      const isBatch = request.agent !== null || request.routeOptions.config.manyValues === true;
-      const maxValues = isBatch ? Number.POSITIVE_INFINITY : MAX_JSON_VALUES;
+      const { manyValues = false } = request.routeOptions.config;
+      const maxValues = manyValues ? Number.POSITIVE_INFINITY : MAX_JSON_VALUES;
       const shape = jsonShape(bytes, { maxDepth: MAX_JSON_DEPTH, maxValues });
       if (shape === 'too-deep') {
         throw malformed(`The body is nested deeper than ${MAX_JSON_DEPTH} levels`, {

@@ -1,3 +1,14 @@
+-- First what the release before locks first: `agents`, then `assignments`.
+-- How far an agent's clock is ahead of the service's, in milliseconds; below 0 it is behind. null
+-- where the agent has not said.
+alter table agents add column clock_ahead_ms bigint;
+
+-- A retry that nobody made in time goes back to where its run began. The location that it was given
+-- to first may have made it nevertheless, and bring the result late.
+alter table one_off_runs add column taken_from_location_id text;
+-- They are kept as long as results, which are admitted by them.
+create index one_off_runs_age on one_off_runs (created_at) where state in ('done', 'expired');
+
 -- Which slots a location was given, kept as long as results: what its agents report is admitted by
 -- this, and never by the times that they claim. One row for each rule of each stretch of time in
 -- which the location had the check.
@@ -67,37 +78,5 @@ end $$;
 create trigger assigned_slots_ended after delete on assignments
   referencing old table as removed for each statement execute function assigned_slots_ended();
 
--- Before this table, a location counts as having had every check that names it, that it has or lately
--- had, or that it has results or missed slots of.
-insert into assigned_slots (location_id, check_id, since, until)
-select location_id, check_id, to_timestamp(0), now() from (
-  select location_id, check_id from assignments
-  union
-  select location_id, check_id from assignment_tombstones
-  union
-  select l.id, c.id
-  from checks c
-  left join check_groups g on g.id = c.group_id
-  join private_locations l on l.account_id = c.account_id
-    and (slugs_or_none(c.body -> 'privateLocations') ? l.slug
-      or slugs_or_none(g.private_locations) ? l.slug)
-  where c.check_type <> 'HEARTBEAT'
-  union
-  select l.id, seen.check_id
-  from (
-    select distinct account_id, check_id, run_location as location from result_metrics
-    union
-    select distinct account_id, check_id, location from missed_slots
-  ) seen
-  join private_locations l on l.account_id = seen.account_id and l.slug = seen.location
-) had;
 insert into assigned_slots (location_id, check_id, period_ms, phase_ms, stride, stride_index, since)
 select location_id, check_id, period_ms, phase_ms, stride, stride_index, now() from assignments;
-
--- A retry that nobody made in time goes back to where its run began. The location that it was given
--- to first may have made it nevertheless, and bring the result late.
-alter table one_off_runs add column taken_from_location_id text;
-
--- How far an agent's clock is ahead of the service's, in milliseconds; below 0 it is behind. null
--- where the agent has not said.
-alter table agents add column clock_ahead_ms bigint;

@@ -9,9 +9,9 @@ class DeniedError extends Error {
   readonly code = DENIED_CODE;
 }
 
-function denied(hostname: string, address: string, network: string): DeniedError {
-  const where = hostname === address ? address : `${hostname} (${address})`;
-  return new DeniedError(`${where} may not be reached: DELIVERY_DENY shuts out ${network}`);
+/** Names what was asked for alone: whoever reads it need not know the addresses of the service's network. */
+function denied(hostname: string): DeniedError {
+  return new DeniedError(`${hostname} may not be reached: DELIVERY_DENY shuts its network out`);
 }
 
 /**
@@ -22,8 +22,7 @@ function denied(hostname: string, address: string, network: string): DeniedError
 export function refuseDenied(hostname: string, guard: AddressGuard): void {
   const bare = hostname.replace(/^\[(.*)\]$/, '$1');
   if (isIP(bare) === 0) return;
-  const network = guard.deniedBy(bare);
-  if (network !== null) throw denied(bare, bare, network);
+  if (guard.deniedBy(bare) !== null) throw denied(bare);
 }
 
 /** A look-up for sockets that gives no denied address: what is connected to is what was judged. */
@@ -37,8 +36,7 @@ export function guardedLookup(guard: AddressGuard): LookupFunction {
       const free = addresses.filter(({ address }) => guard.deniedBy(address) === null);
       const [first] = free;
       if (first === undefined) {
-        const address = addresses[0]?.address ?? hostname;
-        callback(denied(hostname, address, guard.deniedBy(address) ?? 'it'), []);
+        callback(denied(hostname), []);
       } else if (options.all === true) {
         callback(null, free);
       } else {

@@ -14,7 +14,7 @@ export function agentErrorsRoutes(features: {
     app.post(
       PATHS.errors,
       {
-        config: { agent: true, gzip: true },
+        config: { agent: true, gzip: true, manyValues: true },
         bodyLimit: MAX_REQUEST_BYTES,
         schema: { body: errorsRequestSchema, response: { 200: errorsAnswerSchema } },
       },

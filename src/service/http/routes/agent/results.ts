@@ -17,7 +17,7 @@ export function agentResultsRoutes({
     app.post(
       PATHS.results,
       {
-        config: { agent: true, gzip: true },
+        config: { agent: true, gzip: true, manyValues: true },
         bodyLimit: MAX_BATCH_BYTES,
         schema: { hide: true, body: resultsEnvelope, response: { 200: resultsAnswerSchema } },
       },
