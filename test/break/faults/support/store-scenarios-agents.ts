@@ -187,7 +187,10 @@ export const agentsScenario: Scenario = {
       await three.pollUntil('it has all of the one that is gone', () => isShared(left, three));
       await one.pollUntil('it has some again', () => one.checks.size > 0 && one.checks.size < 5);
       await three.pollUntil('the first is back', () => isShared(left, one, three));
-      const agents = await world.done(200, 'GET', `/v1/private-locations/${berlin.id}/agents`);
+      const all = `/v1/private-locations/${berlin.id}/agents`;
+      await world.done(204, 'DELETE', `${all}/${one.id}`);
+      await world.done(204, 'POST', `${all}/${one.id}/allow`);
+      const agents = await world.done(200, 'GET', all);
       await world.done(200, 'GET', `/v1/private-locations/${berlin.id}/agent-errors`);
       return {
         seen: [`${agents.length} agents`, `shared ${share(one, three).join()}`],

@@ -157,6 +157,20 @@ async function makeOldRows(world: World): Promise<void> {
      values ($1, '${accountId}', 'shop', 'result', 'a.txt', 'text/plain', repeat('a', 64), 1,
        now() - ${YEAR})`,
   );
+  // Of two that have waited for their results, one has its result by now.
+  await world.rows(
+    `insert into check_results (check_id, account_id, id, sequence_id, result_type, slot, created_at,
+       has_failures, has_errors, run_location, check_type, body)
+     select 'shop', $1, 'noted', 'noted', 'FINAL', slot, slot, false, false, 'berlin', 'URL', '{}'
+     from (select to_timestamp(${world.startMs / 1000}) as slot) as start`,
+  );
+  await world.rows(
+    `insert into artifacts (account_id, id, check_id, result_id, name, content_type, sha256, bytes,
+       created_at, run_location)
+     select $1, '${accountId}-' || result_id, 'shop', result_id, 'a.txt', 'text/plain',
+       repeat('b', 64), 1, now() - interval '2 days', 'berlin'
+     from unnest(array['noted', 'never']) as result_id`,
+  );
   await world.rows(
     `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot, sequence_id,
        not_after, state, created_at)
@@ -178,7 +192,7 @@ const HOURS = 30;
 const OLD_ROWS = `
   select from missed_slots where account_id = $1
   union all select from check_alerts where account_id = $1
-  union all select from artifacts where account_id = $1
+  union all select from artifacts where account_id = $1 and not has_result
   union all select from one_off_runs where account_id = $1
   union all select from heartbeat_events where account_id = $1
   union all select from assigned_slots s join private_locations l on l.id = s.location_id

@@ -24,6 +24,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts.ts hasAccount': 'asked once, before the service is there',
   'accounts.ts insertAccount': 'asked once, before the service is there',
   'accounts.ts lockFirstAccount': 'asked once, before the service is there',
+  'api-keys.ts findActiveApiKeyByHash': 'asked once, before the service is there',
   'root-cause-claims.ts dropPending': 'asked for a model of another company alone',
   'root-cause-claims.ts releasePending': 'asked for a model of another company alone',
   'root-cause-claims.ts useModelOnce': 'asked for a model of another company alone',
