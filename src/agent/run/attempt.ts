@@ -207,7 +207,7 @@ function withoutSecretParts(
   return { ...result, actual: masked(result.actual), error: masked(result.error) };
 }
 
-/** Names of hosts are looked up, and told in the handshakes of TLS, in clear text. */
+/** DNS look-ups and TLS handshakes send host names in clear text. */
 function exposedIn(
   ownSecrets: OwnSecrets,
   { unencrypted, endpoint }: Probed,

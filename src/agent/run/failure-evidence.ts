@@ -71,7 +71,7 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 interface Repeat {
   readonly make: NonNullable<EvidenceAbout['repeat']>;
-  /** Of what was sent when it was made. */
+  /** The variable that the repeated attempt exposed; null where it exposed none. */
   exposedVariable(): string | null;
 }
 

@@ -30,7 +30,7 @@ export class OwnSecrets {
     this.#secrets = secrets;
   }
 
-  /** Of the variables. */
+  /** The names of the variables. */
   get names(): readonly string[] {
     return this.#secrets.map(({ name }) => name);
   }

@@ -51,7 +51,7 @@ export class PollFaults {
   readonly #backoffMs: BackoffMs;
   #failures = 0;
   /** What the log was last told to be wrong; null since the last good answer. */
-  #told: PollFaultKind | null = null;
+  #logged: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
     this.#log = log;
@@ -61,8 +61,8 @@ export class PollFaults {
   /** A poll was answered. */
   over(): void {
     // As loud as the problem was: whoever saw that one waits for its end.
-    if (this.#told !== null) this.#log.warn('the service answers polls again');
-    this.#told = null;
+    if (this.#logged !== null) this.#log.warn('the service answers polls again');
+    this.#logged = null;
     this.#failures = 0;
   }
 
@@ -73,7 +73,7 @@ export class PollFaults {
   delayAfter(fault: PollFault): number {
     const { delayMs, level } = POLL_REACTIONS[fault.kind];
     this.#failures += 1;
-    if (this.#told !== fault.kind) {
+    if (this.#logged !== fault.kind) {
       const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
       const effect =
@@ -82,7 +82,7 @@ export class PollFaults {
           : 'the service cannot be asked for checks, those from before go on';
       this.#log[level](details, `${effect}: ${fault.message}`);
     }
-    this.#told = fault.kind;
+    this.#logged = fault.kind;
 
     const { min, max } = this.#backoffMs;
     const wholeMs = delayMs ?? Math.min(max, min * 2 ** Math.min(this.#failures - 1, 30));

@@ -1,5 +1,6 @@
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { ThrottledLog } from '../../runtime/throttled-log.ts';
 import type { ArtifactBegin } from '../../wire/v1/artifacts.ts';
 import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
@@ -8,7 +9,6 @@ import { uploadArtifact } from './artifact-upload.ts';
 import type { Patience } from './patience.ts';
 import { REACTIONS } from './reactions.ts';
 import type { ServiceClient, ServiceFault } from './service-client.ts';
-import type { ThrottledLog } from './throttled-log.ts';
 
 export interface ArtifactUploaderOptions {
   readonly spool: Spool;

@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { PATHS } from '../../wire/v1/limits.ts';
 import { type ResultsAnswer, resultsAnswerSchema } from '../../wire/v1/results.ts';
@@ -12,9 +13,7 @@ import { DeferredRecords } from './deferred-records.ts';
 import { PackedBatches } from './packed-batches.ts';
 import { Patience } from './patience.ts';
 import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
-import { RejectionVoice } from './rejection-voice.ts';
 import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
-import { ThrottledLog } from './throttled-log.ts';
 
 export interface UploaderOptions {
   readonly spool: Spool;
@@ -57,7 +56,7 @@ export class Uploader {
   readonly #options: UploaderOptions;
   readonly #artifacts: ArtifactUploader;
   readonly #patience: Patience;
-  readonly #voice: RejectionVoice;
+  readonly #rejectionLog: ThrottledLog;
   readonly #limit = new BatchLimit();
   readonly #deferred: DeferredRecords;
   readonly #batches: PackedBatches;
@@ -72,7 +71,7 @@ export class Uploader {
     this.#options = options;
     this.#batches = new PackedBatches(options);
     this.#patience = new Patience({ ...patience, what: 'results' });
-    this.#voice = new RejectionVoice(clock, log);
+    this.#rejectionLog = new ThrottledLog(clock, log);
     this.#deferred = new DeferredRecords(clock, log);
     this.#artifacts = new ArtifactUploader({
       spool: options.spool,
@@ -284,8 +283,14 @@ export class Uploader {
   }
 
   #count(rejected: readonly Rejected[]): void {
-    this.#voice.rejected(rejected);
-    for (const { record } of rejected) this.#options.onRejected(record.kind, 1);
+    for (const { record, code, message } of rejected) {
+      this.#rejectionLog.warn(
+        code,
+        { code, kind: record.kind, id: record.id, problem: message },
+        'the service refuses results for good: they are dropped, and counted by vedette_rejected_total',
+      );
+      this.#options.onRejected(record.kind, 1);
+    }
   }
 }
 

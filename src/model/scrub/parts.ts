@@ -17,7 +17,7 @@ export interface PartMask {
   /** One mask for parts that touch or overlap. The same text where there are none. */
   text(text: string): string;
   holdsPart(text: string): boolean;
-  /** Characters of secrets whose parts are not masked, for want of room. */
+  /** Characters of secrets that the index has no room for: their parts are not masked. */
   readonly charsLeftOut: number;
 }
 

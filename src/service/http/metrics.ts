@@ -95,7 +95,7 @@ export function createServiceMetrics(options: {
   });
   new Counter({
     name: 'vedette_service_artifacts_refused_total',
-    help: 'Artifacts refused for want of room, by whose limit it was: account (ARTIFACTS_MAX_GIB) or location (ARTIFACTS_MAX_GIB_PER_LOCATION).',
+    help: 'Artifacts refused because a limit was reached, by limit: account (ARTIFACTS_MAX_GIB) or location (ARTIFACTS_MAX_GIB_PER_LOCATION).',
     labelNames: ['limit'],
     registers,
     collect() {

@@ -13,7 +13,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
  */
 const MIN_JUDGEMENT_PAUSE_MS = 10;
 const MAX_JUDGEMENT_PAUSE_MS = 250;
-/** Of what the judgement before it took, so that judging takes a fifth of the time at most. */
+/** The pause is so many times as long as the judgement before it: judging takes a fifth of the time at most. */
 const JUDGEMENT_PAUSE_FACTOR = 4;
 
 export interface ExchangeOptions {

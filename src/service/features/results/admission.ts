@@ -107,6 +107,9 @@ function deferralOf({ list, index, record }: ReceivedRecord, aheadMs: number): D
 export interface Admission<T> {
   readonly admitted: readonly T[];
   readonly rejected: readonly Rejection[];
+}
+
+export interface ResultAdmission extends Admission<ReceivedResultRecord> {
   /** By the ids of the checks that exist. */
   readonly subjects: ReadonlyMap<string, Subject>;
   /** Of the account and of those checks. */
@@ -127,7 +130,7 @@ export async function admitResults(
   tx: Sql,
   sender: Sender,
   records: readonly ReceivedResultRecord[],
-): Promise<Admission<ReceivedResultRecord>> {
+): Promise<ResultAdmission> {
   const { accountId, locationId, slug } = sender;
   const { subjects, assigned } = await lockAssigned(tx, sender, records);
   const isOwn = ({ record: { checkId, checkRunId, sequenceId } }: ReceivedResultRecord): boolean =>
@@ -181,7 +184,7 @@ export async function admitMissed(
     else if (ranges.length > 0) admitted.push({ received, ranges });
     else rejected.push(rejectionOf(received, 'foreign_location', FOREIGN_SLOT));
   }
-  return { admitted, rejected, subjects, secrets: secretsStateOf([...subjects.values()]) };
+  return { admitted, rejected };
 }
 
 async function lockAssigned(

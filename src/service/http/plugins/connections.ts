@@ -100,7 +100,7 @@ function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => 
   };
 }
 
-/** Logs once a minute how many connections were closed for want of room, and whose was the last. */
+/** Logs once a minute how many connections were closed to make room, and whose was the last. */
 function closingsLog({
   clock,
   log,

@@ -32,6 +32,20 @@ function framingBytesOf(message: string | undefined): number {
 }
 
 describe('HTTP/1.1 without end', () => {
+  /** Sends the start, then the piece again and again. @returns why the attempt failed */
+  async function flooded(start: string, piece: string) {
+    const server = await rawServer(async (peer) => {
+      await peer.request();
+      await peer.send(start);
+      const flood = repeated(piece);
+      while (!peer.socket.destroyed) await peer.send(flood);
+    });
+    const context = makeContext({ deadlineInMs: DEADLINE_MS });
+    const { failure } = await probe(server.url(), { context });
+    await server.idle();
+    return failure;
+  }
+
   test.each([
     ['a chunk extension', `${CHUNKED}1;`, 'abcdefgh', MAX_FREE_BYTES],
     ['the zeros of a chunk size', CHUNKED, '0', MAX_FREE_BYTES],
@@ -41,36 +55,20 @@ describe('HTTP/1.1 without end', () => {
     ['chunks of one byte', CHUNKED, '1\r\nx\r\n', MAX_FRAMING_BYTES],
     ['chunks of one byte with extensions', CHUNKED, '1;a=b\r\nx\r\n', MAX_FRAMING_BYTES],
   ])('%s: RESPONSE_FLOOD, as soon as there is too much', async (_name, start, piece, maxBytes) => {
-    const server = await rawServer(async (peer) => {
-      await peer.request();
-      await peer.send(start);
-      const flood = repeated(piece);
-      while (!peer.socket.destroyed) await peer.send(flood);
-    });
-    const context = makeContext({ deadlineInMs: DEADLINE_MS });
-    const { failure } = await probe(server.url(), { context });
+    const failure = await flooded(start, piece);
     expect(failure?.code).toBe('RESPONSE_FLOOD');
     // One read of the socket more than it bears.
     const framingBytes = framingBytesOf(failure?.message);
     expect(framingBytes).toBeGreaterThan(maxBytes);
     expect(framingBytes).toBeLessThanOrEqual(maxBytes + WRITE_BYTES);
-    await server.idle();
   });
 
   test.each([
     ['interim responses', '', 'HTTP/1.1 102 Processing\r\n\r\n'],
     ['trailers', `${CHUNKED}0\r\n`, 'A: b\r\n'],
   ])('%s: HEADERS_TOO_LARGE', async (_name, start, piece) => {
-    const server = await rawServer(async (peer) => {
-      await peer.request();
-      await peer.send(start);
-      const flood = repeated(piece);
-      while (!peer.socket.destroyed) await peer.send(flood);
-    });
-    const context = makeContext({ deadlineInMs: DEADLINE_MS });
-    const { failure } = await probe(server.url(), { context });
+    const failure = await flooded(start, piece);
     expect(failure?.code).toBe('HEADERS_TOO_LARGE');
-    await server.idle();
   });
 });
 

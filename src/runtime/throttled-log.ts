@@ -1,5 +1,5 @@
-import type { Clock } from '../../runtime/clock.ts';
-import type { Logger } from '../../runtime/logger.ts';
+import type { Clock } from './clock.ts';
+import type { Logger } from './logger.ts';
 
 const INTERVAL_MS = 60_000;
 /** Whoever chooses the keys could choose new ones without end. */
