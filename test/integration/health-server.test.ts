@@ -174,6 +174,33 @@ describe('the endpoints', () => {
   });
 });
 
+describe('a starved agent', () => {
+  it('answers, however long it takes to make the response', async () => {
+    const clock = new FakeClock();
+    let asked = (): void => {};
+    const rendering = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    let render = (_text: string): void => {};
+    const metrics = {
+      connectionClosed: () => {},
+      contentType: 'text/plain',
+      text: () => {
+        asked();
+        return new Promise<string>((resolve) => {
+          render = resolve;
+        });
+      },
+    };
+    const { port } = await start({ clock, metrics });
+    const reply = ask(port, '/metrics');
+    await rendering;
+    await clock.advance(60_000);
+    render('up 1\n');
+    expect(await reply).toMatchObject({ status: 200, body: 'up 1\n' });
+  });
+});
+
 describe('bad peers', () => {
   it('get a short answer to what is no HTTP and to headers without end', async () => {
     const { port } = await start();
@@ -257,6 +284,7 @@ describe('bad peers', () => {
     const socket = connect(port, '127.0.0.1');
     socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
     await rendered;
+    await eventually(() => clock.pendingTimers === 1);
     await clock.advance(10_000);
     const received = await text(socket).catch(() => 'reset');
     expect(received.length).toBeLessThan(body.length);

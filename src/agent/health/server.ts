@@ -142,17 +142,16 @@ async function answer(
   // The peer may go away at any moment; without a listener that would be an uncaught error.
   request.on('error', () => {});
   response.on('error', () => {});
-  const cancel = options.clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy());
-  response.once('close', cancel);
   request.resume();
   try {
     const found = await answerTo(request, options);
     // While closing, no connection is kept for a further request.
     response.shouldKeepAlive &&= options.server.listening;
-    send(request, response, found);
+    send(request, response, found, options.clock);
   } catch (error) {
     options.log.error({ err: error }, 'a request to the health server failed');
-    send(request, response, text(500, 'internal error; the log of the agent says more'));
+    const failed = text(500, 'internal error; the log of the agent says more');
+    send(request, response, failed, options.clock);
   }
 }
 
@@ -173,8 +172,14 @@ function send(
   request: IncomingMessage,
   response: ServerResponse,
   { status, contentType, body }: Answer,
+  clock: Clock,
 ): void {
   if (response.headersSent || response.destroyed) return;
+  // From here on, since a starved agent may take long to make the response: that is not the reader's fault.
+  response.once(
+    'close',
+    clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy()),
+  );
   response.writeHead(status, {
     'content-type': contentType,
     'content-length': Buffer.byteLength(body),
