@@ -40,6 +40,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: { [`vedette_rejected_total{${AGENT}, kind="result"}`]: ONCE },
   },
   {
+    alert: 'VedetteClockAhead',
+    series: { [`vedette_clock_ahead_seconds{${AGENT}}`]: '45x15' },
+  },
+  {
     alert: 'VedetteLinesLost',
     series: { [`vedette_results_dropped_total{${AGENT}, kind="result"}`]: ONCE },
   },
@@ -87,6 +91,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     series: {
       [`vedette_service_http_requests_total{${SERVICE}, ${POLL}, status="401"}`]: '0+1x15',
     },
+  },
+  {
+    alert: 'VedetteAgentsRefused',
+    series: { [`vedette_service_agents_refused_total{${SERVICE}, reason="too_many_agents"}`]: ONCE },
+  },
+  {
+    alert: 'VedetteArtifactsRefused',
+    series: { [`vedette_service_artifacts_refused_total{${SERVICE}, limit="location"}`]: ONCE },
   },
   {
     alert: 'VedetteVersionsApart',
