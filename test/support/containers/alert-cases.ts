@@ -94,7 +94,9 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'VedetteAgentsRefused',
-    series: { [`vedette_service_agents_refused_total{${SERVICE}, reason="too_many_agents"}`]: ONCE },
+    series: {
+      [`vedette_service_agents_refused_total{${SERVICE}, reason="too_many_agents"}`]: ONCE,
+    },
   },
   {
     alert: 'VedetteArtifactsRefused',
