@@ -53,7 +53,9 @@ export async function migrateCommand(terminal: Terminal): Promise<number> {
 export async function decryptCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);
   const { changed, unreadable } = await decryptService({ config, log });
-  terminal.stdout.write(`${changed} checks and locations have their credentials in clear\n`);
+  terminal.stdout.write(
+    `stored in clear again: the credentials of ${changed} checks and locations\n`,
+  );
   if (unreadable === 0) return EXIT.ok;
   terminal.stderr.write(
     `${unreadable} cannot be decrypted: put the key that is missing behind the others in ENCRYPTION_KEY, and start again\n`,
