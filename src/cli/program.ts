@@ -206,6 +206,16 @@ function createProgram(
       const { migrateCommand } = await import('./commands/service.ts');
       finished(await migrateCommand(terminal));
     });
+  service
+    .command('decrypt')
+    .summary('store credentials in clear again, before a return to the release before, and end')
+    .description(
+      'Stores passwords and Authorization values of checks, and passwords of proxies, in clear again, and ends. Only for a return to the release before, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
+    )
+    .action(async () => {
+      const { decryptCommand } = await import('./commands/service.ts');
+      finished(await decryptCommand(terminal));
+    });
 
   program
     .command('help')

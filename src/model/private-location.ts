@@ -15,7 +15,6 @@ const slug = z
   .meta({ pattern: SLUG.source })
   .describe('What checks name it by, and results: it never changes.');
 
-/** A password in it is kept and shown as it is: whoever may read checks may read it. */
 const proxyUrl = z
   .string()
   .max(2048)
@@ -25,7 +24,9 @@ const proxyUrl = z
   })
   .nullable()
   .default(null)
-  .describe('The proxy through which checks of this location go.');
+  .describe(
+    'The proxy through which checks of this location go. A password in it is shown as ********.',
+  );
 
 /** The writable fields of a private location. */
 export const privateLocationSchema = z.strictObject({

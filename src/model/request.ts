@@ -43,9 +43,10 @@ export const DNS_RECORD_TYPES = [
 export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
 
+const value = z.string().max(20_000);
 const keyValue = z.strictObject({
   key: z.string().min(1).max(2048),
-  value: z.string().max(20_000).default(''),
+  value: value.default(''),
   locked: z.boolean().default(false),
 });
 
@@ -79,10 +80,18 @@ export const urlRequestSchema = z.strictObject({
 });
 export type UrlRequest = z.infer<typeof urlRequestSchema>;
 
+const MAX_HEADERS = 100;
+const password = z.string().max(1024);
+const basicAuth = z.strictObject({ username: z.string().max(1024), password });
+
 export const apiRequestSchema = z.strictObject({
   method: z.enum(API_METHODS).default('GET').describe('The method of the request.'),
   url,
-  headers: z.array(header).max(100).default([]).describe('{key, value} each.'),
+  headers: z
+    .array(header)
+    .max(MAX_HEADERS)
+    .default([])
+    .describe('{key, value} each. Values of Authorization and the like are shown as ********.'),
   queryParameters: z
     .array(keyValue)
     .max(100)
@@ -93,17 +102,37 @@ export const apiRequestSchema = z.strictObject({
     .default('NONE')
     .describe('What `body` is; sets the content type unless a header does.'),
   body: z.string().max(1_000_000).default('').describe('The text to send.'),
-  basicAuth: z
-    .strictObject({ username: z.string().max(1024), password: z.string().max(1024) })
+  basicAuth: basicAuth
     .nullable()
     .default(null)
-    .describe('{username, password}.'),
+    .describe('{username, password}. The password is shown as ********.'),
   followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
   skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
   ipFamily,
   assertions: assertionsOf(ASSERTION_SOURCES.API),
 });
 export type ApiRequest = z.infer<typeof apiRequestSchema>;
+
+/**
+ * The same as an update takes it, before the stored credentials are put in. What is wrong with headers
+ * is found afterwards.
+ */
+export const changedApiRequestSchema = apiRequestSchema.extend({
+  headers: z
+    .array(keyValue.extend({ value: value.nullable().optional() }))
+    .max(MAX_HEADERS)
+    .optional()
+    .describe(
+      'The value of Authorization and the like stays where it is ******** or left out, and scheme, host and port of `url` are the same; null removes it. All of them stay where `headers` is left out.',
+    ),
+  basicAuth: basicAuth
+    .extend({ password: password.nullable().optional() })
+    .nullable()
+    .optional()
+    .describe(
+      'It stays where it is left out; so does the password where it is ******** or left out, and scheme, host and port of `url` are the same. null removes it.',
+    ),
+});
 
 export const tcpRequestSchema = z.strictObject({
   hostname,

@@ -36,6 +36,7 @@ import {
   type MaintenanceWindows,
 } from './features/maintenance-windows.ts';
 import { createPrivateLocations, type PrivateLocations } from './features/private-locations.ts';
+import { createProxyPasswords } from './features/proxy-passwords.ts';
 import { createAgentClocks } from './features/results/agent-clocks.ts';
 import { type CheckResults, createCheckResults } from './features/results/check-results.ts';
 import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
@@ -102,6 +103,8 @@ export interface FeatureParts {
   readonly plans: Plans;
   /** What encrypts secrets that are stored; null where there is no key. */
   readonly secrets: SecretBox | null;
+  /** Whether the credentials of checks and proxies are encrypted now. Left out: where there is a key. */
+  readonly sealsCredentials?: () => boolean;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly agentLimits?: ServiceConfig['agentLimits'];
     readonly publicUrl?: string | null;
@@ -121,6 +124,7 @@ export function createFeatures(given: FeatureParts): Features {
   const partitions = createResultPartitions({ ...parts, retentionDays });
   const variables = createVariables(parts);
   const checkVariables = createCheckVariables(parts);
+  const proxyPasswords = createProxyPasswords(parts);
   const scrubbing = createSecretScrubbing({ ...parts, variables, checkVariables });
   const checkRuns = createCheckRuns({ ...parts, checkVariables, retentionDays });
   const artifacts = createArtifacts({
@@ -177,6 +181,7 @@ export function createFeatures(given: FeatureParts): Features {
     ...parts,
     checkRuns,
     checkVariables,
+    proxyPasswords,
     leaseMs,
     agentLimits,
     settingsOf: async (sql, accountId) => ({
@@ -209,7 +214,7 @@ export function createFeatures(given: FeatureParts): Features {
     maintenanceWindows,
     missedSlots,
     plans: parts.plans,
-    privateLocations: createPrivateLocations(parts),
+    privateLocations: createPrivateLocations({ ...parts, proxyPasswords }),
     publicUrl: parts.config.publicUrl ?? null,
     resultIntake: createResultIntake({
       ...parts,

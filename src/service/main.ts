@@ -4,11 +4,17 @@ import { VedetteError } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { closeDataFolder } from '../runtime/private-folder.ts';
+import type { SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './account-config.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
 import type { ServiceConfig } from './config.ts';
 import { createLocationWake } from './features/assignment/location-wake.ts';
+import {
+  createCredentialSealing,
+  decryptCredentials,
+  type Rewritten,
+} from './features/credential-sealing.ts';
 import { isWithoutAccount, makeFirstAccount } from './features/first-account.ts';
 import { createFeatures, type Features } from './features.ts';
 import { apiRoutes } from './http/api-routes.ts';
@@ -54,20 +60,22 @@ export async function runService(parts: ServiceParts): Promise<void> {
     await openFirstAccount(store, config, log);
     const clock = createDatabaseClock({ store, clock: systemClock, log });
     await clock.set();
+    const secrets = await secretBoxOf(store, config);
+    const sealing = createCredentialSealing({ store, clock, log, secrets });
+    await sealing.begin();
     const contents = await openArtifactStore(
       { ...config.artifacts, dataDir: config.dataDir },
       { clock, log },
     );
     const wake = await createLocationWake(store, clock);
-    const secrets = await openSecretBox({
-      keys: config.encryptionKeys,
-      dataDir: config.dataDir,
-      isEmbedded: store.kind === 'pglite',
-    });
     const shared = { store, clock, log, ids: randomUUID, wake, contents, plans, secrets };
-    const features = createFeatures({ ...shared, config });
+    const features = createFeatures({ ...shared, config, sealsCredentials: sealing.isOn });
     const ended = new AbortController();
-    const work = Promise.all([features.work(ended.signal), clock.keep(ended.signal)]);
+    const work = Promise.all([
+      features.work(ended.signal),
+      clock.keep(ended.signal),
+      sealing.keep(ended.signal),
+    ]);
     try {
       await serve(parts, store, features);
     } finally {
@@ -140,6 +148,29 @@ export async function migrateService({
   log,
 }: Pick<ServiceParts, 'config' | 'log'>): Promise<{ readonly applied: readonly string[] }> {
   return await withStore(config, log, (store) => migrate(store, log));
+}
+
+/**
+ * Stores credentials in clear again and does no more: for a return to the release before, which cannot
+ * read encrypted ones.
+ *
+ * @throws VedetteError where the database is not to be had
+ */
+export async function decryptService({
+  config,
+  log,
+}: Pick<ServiceParts, 'config' | 'log'>): Promise<Rewritten> {
+  return await withStore(config, log, async (store) => {
+    await migrate(store, log);
+    return decryptCredentials({ store, log, secrets: await secretBoxOf(store, config) });
+  });
+}
+
+function secretBoxOf(
+  { kind }: Store,
+  { encryptionKeys: keys, dataDir }: ServiceConfig,
+): Promise<SecretBox | null> {
+  return openSecretBox({ keys, dataDir, isEmbedded: kind === 'pglite' });
 }
 
 async function withStore<Result>(

@@ -5,6 +5,7 @@ import { createSecretBox, KEY_BYTES } from '../../src/runtime/secret-box.ts';
 import { openArtifactStore } from '../../src/service/artifacts/artifacts-config.ts';
 import { createLocationWake } from '../../src/service/features/assignment/location-wake.ts';
 import { createCheckVariables } from '../../src/service/features/check-variables.ts';
+import { createProxyPasswords } from '../../src/service/features/proxy-passwords.ts';
 import {
   createSecretScrubbing,
   type SecretScrubbing,
@@ -24,6 +25,12 @@ export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 
 /** Opens what TEST_SECRETS sealed. */
 export const TEST_CHECK_VARIABLES = createCheckVariables({
+  log: silentLog(),
+  secrets: TEST_SECRETS,
+});
+
+/** Opens what TEST_SECRETS sealed. */
+export const TEST_PROXY_PASSWORDS = createProxyPasswords({
   log: silentLog(),
   secrets: TEST_SECRETS,
 });

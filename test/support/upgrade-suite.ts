@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { createSecretBox, KEY_BYTES } from '../../src/runtime/secret-box.ts';
+import {
+  createCredentialSealing,
+  decryptCredentials,
+} from '../../src/service/features/credential-sealing.ts';
 import { isAssignedSlot } from '../../src/service/features/results/assigned-slots.ts';
 import { listAssignedSlots } from '../../src/service/store/assigned-slots.ts';
 import { migrate } from '../../src/service/store/migrate.ts';
@@ -72,6 +79,23 @@ export function upgradeSuite(store: () => Store): void {
       },
     );
 
+    it('has its credentials encrypted when a service with a key first starts', async () => {
+      await upgrade();
+      const log = silentLog();
+      const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
+      const parts = { store: store(), clock: systemClock, log, secrets };
+      const contents = async () =>
+        JSON.stringify([
+          await store().query('select to_jsonb(c) as row from checks c'),
+          await store().query('select to_jsonb(l) as row from private_locations l'),
+        ]);
+      expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
+      await createCredentialSealing(parts).begin();
+      expect(await contents()).not.toMatch(/basic-pw|proxy-pw/);
+      await decryptCredentials(parts);
+      expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
+    });
+
     it('goes on with the assignments that it has', async () => {
       await upgrade();
       const slots = await listAssignedSlots(store(), {
@@ -93,14 +117,18 @@ const CHECK = (id: string, names: string, group = 'null') =>
      '{"privateLocations": [${names}]}', ${group})`;
 const OF_BEFORE = [
   `insert into accounts (id, name) values ('mine', 'Mine')`,
-  `insert into private_locations (id, account_id, slug, name)
-   values ('berlin', 'mine', 'berlin', 'b'), ('oslo', 'mine', 'oslo', 'o')`,
+  `insert into private_locations (id, account_id, slug, name, proxy_url)
+   values ('berlin', 'mine', 'berlin', 'b', null),
+     ('oslo', 'mine', 'oslo', 'o', 'http://user:proxy-pw@proxy.test:3128')`,
   `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
    values ('mine', 'oslo', 'agent', '0.1.0', 'i', '{}', 1)`,
   `insert into check_groups (id, account_id, name, private_locations)
    overriding system value values (1, 'mine', 'g', '["oslo"]')`,
   CHECK('named', '"berlin"'),
   CHECK('grouped', '', '1'),
+  `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+   values ('mine', 'api', 'API', 'api', true, false, 10,
+     '{"request": {"url": "https://a.test", "basicAuth": {"username": "u", "password": "basic-pw"}}}')`,
   ...['assigned', 'lost', 'run', 'missed'].map((id) => CHECK(id, '')),
   `insert into assignments (location_id, check_id, account_id, unassigned_reason, period_ms, phase_ms,
      stride, stride_index, check_revision, revision)

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
 import type { Check } from '../../model/check.ts';
+import { isCredential } from '../../model/credentials/credential-text.ts';
+import { mapUrlPassword, urlPasswordOf } from '../../model/credentials/url-password.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 
 /** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
@@ -88,8 +90,17 @@ function isPair(value: unknown): value is Pair {
 
 /** Whether nothing but a secret value may differ, of which nobody can tell. */
 function isUnknown(before: unknown, after: unknown): boolean {
-  if (!isPair(before) || !isPair(after)) return false;
-  return before.value === UNKNOWN_SECRET && before.key === after.key && after.secret === true;
+  if (isPair(before) && isPair(after)) {
+    if (before.value !== UNKNOWN_SECRET || before.key !== after.key) return false;
+    if ((before.locked ?? false) !== (after.locked ?? false)) return false;
+    return after.secret === true || (isSensitiveHeader(after.key) && isCredential(after.value));
+  }
+  if (typeof before !== 'string' || typeof after !== 'string') return false;
+  if (before === UNKNOWN_SECRET) return isCredential(after);
+  if (urlPasswordOf(before) !== UNKNOWN_SECRET) return false;
+  const password = urlPasswordOf(after);
+  if (password === null || !isCredential(password)) return false;
+  return mapUrlPassword(after, () => UNKNOWN_SECRET) === before;
 }
 
 function memberOf(value: Readonly<Record<string, unknown>>, key: string): unknown {

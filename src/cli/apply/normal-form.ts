@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { type Check, checkBodySchema, commonFields } from '../../model/check.ts';
+import { mapCredentials } from '../../model/credentials/request-credentials.ts';
 import { retryStrategySchema } from '../../model/retry.ts';
+import { MASK } from '../../model/sensitive-headers.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly, problemOf } from '../../wire/v1/tolerant-parse.ts';
 
@@ -66,8 +68,8 @@ function alertSettingsOf(given: Check['alertSettings']): NonNullable<Check['aler
 const namedSchema = z.looseObject({ id: z.string(), checkType: z.string() });
 
 /**
- * Stands for the value of a variable that the service keeps secret: the same as nothing that a file
- * may hold, as nobody can tell whether it is the same.
+ * Stands for the value of a variable that the service keeps secret, and for a credential that it shows
+ * to nobody: the same as nothing that a file may hold, as nobody can tell whether it is the same.
  */
 export const UNKNOWN_SECRET: string = randomUUID();
 
@@ -94,13 +96,19 @@ export function knownCheckOf(json: unknown): KnownCheck {
   const { id, checkType } = named.data;
   const fields = Object.entries(named.data)
     .filter(([field]) => !RESPONSE_ONLY.includes(field))
-    .map(([field, value]) => [field, field === 'variables' ? withSecrets(value) : value]);
+    .map(([field, value]) => [field, withUnknown(field, value)]);
   // A newer service may tell more than this release knows.
   const body = parseTolerantly(checkBodySchema, Object.fromEntries(fields));
   return { id, checkType, check: body.ok ? { ...body.value, id } : null };
 }
 
 const secretSchema = z.looseObject({ secret: z.literal(true), value: z.null().optional() });
+
+function withUnknown(field: string, value: unknown): unknown {
+  if (field === 'variables') return withSecrets(value);
+  if (field !== 'request') return value;
+  return mapCredentials(value, (text) => (text === MASK ? UNKNOWN_SECRET : text));
+}
 
 function withSecrets(variables: unknown): unknown {
   if (!Array.isArray(variables)) return variables;

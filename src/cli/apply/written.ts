@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { credentialTexts, mapCredentials } from '../../model/credentials/request-credentials.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import { type KnownCheck, UNKNOWN_SECRET } from './normal-form.ts';
 import type { KnownVariable } from './variable-plan.ts';
@@ -25,7 +26,7 @@ export function withWrittenValues(
   });
 }
 
-/** The checks with the secret values of their own variables that were written. */
+/** The checks with the secret values of their own variables, and the credentials, that were written. */
 export function withWrittenChecks(
   known: readonly KnownCheck[],
   { checks }: Written,
@@ -39,7 +40,12 @@ export function withWrittenChecks(
         ? { ...variable, value: secretIn(own, variable.key) ?? UNKNOWN_SECRET }
         : variable,
     );
-    return { ...entry, check: { ...entry.check, variables } };
+    const texts = credentialTexts(written.request);
+    const request = mapCredentials(entry.check.request, (text, { id }) =>
+      text === UNKNOWN_SECRET ? (texts.get(id) ?? UNKNOWN_SECRET) : text,
+    );
+    // The type of a check never changes.
+    return { ...entry, check: { ...entry.check, request, variables } as Check };
   });
 }
 

@@ -2,7 +2,7 @@ import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
-import { migrateService, runService } from '../../service/main.ts';
+import { decryptService, migrateService, runService } from '../../service/main.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -42,6 +42,25 @@ export async function migrateCommand(terminal: Terminal): Promise<number> {
   const done = applied.length === 0 ? 'nothing to do' : `applied ${applied.join(', ')}`;
   terminal.stdout.write(`${done}\n`);
   return EXIT.ok;
+}
+
+/**
+ * Stores the credentials of checks and proxies in clear again and ends.
+ *
+ * @returns EXIT.unusable where some cannot be decrypted
+ * @throws VedetteError where a variable or the database is off
+ */
+export async function decryptCommand(terminal: Terminal): Promise<number> {
+  const { config, log } = prepare(terminal);
+  const { changed, unreadable } = await decryptService({ config, log });
+  terminal.stdout.write(
+    `stored in clear again: the credentials of ${changed} checks and locations\n`,
+  );
+  if (unreadable === 0) return EXIT.ok;
+  terminal.stderr.write(
+    `${unreadable} cannot be decrypted: put the key that is missing behind the others in ENCRYPTION_KEY, and start again\n`,
+  );
+  return EXIT.unusable;
 }
 
 function prepare({ env, stderr, clock }: Terminal): {

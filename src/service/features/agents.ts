@@ -12,7 +12,7 @@ import { readStandings, type Standing } from '../store/agent-share.ts';
 import { type KnownAgent, listAgents } from '../store/agents.ts';
 import { lockAssignments } from '../store/assignment-lock.ts';
 import type { Sql, Store } from '../store/port.ts';
-import { findPrivateLocation } from '../store/private-locations.ts';
+import { findPrivateLocation, type LocationKeyOf } from '../store/private-locations.ts';
 import {
   type AgentLimits,
   countedConcurrency,
@@ -30,6 +30,7 @@ import type { CheckVariables } from './check-variables.ts';
 import { bodyProblem } from './input-problems.ts';
 import type { AgentCaller } from './location-keys.ts';
 import { type Page, rangeOf } from './paging.ts';
+import type { ProxyPasswords } from './proxy-passwords.ts';
 
 export interface AgentsParts {
   readonly store: Store;
@@ -38,6 +39,7 @@ export interface AgentsParts {
   readonly wake: LocationWake;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close'>;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
+  readonly proxyPasswords: Pick<ProxyPasswords, 'open'>;
   readonly leaseMs: number;
   /** Left out, DEFAULT_AGENT_LIMITS. */
   readonly agentLimits?: AgentLimits;
@@ -113,6 +115,7 @@ interface Found {
 
 export function createAgents(parts: AgentsParts): Agents {
   const { store, clock, wake, checkRuns, checkVariables, leaseMs, settingsOf, scrubberOf } = parts;
+  const { proxyPasswords } = parts;
   const limits = parts.agentLimits ?? DEFAULT_AGENT_LIMITS;
   const refusals = new AgentRefusals({ ...parts, limits });
   const shelf = { sql: store, checkVariables };
@@ -167,7 +170,7 @@ export function createAgents(parts: AgentsParts): Agents {
       serverTime: clock.wallMs(),
       location: {
         slug: standing.slug,
-        proxyUrl: standing.proxyUrl,
+        proxyUrl: proxyPasswords.open(locationOf(poll.who), standing),
         ...told,
       },
       runs: [...runs],
@@ -175,7 +178,7 @@ export function createAgents(parts: AgentsParts): Agents {
   };
 
   /** The last answer under its lease to an agent that was ended. */
-  const withoutChecks = ({ slug, proxyUrl }: Standing): PollResponse => ({
+  const withoutChecks = (who: InLocation, standing: Standing): PollResponse => ({
     revision: 0,
     full: true,
     upsert: [],
@@ -184,7 +187,11 @@ export function createAgents(parts: AgentsParts): Agents {
     epoch: 0,
     leaseMs,
     serverTime: clock.wallMs(),
-    location: { slug, proxyUrl, ...UNTOLD },
+    location: {
+      slug: standing.slug,
+      proxyUrl: proxyPasswords.open(locationOf(who), standing),
+      ...UNTOLD,
+    },
     runs: [],
   });
 
@@ -244,7 +251,7 @@ export function createAgents(parts: AgentsParts): Agents {
         const isLast = leftMs <= 0 || signal.aborted;
         const woken = wake.wait(poll.who.locationId, Math.max(0, leftMs), ended.signal);
         const found = await look(poll, isLast);
-        if (found.standing.ended) return withoutChecks(found.standing);
+        if (found.standing.ended) return withoutChecks(poll.who, found.standing);
         if (found.isNews || isLast) return await answer(poll, found);
         await woken;
       }
@@ -281,7 +288,7 @@ export function createAgents(parts: AgentsParts): Agents {
         if (lease !== 'ended' || !believesInLease) {
           throw refusals.refuse(lease, { locationId, agentId });
         }
-        return withoutChecks(await standingIn(locationId, agentId));
+        return withoutChecks(caller, await standingIn(locationId, agentId));
       }
       const who = { accountId, locationId, agentId, epoch: lease.epoch };
       if (done.length > 0) await checkRuns.close(store, who, done);
@@ -332,6 +339,12 @@ async function requireLocation(sql: Sql, accountId: string, id: string): Promise
   if ((await findPrivateLocation(sql, { accountId, id })) === null) {
     throw notFound('private location');
   }
+}
+
+type InLocation = Pick<AgentCaller, 'accountId' | 'locationId'>;
+
+function locationOf({ accountId, locationId }: InLocation): LocationKeyOf {
+  return { accountId, id: locationId };
 }
 
 function unchanged(revision: number): ToldChecks {

@@ -1,4 +1,11 @@
 import type { Check } from '../../model/check.ts';
+import { isCredential } from '../../model/credentials/credential-text.ts';
+import {
+  credentialTexts,
+  isCredentialId,
+  mapCredentials,
+} from '../../model/credentials/request-credentials.ts';
+import { MASK } from '../../model/sensitive-headers.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -9,13 +16,15 @@ import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
-  /** null: no secret value can be stored. */
+  /** null: no secret value can be stored, and credentials are stored in clear. */
   readonly secrets: SecretBox | null;
+  /** Whether credentials are to be encrypted now. Left out: where there is a key. */
+  readonly sealsCredentials?: () => boolean;
 }
 
-/** What of a check is stored, and where: the values of its secret variables are apart. */
+/** What of a check is stored, and where: the values of its secrets are apart. */
 export interface SealedCheck {
-  /** With an empty text in the place of each. */
+  /** With an empty text in the place of each secret variable, and a mask in that of a credential. */
   readonly check: Check;
   /** Those values; null where there are none, undefined where those that are stored stay. */
   readonly sealedVariables: Buffer | null | undefined;
@@ -30,7 +39,11 @@ export interface VariablesChange {
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The variables of checks themselves, whose secret values only agents are told. */
+/**
+ * The secrets of checks themselves, which only agents are told: the values of secret variables, and
+ * the credentials in requests. Both are encrypted together, by the keys of the variables and the ids
+ * of the credentials.
+ */
 export interface CheckVariables {
   /**
    * A new check.
@@ -49,7 +62,10 @@ export interface CheckVariables {
     change: VariablesChange,
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
-  /** The body of a check as agents are told it. Secret values that cannot be decrypted are left out. */
+  /**
+   * The body of a check as agents are told it. Secret values that cannot be decrypted are left out, and
+   * a credential is a template that no variable fills: the check fails, and nothing is sent.
+   */
   open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
   /**
    * The values that must be shown to nobody.
@@ -59,9 +75,32 @@ export interface CheckVariables {
   secretValues(key: CheckKey, sealed: Buffer): readonly string[];
   /** The same, and none where they cannot be. */
   readableSecrets(key: CheckKey, sealed: Buffer): readonly string[];
+  /**
+   * A check as it is to be stored now, of one that was stored by another release or with another key:
+   * credentials encrypted, and all of it by the newest key.
+   *
+   * @returns null where it is stored so already
+   * @throws ServiceError 409 where it cannot be decrypted
+   */
+  sealAgain(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
+  /**
+   * The same with the credentials in clear, as releases before have them.
+   *
+   * @throws ServiceError 409 where it cannot be decrypted
+   */
+  unsealCredentials(key: CheckKey, body: Body, sealed: Buffer | null): StoredSecrets | null;
 }
 
-export function createCheckVariables({ log, secrets }: CheckVariablesParts): CheckVariables {
+export interface StoredSecrets {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly sealedVariables: Buffer | null;
+}
+
+/** In the place of a credential that cannot be decrypted. */
+const NOT_READABLE = '{{CREDENTIAL_NOT_READABLE}}';
+
+export function createCheckVariables(parts: CheckVariablesParts): CheckVariables {
+  const { log, secrets, sealsCredentials = () => secrets !== null } = parts;
   const unreadable = unreadableSecrets(log);
 
   const sealValues = (
@@ -82,35 +121,58 @@ export function createCheckVariables({ log, secrets }: CheckVariablesParts): Che
       unreadable.tell(
         [accountId, checkId],
         { checkId },
-        'agents are not told the secret variables of a check',
+        'agents are not told the secret variables and credentials of a check',
         error,
       );
       return new Map();
     }
   };
+  /** Those to be encrypted now: a mask stands for one that is. */
+  const sealable = ({ request }: Check): ReadonlyMap<string, string> => {
+    const isNow = sealsCredentials();
+    const texts = [...credentialTexts(request)];
+    return new Map(texts.filter(([, text]) => text === MASK || (isNow && isCredential(text))));
+  };
 
   return {
     seal(accountId, check) {
-      const values = new Map(secretsIn(check).map(({ key, value }) => [key, value]));
+      const variables = secretsIn(check).map(({ key, value }) => [key, value] as const);
+      const credentials = sealable(check);
+      const values = new Map([...variables, ...credentials]);
       const sealedVariables = sealValues({ accountId, id: check.id }, values);
-      return { check: withoutSecrets(check), sealedVariables };
+      return { check: withoutSecrets(check, credentials), sealedVariables };
     },
 
     async sealChanged(key, { before, after, kept }, stored) {
-      const check = withoutSecrets(after);
-      if (kept === null) return { check, sealedVariables: undefined };
+      const credentials = sealable(after);
+      const check = withoutSecrets(after, credentials);
+      const masked = [...credentials].filter(([, text]) => text === MASK);
+      const maskedBefore = [...credentialTexts(before.request)].filter(([, text]) => text === MASK);
+      const areCredentialsSame =
+        masked.length === credentials.size && masked.length === maskedBefore.length;
+      if (kept === null && areCredentialsSame) return { check, sealedVariables: undefined };
       const given = secretsIn(after);
-      const secretsBefore = secretsIn(before).length;
-      const sealed = secretsBefore === 0 ? null : await stored();
-      const isSame = kept.size === given.length && given.length === secretsBefore;
+      const secretsBefore = secretsIn(before);
+      const keptKeys = kept ?? new Set(secretsBefore.map((one) => one.key));
+      const hadSecrets = secretsBefore.length + maskedBefore.length > 0;
+      const sealed = hadSecrets ? await stored() : null;
+      const isSame =
+        areCredentialsSame &&
+        keptKeys.size === given.length &&
+        given.length === secretsBefore.length;
       try {
-        const former = sealed === null || kept.size === 0 ? null : unseal(key, sealed);
-        const values = given.map((one) => {
-          const value = kept.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
+        const keepsAny = keptKeys.size + masked.length > 0;
+        const former = sealed === null || !keepsAny ? null : unseal(key, sealed);
+        const variables = given.map((one) => {
+          const value = keptKeys.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
           return [one.key, value] as const;
         });
+        const texts = [...credentials].map(([id, text]) => {
+          return [id, text === MASK ? (former?.get(id) ?? '') : text] as const;
+        });
         // Those that stay, too: so a new ENCRYPTION_KEY takes over from the one before.
-        return { check, sealedVariables: sealValues(key, new Map(values), sealed) };
+        const values = new Map([...variables, ...texts]);
+        return { check, sealedVariables: sealValues(key, values, sealed) };
       } catch (error) {
         // All stay, and nobody needs to read them for that.
         if (isSame && error instanceof ServiceError) return { check, sealedVariables: undefined };
@@ -119,21 +181,59 @@ export function createCheckVariables({ log, secrets }: CheckVariablesParts): Che
     },
 
     open(key, body, sealed) {
-      const { variables } = body;
-      if (sealed === null || !Array.isArray(variables)) return body;
+      if (sealed === null) return body;
       const values = readable(key, sealed);
+      const { variables } = body;
+      const request = withCredentials(body.request, (id) => values.get(id) ?? NOT_READABLE);
+      if (!Array.isArray(variables)) return { ...body, request };
       const told = (variables as readonly OwnVariable[]).flatMap((variable) => {
         if (!variable.secret) return [variable];
         const value = values.get(variable.key);
         return value === undefined ? [] : [{ ...variable, value }];
       });
-      return { ...body, variables: told };
+      return { ...body, request, variables: told };
     },
 
-    secretValues: (key, sealed) => [...unseal(key, sealed).values()],
+    secretValues: (key, sealed) => shownTo(unseal(key, sealed)),
 
-    readableSecrets: (key, sealed) => [...readable(key, sealed).values()],
+    readableSecrets: (key, sealed) => shownTo(readable(key, sealed)),
+
+    sealAgain(key, body, sealed) {
+      if (secrets === null) return null;
+      const texts = [...credentialTexts(body.request)];
+      const open = texts.filter(([, text]) => text !== MASK && isCredential(text));
+      const isOld = sealed !== null && !secrets.isOfNewestKey(sealed);
+      if (open.length === 0 && !isOld) return null;
+      const values = new Map([...(sealed === null ? [] : unseal(key, sealed)), ...open]);
+      const credentials = new Map(open);
+      const request = mapCredentials(body.request, (text, { id }) =>
+        credentials.has(id) ? MASK : text,
+      );
+      return { body: { ...body, request }, sealedVariables: sealValues(key, values) };
+    },
+
+    unsealCredentials(key, body, sealed) {
+      if (sealed === null) return null;
+      const values = unseal(key, sealed);
+      const others = [...values].filter(([id]) => !isCredentialId(id));
+      if (others.length === values.size) return null;
+      const request = withCredentials(body.request, (id) => values.get(id) ?? MASK);
+      return { body: { ...body, request }, sealedVariables: sealValues(key, new Map(others)) };
+    },
   };
+}
+
+/** With what stands for the masks. */
+function withCredentials(request: unknown, textOf: (id: string) => string): unknown {
+  return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
+}
+
+/** What a target may repeat of them: of a header's value also what follows its scheme. */
+function shownTo(values: ReadonlyMap<string, string>): readonly string[] {
+  return [...values].flatMap(([id, value]) => {
+    const token = isCredentialId(id) ? /^[A-Za-z][\w-]*[ \t]+(\S.*)$/s.exec(value)?.[1] : undefined;
+    return token === undefined ? [value] : [value, token];
+  });
 }
 
 /**
@@ -175,9 +275,12 @@ function secretsIn({ variables }: Check): readonly OwnVariable[] {
   return variables.filter(({ secret }) => secret);
 }
 
-function withoutSecrets(check: Check): Check {
+function withoutSecrets<C extends Check>(check: C, credentials: ReadonlyMap<string, string>): C {
   const variables = check.variables.map((one) => (one.secret ? { ...one, value: '' } : one));
-  return { ...check, variables };
+  const request = mapCredentials(check.request, (text, { id }) =>
+    credentials.has(id) ? MASK : text,
+  );
+  return { ...check, request, variables };
 }
 
 function placeOf({ accountId, id }: CheckKey): readonly string[] {

@@ -1,4 +1,10 @@
 import { type Check, checkBodySchema } from '../../model/check.ts';
+import {
+  type CredentialProblem,
+  maskProblems,
+  withKeptCredentials,
+} from '../../model/credentials/kept-credentials.ts';
+import { isSameTarget, targetOf } from '../../model/credentials/target.ts';
 import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -90,6 +96,7 @@ export function createChecks(parts: ChecksParts): Checks {
     check: Check,
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
+    refuse(maskProblems(check.request));
     allowance.admitCheck(accountId, check, null);
     // First of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
@@ -117,7 +124,18 @@ export function createChecks(parts: ChecksParts): Checks {
     const { id, ...fields } = before;
     const given = changesIn(input, { id, checkType: before.checkType });
     const { variables, kept } = withKeptVariables(given.variables, before.variables);
-    const after = wholeCheck({ ...fields, ...given, variables }, id);
+    const target = targetOf(before.request);
+    const { request, problems } = withKeptCredentials(given.request, {
+      before: before.request,
+      isSameTarget: (other) =>
+        isSameTarget(
+          { target, variables: before.variables },
+          { target: targetOf(other), variables },
+          kept,
+        ),
+    });
+    refuse(problems);
+    const after = wholeCheck({ ...fields, ...given, variables, request }, id);
     allowance.admitCheck(accountId, after, before);
     await referTo(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {
@@ -208,6 +226,12 @@ function isOfType(
   type: StoredCheckType | undefined,
 ): stored is StoredCheck {
   return stored !== null && (type === undefined || stored.check.checkType === type);
+}
+
+/** @throws ServiceError 400 where there are any */
+function refuse(problems: readonly CredentialProblem[]): void {
+  if (problems.length === 0) return;
+  throw invalid(problems.map(({ path, message }) => bodyProblem(['request', ...path], message)));
 }
 
 function runnable({ check }: StoredCheck): Check {

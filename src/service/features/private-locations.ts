@@ -1,3 +1,4 @@
+import { withKeptPassword } from '../../model/credentials/proxy-password.ts';
 import { type PrivateLocationBody, privateLocationSchema } from '../../model/private-location.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -17,8 +18,9 @@ import {
 } from '../store/private-locations.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
-import { parseBody } from './input-problems.ts';
+import { bodyProblem, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
+import type { ProxyPasswords } from './proxy-passwords.ts';
 
 export type { PrivateLocation } from '../store/private-locations.ts';
 
@@ -27,6 +29,7 @@ export interface PrivateLocationsParts {
   readonly clock: Clock;
   /** Makes a UUID. */
   readonly ids: () => string;
+  readonly proxyPasswords: Pick<ProxyPasswords, 'seal'>;
   readonly allowance?: Allowance;
 }
 
@@ -37,7 +40,10 @@ export interface PrivateLocations {
   read(accountId: string, id: string): Promise<PrivateLocation>;
   /** Oldest first. */
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
-  /** The given fields over the stored ones. The slug stays. */
+  /**
+   * The given fields over the stored ones. The slug stays, and so does the password of the proxy where
+   * a mask stands for it.
+   */
   update(accountId: string, id: string, input: LocationInput): Promise<PrivateLocation>;
   /** With its keys. One that a check or a group names stays. */
   remove(accountId: string, id: string): Promise<void>;
@@ -52,12 +58,14 @@ export function createPrivateLocations({
   store,
   clock,
   ids,
+  proxyPasswords,
   allowance = unlimited,
 }: PrivateLocationsParts): PrivateLocations {
   return {
     async create(accountId, input) {
-      const fields = wholeLocation(input);
+      const given = wholeLocation({ ...input, proxyUrl: keptProxy(input.proxyUrl, null) });
       const id = ids();
+      const fields = { ...given, ...proxyPasswords.seal({ accountId, id }, given.proxyUrl, null) };
       const createdAtMs = clock.wallMs();
       await store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'privateLocations');
@@ -92,7 +100,10 @@ export function createPrivateLocations({
         if (stored === null) throw notFound('private location');
         const { slug, name, icon, proxyUrl } = stored;
         const given = givenFields(input, { fixed: { id, slug }, responseOnly: RESPONSE_ONLY });
-        const fields = wholeLocation({ slug, name, icon, proxyUrl, ...given });
+        const kept = given.proxyUrl === undefined ? proxyUrl : keptProxy(given.proxyUrl, proxyUrl);
+        const whole = wholeLocation({ slug, name, icon, ...given, proxyUrl: kept });
+        const proxy = proxyPasswords.seal({ accountId, id }, whole.proxyUrl, stored);
+        const fields = { ...whole, ...proxy };
         const updatedAtMs = clock.wallMs();
         await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
         // Its agents are told of the proxy with their checks.
@@ -121,6 +132,13 @@ export function createPrivateLocations({
       });
     },
   };
+}
+
+/** @throws ServiceError 400 where its mask stands for no password, or leads elsewhere */
+function keptProxy(given: unknown, before: string | null): unknown {
+  const { proxyUrl, problem } = withKeptPassword(given, before);
+  if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);
+  return proxyUrl;
 }
 
 function wholeLocation(fields: LocationInput): PrivateLocationBody {

@@ -18,7 +18,7 @@ export const ENCRYPTION_KEY_VARIABLE: Variable<Keys | null> = {
   default: null,
   whenUnset: null,
   meaning:
-    'The key that encrypts private keys and secret values in the database. Several apart by commas: the first encrypts, all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key, and with PostgreSQL no secret can be stored.',
+    'The key that encrypts private keys, secret values and credentials in the database. Several apart by commas: the first encrypts, all decrypt. Unset, the embedded database has one in DATA_DIR/encryption-key; with PostgreSQL no secret can be stored, and the credentials of checks and proxies are in clear.',
   allowed: `64 hex digits, for example what: openssl rand -hex 32 prints; up to ${MAX_KEYS}, apart by commas`,
   secret: true,
   parse: parseKeys,
@@ -39,7 +39,7 @@ function parseKeys(text: string): Parsed<Keys> {
  * no other replica shares, gets one in a file beside it that is made the first time. Where it has
  * one of its own later, the file goes on to decrypt what it encrypted before.
  *
- * @returns null where there is no key, and so no secret can be stored
+ * @returns null where there is no key: no secret can be stored, and credentials are stored in clear
  * @throws VedetteError where the file cannot be read, or does not hold a key
  */
 export async function openSecretBox({

@@ -11,7 +11,9 @@ export interface AgentOfLocation {
 
 export interface Standing {
   readonly slug: string;
+  /** With a mask in the place of its password, where that is encrypted. */
   readonly proxyUrl: string | null;
+  readonly sealedProxyPassword: Buffer | null;
   readonly revision: number;
   /** When the settings of the location last changed: an agent at an older one is told them. */
   readonly settingsRevision: number;
@@ -37,6 +39,7 @@ export interface Standing {
 type StandingRow = {
   readonly slug: string;
   readonly proxy_url: string | null;
+  readonly sealed_proxy_password: Buffer | null;
   readonly revision: number;
   readonly settings_revision: number;
   readonly purged_revision: number;
@@ -63,7 +66,8 @@ export async function readStandings(
 ): Promise<readonly Standing[] | null> {
   const rows = await sql.query<StandingRow>(
     `with location as materialized (
-       select l.id, l.slug, l.proxy_url, s.revision, s.settings_revision, s.purged_revision,
+       select l.id, l.slug, l.proxy_url, l.sealed_proxy_password, s.revision, s.settings_revision,
+         s.purged_revision,
          exists (select from location_changes c
                  where c.location_id = l.id and c.check_id is null) as pending,
          exists (select from one_off_runs r where r.location_id = l.id and ${MAY_BEGIN}) as open_runs
@@ -92,6 +96,7 @@ function standingOf(row: StandingRow): Standing {
   return {
     slug: row.slug,
     proxyUrl: row.proxy_url,
+    sealedProxyPassword: row.sealed_proxy_password,
     revision: row.revision,
     settingsRevision: row.settings_revision,
     purgedRevision: row.purged_revision,

@@ -20,6 +20,11 @@ export interface PostgresOptions {
   readonly log: Logger;
 }
 
+/**
+ * Its number grows with each release that stores what those before cannot read: so a replica sees
+ * whether one of them is still at work.
+ */
+const APPLICATION_NAME = 'vedette/2';
 /** For a connection: to be made, or to become free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Beyond the server's own limit, where the server or the way to it is gone without a word. */
@@ -111,7 +116,7 @@ export class PostgresStore implements Store {
     return {
       connectionString,
       ssl,
-      application_name: 'vedette',
+      application_name: APPLICATION_NAME,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + NO_ANSWER_MS,

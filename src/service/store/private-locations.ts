@@ -6,7 +6,10 @@ export interface PrivateLocation {
   readonly slug: string;
   readonly name: string;
   readonly icon: string | null;
+  /** With a mask in the place of its password, where that is encrypted. */
   readonly proxyUrl: string | null;
+  /** The password of its proxy, encrypted; null where it has none, or has it in clear. */
+  readonly sealedProxyPassword: Buffer | null;
   readonly createdAt: Date;
   readonly updatedAt: Date | null;
   /** Counts the changes to what the location runs. */
@@ -20,13 +23,14 @@ type LocationRow = {
   readonly name: string;
   readonly icon: string | null;
   readonly proxy_url: string | null;
+  readonly sealed_proxy_password: Buffer | null;
   readonly created_at: Date;
   readonly updated_at: Date | null;
   readonly revision: number;
 };
 
-const COLUMNS = `id, account_id, slug, name, icon, proxy_url, created_at, updated_at,
-  revision`;
+const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_password, created_at,
+  updated_at, revision`;
 
 function locationOf(row: LocationRow): PrivateLocation {
   return {
@@ -36,6 +40,7 @@ function locationOf(row: LocationRow): PrivateLocation {
     name: row.name,
     icon: row.icon,
     proxyUrl: row.proxy_url,
+    sealedProxyPassword: row.sealed_proxy_password,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     revision: row.revision,
@@ -55,12 +60,14 @@ export async function insertPrivateLocation(
     readonly name: string;
     readonly icon: string | null;
     readonly proxyUrl: string | null;
+    readonly sealedProxyPassword: Buffer | null;
     readonly createdAtMs: number;
   },
 ): Promise<boolean> {
   const rows = await sql.query(
-    `insert into private_locations (id, account_id, slug, name, icon, proxy_url, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7::timestamptz, null)
+    `insert into private_locations (id, account_id, slug, name, icon, proxy_url, created_at,
+       updated_at, sealed_proxy_password)
+     values ($1, $2, $3, $4, $5, $6, $7::timestamptz, null, $8::bytea)
      on conflict (account_id, slug) do nothing returning id`,
     [
       location.id,
@@ -70,6 +77,7 @@ export async function insertPrivateLocation(
       location.icon,
       location.proxyUrl,
       new Date(location.createdAtMs),
+      location.sealedProxyPassword,
     ],
   );
   return rows.length > 0;
@@ -126,11 +134,13 @@ export async function updatePrivateLocation(
     readonly name: string;
     readonly icon: string | null;
     readonly proxyUrl: string | null;
+    readonly sealedProxyPassword: Buffer | null;
     readonly updatedAtMs: number;
   },
 ): Promise<void> {
   await sql.query(
-    `update private_locations set name = $3, icon = $4, proxy_url = $5, updated_at = $6::timestamptz
+    `update private_locations set name = $3, icon = $4, proxy_url = $5, updated_at = $6::timestamptz,
+       sealed_proxy_password = $7::bytea
      where account_id = $1 and id = $2`,
     [
       location.accountId,
@@ -139,6 +149,7 @@ export async function updatePrivateLocation(
       location.icon,
       location.proxyUrl,
       new Date(location.updatedAtMs),
+      location.sealedProxyPassword,
     ],
   );
 }

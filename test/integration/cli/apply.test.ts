@@ -79,7 +79,7 @@ describe('vedette apply', () => {
         request: {
           url: 'https://example.com/?a=b',
           headers: [{ key: 'x', value: 'y' }],
-          basicAuth: { username: 'u', password: 'p' },
+          basicAuth: { username: 'u', password: '{{PASSWORD}}' },
           assertions: [{ source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' }],
         },
         triggerIncident: { serviceId: shop.id, severity: 'MAJOR', name: 'n' },

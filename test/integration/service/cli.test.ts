@@ -34,6 +34,31 @@ describe('vedette service', () => {
     expect(await ended).toMatchObject({ code: 0, signal: null, stdout: '' });
   });
 
+  it('stores credentials in clear for the release before, and encrypts them at its next start', async () => {
+    const key = `vk_${'0'.repeat(32)}`;
+    const env = { DATA_DIR: folder.path, PORT: '0', HOST: '127.0.0.1', FIRST_API_KEY: key };
+    const first = startCli(['service'], env);
+    const port = Number(/"port":(\d+)/.exec(await first.seen('stderr', /"port":\d+/))?.[1]);
+    const body = {
+      name: 'Shop',
+      locations: ['eu-west-1'],
+      request: { url: 'https://user:correct-horse@shop.test/' },
+    };
+    const made = await askService(port, '/v1/checks/url', { key, method: 'POST', body });
+    expect(made.status, made.text).toBe(201);
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toMatchObject({ code: 0 });
+    expect(await runCli(['service', 'decrypt'], { DATA_DIR: folder.path })).toMatchObject({
+      code: 0,
+      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+    });
+    const next = startCli(['service'], env);
+    const log = await next.seen('stderr', /the API is served/);
+    expect(log).toMatch(/"changed":1.*stored credentials are encrypted/);
+    next.child.kill('SIGTERM');
+    expect(await next.ended).toMatchObject({ code: 0 });
+  });
+
   it('says in one line which variable is off, and shows no secret', async () => {
     expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({
       code: 2,

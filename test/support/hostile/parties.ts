@@ -6,6 +6,7 @@ import { useModelOnce } from '../../../src/service/store/root-cause-claims.ts';
 import { giveEverySlot } from '../assigned-slots.ts';
 import type { Identity } from '../certificates.ts';
 import { REQUESTS } from './bodies.ts';
+import { hiddenOf } from './marks.ts';
 import { workAsAgent } from './party-agent.ts';
 import { type AskAs, type Ids, learnThings, makeThings } from './party-things.ts';
 import type { Answer, Sent } from './send.ts';
@@ -34,6 +35,16 @@ interface PartyParts {
 
 export const AGENT_HEADERS = { 'x-agent-protocol': '1' };
 
+function credentialsOf(mark: string) {
+  const hidden = hiddenOf(mark);
+  const headers = ['Authorization', 'Proxy-Authorization', 'Cookie', 'X-API-Key'];
+  return {
+    url: `https://user:${hidden}@a.test/`,
+    headers: headers.map((key) => ({ key, value: `Bearer ${hidden}` })),
+    basicAuth: { username: 'user', password: hidden },
+  };
+}
+
 /**
  * @param mark a word that is in every text of theirs
  * @param prefix begins every id that is theirs to choose
@@ -58,7 +69,7 @@ export async function makeParty(
   const location = await ask('POST', '/v1/private-locations', {
     slug,
     name: mark,
-    proxyUrl: `http://user:${mark}@proxy.test:3128`,
+    proxyUrl: `http://user:${hiddenOf(mark)}@proxy.test:3128`,
   });
   const locationKey = await ask('POST', `/v1/private-locations/${location.id}/keys`);
   const service = await ask('POST', '/v1/status-pages/services', { name: mark });
@@ -78,7 +89,8 @@ export async function makeParty(
       // Its failure gives an alert and opens an incident.
       ...(type === 'url' ? { groupId: group.id, triggerIncident: incident } : {}),
       privateLocations: [slug],
-      request,
+      request: type === 'api' ? { ...request, ...credentialsOf(mark) } : request,
+      variables: [{ key: 'OWN', value: hiddenOf(mark), secret: true }],
     });
     checkIds[type] = id;
   }

@@ -1,5 +1,6 @@
 import type { Identity } from '../certificates.ts';
 import { resultOfRun } from '../service-suites/results-harness.ts';
+import { hiddenOf, unshownOf } from './marks.ts';
 import { failedDetail } from './party-agent.ts';
 
 /** Asks as one that may, and gives the answer of success. */
@@ -40,17 +41,22 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
     sslExpiry: true,
     subscriptions: [{ checkId }],
   });
-  const pair = { key: 'x-mark', value: mark, locked: true };
+  const pair = { key: 'x-mark', value: hiddenOf(mark), locked: true };
+  const token = { key: 'x-token', value: unshownOf(mark) };
+  const slack = { url: `https://hooks.test/services/${unshownOf(mark)}` };
+  await ask('POST', '/v1/alert-channels', { type: 'SLACK', config: slack });
   const webhook = await ask('POST', '/v1/alert-channels', {
     type: 'WEBHOOK',
     config: {
       name: mark,
-      url: `http://a.test/${mark}`,
+      url: `http://a.test/${unshownOf(mark)}?a=${unshownOf(mark)}`,
       template: mark,
-      headers: [pair],
-      queryParameters: [pair],
-      webhookSecret: mark,
+      headers: [pair, token],
+      queryParameters: [pair, token],
+      webhookSecret: hiddenOf(mark),
     },
+    // Of a check that never fails.
+    subscriptions: [{ checkId: `${prefix}-icmp` }],
   });
   await ask('PUT', `/v1/accounts/${parts.accountId}/alert-settings`, {});
   const window = await ask('POST', '/v1/maintenance-windows', {
@@ -63,7 +69,7 @@ export async function makeThings(ask: AskAs, parts: ThingParts) {
   });
   const snippet = await ask('POST', '/v1/snippets', { name: mark, script: `// ${mark}` });
   const variable = `KEY_OF_${prefix.replaceAll('-', '_')}`;
-  await ask('POST', '/v1/variables', { key: variable, value: `${mark} hidden`, secret: true });
+  await ask('POST', '/v1/variables', { key: variable, value: hiddenOf(mark), secret: true });
   const certificate = await ask('POST', '/v1/client-certificates', {
     host: `${prefix}.a.test`,
     ...parts.identity,

@@ -29,7 +29,7 @@ import type { Store } from '../../../src/service/store/port.ts';
 import { silentLog } from '../databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
-import { TEST_CHECK_VARIABLES } from '../service-features.ts';
+import { TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from '../service-features.ts';
 import { PollingAgent, type PollingAgentFields } from './polling-agent.ts';
 
 /** Of a location without any. */
@@ -104,7 +104,16 @@ async function makeLab(
   await insertAccount(store, { id: accountId, name: 'mine', createdAtMs: clock.wallMs() });
   const checkVariables = TEST_CHECK_VARIABLES;
   const logs = captureLog();
-  const parts = { store, clock, log, ids: randomUUID, checkVariables, agentLimits };
+  const proxyPasswords = TEST_PROXY_PASSWORDS;
+  const parts = {
+    store,
+    clock,
+    log,
+    ids: randomUUID,
+    checkVariables,
+    proxyPasswords,
+    agentLimits,
+  };
   const checks = createChecks(parts);
   const locations = createPrivateLocations(parts);
   const checkRuns = createCheckRuns(parts);

@@ -12,6 +12,7 @@ import {
   useEmptyTables,
 } from '../databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
+import { TEST_PROXY_PASSWORDS } from '../service-features.ts';
 import { type AgentLab, LEASE_MS, noSecrets, noSettings, useAgentLab } from './agent-lab.ts';
 import { PollingAgent, sorted } from './polling-agent.ts';
 
@@ -49,6 +50,7 @@ export function assignersSuite(kind: DatabaseKind): void {
     const second = async (lab: AgentLab) => {
       const [, store] = stores();
       const { clock, checkRuns, checkVariables } = lab;
+      const proxyPasswords = TEST_PROXY_PASSWORDS;
       const logs: LogCapture = captureLog();
       const wake = await createLocationWake(store, clock);
       return {
@@ -60,6 +62,7 @@ export function assignersSuite(kind: DatabaseKind): void {
           checkRuns,
           leaseMs: LEASE_MS,
           checkVariables,
+          proxyPasswords,
           settingsOf: noSettings,
           scrubberOf: noSecrets,
         }),

@@ -405,7 +405,12 @@ export function checkFieldsSuite(running: () => RunningService): void {
         },
       });
       const created = await mine.post('/v1/checks/api', body);
+      const basicAuth = { username: HOSTILE, password: HOSTILE };
+      const shown = { ...basicAuth, password: '********' };
+      expect(created.json.request).toMatchObject({ body: HOSTILE, basicAuth: shown });
+      created.json.request.basicAuth = basicAuth;
       expect(created.json).toMatchObject(body);
+      created.json.request.basicAuth = shown;
       const { id } = created.json;
       expect((await mine.get(`/v1/checks/api/${id}`)).json).toEqual(created.json);
       const changed = await mine.patch(`/v1/checks/api/${id}`, { name: `${HOSTILE}2` });

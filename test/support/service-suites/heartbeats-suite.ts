@@ -85,7 +85,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
       const { mine } = service();
       const { features, app } = running();
       const { id, heartbeat } = (await mine.post(PATH, BACKUP)).json;
-      const { key } = await features.apiKeys.create(mine.accountId, { name: 'k', role: 'read' });
+      const { key } = await features.apiKeys.create(mine.accountId, { name: 'k', role: 'write' });
       const reply = await app.raw(
         `GET ${PATH}/${id} ${head}\r\nAuthorization: Bearer ${key}\r\nConnection: close\r\n\r\n`,
       );

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { afterAll, beforeAll } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openArtifactStore } from '../../../src/service/artifacts/artifacts-config.ts';
+import type { Role } from '../../../src/service/auth/authenticator.ts';
 import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { createSelfSigned } from '../certificates.ts';
@@ -33,6 +34,8 @@ export interface HostileWorld {
   readonly victimPairs: readonly (readonly string[])[];
   /** A new account: what it made of itself does not show in another test. */
   newAttacker(): Promise<Party>;
+  /** Another key of the victim's account. */
+  newKeyOfVictim(role: Role): Promise<string>;
   send(sent: Sent): Promise<Answer>;
   /** The faults of the answer, in words with the request before them; none where all is well. */
   judge(sent: Sent, answer: Answer): readonly string[];
@@ -141,6 +144,10 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
         );
         accounts.set(attacker.apiKey, attacker.accountId);
         return attacker;
+      },
+      async newKeyOfVictim(role) {
+        const made = await features.apiKeys.create(victim.accountId, { name: SECRET, role });
+        return made.key;
       },
       send: (sent) => send(sent),
       judge(sent, answer) {

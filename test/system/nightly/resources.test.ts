@@ -5,6 +5,8 @@ import { checkGroupsSuite } from '../../support/service-suites/check-groups-suit
 import { checkVariablesSuite } from '../../support/service-suites/check-variables-suite.ts';
 import { checksSuite } from '../../support/service-suites/checks-suite.ts';
 import { clientCertificatesSuite } from '../../support/service-suites/client-certificates-suite.ts';
+import { credentialLeaksSuite } from '../../support/service-suites/credential-leaks-suite.ts';
+import { credentialsSuite } from '../../support/service-suites/credentials-suite.ts';
 import { maintenanceWindowsSuite } from '../../support/service-suites/maintenance-windows-suite.ts';
 import { privateLocationsSuite } from '../../support/service-suites/private-locations-suite.ts';
 import { testSessionsSuite } from '../../support/service-suites/test-sessions-suite.ts';
@@ -16,6 +18,8 @@ checkGroupsSuite('postgres');
 checkVariablesSuite('postgres');
 checksSuite('postgres');
 clientCertificatesSuite('postgres');
+credentialLeaksSuite('postgres');
+credentialsSuite('postgres');
 maintenanceWindowsSuite('postgres');
 privateLocationsSuite('postgres');
 testSessionsSuite('postgres');

@@ -10,8 +10,10 @@ import type { AlertChannels, ChannelView } from '../../features/alerts/alert-cha
 import { callerOf } from '../plugins/authentication.ts';
 import { whileWanted } from '../while-wanted.ts';
 import { crudRoutes } from './crud.ts';
+import { hiddenTarget } from './hidden-channels.ts';
 import { numberParam, pageQuery } from './parameters.ts';
 import { ignored, optionalFieldsOf, TIMES } from './resource-schemas.ts';
+import type { Viewer } from './viewer.ts';
 
 const TAG = 'Alert channels';
 const WRITE = { role: 'write' } as const;
@@ -84,7 +86,8 @@ export function alertChannelsRoutes({
           list: { summary: 'List alert channels, oldest first' },
           read: {
             summary: 'Read an alert channel',
-            description: 'Secrets and locked values are not in it.',
+            description:
+              'Secrets and locked values are not in it. Keys that may not write are shown neither the paths of webhooks nor their query parameters and credentials.',
           },
           update: {
             summary: 'Update an alert channel',
@@ -124,15 +127,12 @@ export function alertChannelsRoutes({
   };
 }
 
-function presentChannel({
-  id,
-  fields,
-  subscriptions,
-  createdAt,
-  updatedAt,
-}: ChannelView): z.output<typeof response> {
+function presentChannel(
+  { id, fields, subscriptions, createdAt, updatedAt }: ChannelView,
+  viewer: Viewer,
+): z.output<typeof response> {
   return {
-    ...fields,
+    ...(viewer.mayWrite ? fields : hiddenTarget(fields)),
     subscriptions,
     id,
     created_at: createdAt.toISOString(),

@@ -17,6 +17,7 @@ import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
 import { NO_CONTENT, repeatable } from './parameters.ts';
 import { presentCheck } from './present-check.ts';
 import { originOf, presentHeartbeat } from './present-heartbeat.ts';
+import { viewerOf } from './viewer.ts';
 
 const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
 
@@ -32,8 +33,8 @@ const anyChange = z
 export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
   const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'
-      ? presentHeartbeat(stored, publicUrl ?? originOf(request))
-      : presentCheck(stored);
+      ? presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request))
+      : presentCheck(stored, viewerOf(request));
   const params = z.object({ id: anyCheckId });
   const response = anyCheckResponse;
   const listQuery = z.strictObject({
@@ -61,7 +62,7 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
       async (request, reply) => {
         const { accountId } = callerOf(request);
         const created = await checks.create(accountId, request.body, request.query);
-        return reply.code(201).send(presentCheck(created));
+        return reply.code(201).send(presentCheck(created, viewerOf(request)));
       },
     );
 
@@ -116,9 +117,9 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return presentCheck(
-          await checks.put(accountId, request.params.id, request.body, request.query),
-        );
+        const { params, body, query } = request;
+        const stored = await checks.put(accountId, params.id, body, query);
+        return presentCheck(stored, viewerOf(request));
       },
     );
 
@@ -136,7 +137,8 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return presentCheck(await checks.update(accountId, request.params.id, request.body));
+        const updated = await checks.update(accountId, request.params.id, request.body);
+        return presentCheck(updated, viewerOf(request));
       },
     );
 

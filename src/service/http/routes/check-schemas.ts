@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CHECK_SHAPES, commonFields } from '../../../model/check.ts';
 import { heartbeatCheckSchema, rhythmFields } from '../../../model/heartbeat.ts';
+import { changedApiRequestSchema } from '../../../model/request.ts';
 import { retryStrategySchema } from '../../../model/retry.ts';
 import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../../model/variable.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
@@ -95,7 +96,9 @@ export const heartbeatResponse = heartbeatCheckSchema.extend({
   ...heartbeatResponseFields,
   heartbeat: z.strictObject({
     ...rhythmFields,
-    pingToken: z.string().describe('Whoever has it can ping.'),
+    pingToken: z
+      .string()
+      .describe('Whoever has it can ping. ******** for keys that may not write.'),
     pingUrl: z
       .string()
       .describe('To be asked with GET or POST, at the end of each run of the job.'),
@@ -110,6 +113,7 @@ function schemasOf(type: RunnableCheckType): TypeSchemas {
       ...optionalFieldsOf(fields),
       ...ignored(['created_at', 'updated_at', 'alertChannels']),
       variables: changedVariables,
+      ...(type === 'API' ? { request: changedApiRequestSchema.optional() } : {}),
       checkType: checkType.optional(),
       id: z.string().optional().describe('The same as in the path.'),
     }),

@@ -2,6 +2,7 @@ import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { callerOf } from '../plugins/authentication.ts';
 import { NO_CONTENT } from './parameters.ts';
+import { type Viewer, viewerOf } from './viewer.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -36,7 +37,7 @@ export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
   readonly response: z.ZodType<Shown>;
   readonly texts: Readonly<Record<'create' | 'list' | 'read' | 'update' | 'remove', Text>>;
   readonly feature: CrudFeature<Id, Stored, Query, ReadQuery>;
-  readonly present: (stored: Stored) => Shown;
+  readonly present: (stored: Stored, viewer: Viewer) => Shown;
 }
 
 const READ = { role: 'read' } as const;
@@ -72,7 +73,7 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
       { config: changing, schema: { tags, ...texts.create, body, response: { 201: response } } },
       async (request, reply) => {
         const created = await feature.create(callerOf(request).accountId, request.body);
-        return reply.code(201).send(present(created));
+        return reply.code(201).send(present(created, viewerOf(request)));
       },
     );
 
@@ -84,7 +85,7 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
       },
       async (request) => {
         const found = await feature.list(callerOf(request).accountId, request.query as Query);
-        return found.map(present);
+        return found.map((each) => present(each, viewerOf(request)));
       },
     );
 
@@ -102,7 +103,8 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return present(await feature.read(accountId, idIn(request), request.query as ReadQuery));
+        const found = await feature.read(accountId, idIn(request), request.query as ReadQuery);
+        return present(found, viewerOf(request));
       },
     );
 
@@ -113,7 +115,8 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
       schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
       handler: async (request) => {
         const { accountId } = callerOf(request);
-        return present(await feature.update(accountId, idIn(request), request.body));
+        const updated = await feature.update(accountId, idIn(request), request.body);
+        return present(updated, viewerOf(request));
       },
     });
 

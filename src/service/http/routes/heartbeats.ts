@@ -10,6 +10,7 @@ import { heartbeatResponse } from './check-schemas.ts';
 import { NO_CONTENT } from './parameters.ts';
 import { originOf, presentHeartbeat } from './present-heartbeat.ts';
 import { ignored, optionalFieldsOf } from './resource-schemas.ts';
+import { viewerOf } from './viewer.ts';
 
 const TAGS = ['Heartbeats'];
 const PATH = '/v1/checks/heartbeats';
@@ -41,7 +42,7 @@ export function heartbeatsRoutes({
   readonly publicUrl: string | null;
 }): FastifyPluginAsync {
   const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
-    presentHeartbeat(stored, publicUrl ?? originOf(request));
+    presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request));
 
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

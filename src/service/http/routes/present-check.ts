@@ -1,19 +1,33 @@
 import { commonFields } from '../../../model/check.ts';
+import { hiddenRequest } from '../../../model/credentials/request-credentials.ts';
 import { retryStrategySchema } from '../../../model/retry.ts';
 import { ServiceError } from '../../errors.ts';
 import type { CheckView } from '../../features/checks.ts';
+import { hiddenChannels } from './hidden-channels.ts';
+import type { Viewer } from './viewer.ts';
 
 const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
 const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
 
-/** A check as the API tells it: spec 2.2. Heartbeats are told by `presentHeartbeat`. */
-export function presentCheck(stored: CheckView): Record<string, unknown> {
+/**
+ * A check as the API tells it: spec 2.2. Nobody is told its credentials. Heartbeats are told by
+ * `presentHeartbeat`.
+ */
+export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, unknown> {
   const { check } = stored;
   if (check.checkType === 'HEARTBEAT') throw new ServiceError(500, 'A heartbeat is told as a run');
-  const { retryStrategy, triggerIncident: _, frequencyOffset, variables, ...fields } = check;
+  const {
+    retryStrategy,
+    triggerIncident: _,
+    frequencyOffset,
+    variables,
+    request,
+    ...fields
+  } = check;
   return {
     ...fields,
-    ...presentShared(stored),
+    ...presentShared(stored, viewer),
+    request: hiddenRequest(request),
     variables: variables.map(({ value, ...variable }) => ({
       ...variable,
       value: variable.secret ? null : value,
@@ -26,16 +40,14 @@ export function presentCheck(stored: CheckView): Record<string, unknown> {
 }
 
 /** What is told of every type in another form than it is kept. */
-export function presentShared({
-  check: { alertSettings, triggerIncident },
-  createdAt,
-  updatedAt,
-  alertChannels,
-}: CheckView): Record<string, unknown> {
+export function presentShared(
+  { check: { alertSettings, triggerIncident }, createdAt, updatedAt, alertChannels }: CheckView,
+  viewer: Viewer,
+): Record<string, unknown> {
   return {
     alertSettings: presentAlertSettings(alertSettings),
     ...(triggerIncident === undefined || triggerIncident === null ? {} : { triggerIncident }),
-    alertChannels,
+    alertChannels: viewer.mayWrite ? alertChannels : hiddenChannels(alertChannels),
     created_at: createdAt.toISOString().slice(0, 10),
     updated_at: updatedAt?.toISOString() ?? null,
   };

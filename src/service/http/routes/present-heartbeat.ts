@@ -1,7 +1,9 @@
 import type { FastifyRequest } from 'fastify';
+import { MASK } from '../../../model/sensitive-headers.ts';
 import { ServiceError } from '../../errors.ts';
 import type { CheckView } from '../../features/checks.ts';
 import { presentShared } from './present-check.ts';
+import type { Viewer } from './viewer.ts';
 
 const HOST = /^[\w.:[\]-]+$/;
 
@@ -15,19 +17,25 @@ export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | '
 }
 
 /**
- * A heartbeat check as the API tells it.
+ * A heartbeat check as the API tells it. Whoever may not write is not told its token: they could say
+ * that the job runs.
  *
  * @param baseUrl where it is pinged, without a slash at its end
  */
-export function presentHeartbeat(stored: CheckView, baseUrl: string): Record<string, unknown> {
+export function presentHeartbeat(
+  stored: CheckView,
+  baseUrl: string,
+  viewer: Viewer,
+): Record<string, unknown> {
   const { check, pingToken } = stored;
   if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
     throw new ServiceError(500, 'The check is no heartbeat that can be pinged');
   }
+  const token = viewer.mayWrite ? pingToken : MASK;
   const { triggerIncident: _, heartbeat, ...fields } = check;
   return {
     ...fields,
-    ...presentShared(stored),
-    heartbeat: { ...heartbeat, pingToken, pingUrl: `${baseUrl}/heartbeat/${pingToken}` },
+    ...presentShared(stored, viewer),
+    heartbeat: { ...heartbeat, pingToken: token, pingUrl: `${baseUrl}/heartbeat/${token}` },
   };
 }

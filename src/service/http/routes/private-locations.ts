@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
+import { hiddenProxyUrl } from '../../../model/credentials/proxy-password.ts';
 import { privateLocationSchema } from '../../../model/private-location.ts';
 import type { LocationKey, LocationKeys } from '../../features/location-keys.ts';
 import type { PrivateLocation, PrivateLocations } from '../../features/private-locations.ts';
@@ -58,7 +59,8 @@ function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync 
       read: { summary: 'Read a private location' },
       update: {
         summary: 'Update a private location',
-        description: 'Fields that are left out stay as they are. The slug never changes.',
+        description:
+          'Fields that are left out stay as they are, and so does the password of the proxy where ******** stands for it and scheme, host and port are the same. The slug never changes.',
       },
       remove: {
         summary: 'Delete a private location that no check and no group names, with its keys',
@@ -137,7 +139,7 @@ function presentLocation(location: PrivateLocation): z.output<typeof response> {
     slug,
     name,
     icon,
-    proxyUrl,
+    proxyUrl: proxyUrl === null ? null : hiddenProxyUrl(proxyUrl),
     created_at: createdAt.toISOString(),
     updated_at: updatedAt?.toISOString() ?? null,
   };

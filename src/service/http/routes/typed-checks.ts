@@ -8,6 +8,7 @@ import { CHECK_TAGS, checkId, listFields, putQuery, READ, WRITE } from './check-
 import { TYPE_SCHEMAS } from './check-schemas.ts';
 import { NO_CONTENT } from './parameters.ts';
 import { presentCheck } from './present-check.ts';
+import { viewerOf } from './viewer.ts';
 
 /** The routes of one check type: spec 4.1. */
 export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): FastifyPluginAsync {
@@ -36,7 +37,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         const { accountId } = callerOf(request);
         const input = { ...request.body, checkType: type };
         const created = await checks.create(accountId, input, request.query);
-        return reply.code(201).send(presentCheck(created));
+        return reply.code(201).send(presentCheck(created, viewerOf(request)));
       },
     );
 
@@ -60,7 +61,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           limit,
           page,
         });
-        return found.map(presentCheck);
+        return found.map((each) => presentCheck(each, viewerOf(request)));
       },
     );
 
@@ -75,8 +76,11 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           response: { 200: response },
         },
       },
-      async (request) =>
-        presentCheck(await checks.read(callerOf(request).accountId, request.params.id, type)),
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await checks.read(accountId, request.params.id, type);
+        return presentCheck(found, viewerOf(request));
+      },
     );
 
     app.put(
@@ -98,7 +102,8 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
         const { autoAssignAlerts } = request.query;
         const options = { type, autoAssignAlerts };
         const { accountId } = callerOf(request);
-        return presentCheck(await checks.put(accountId, request.params.id, request.body, options));
+        const stored = await checks.put(accountId, request.params.id, request.body, options);
+        return presentCheck(stored, viewerOf(request));
       },
     );
 
@@ -118,7 +123,8 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
       },
       async (request) => {
         const { accountId } = callerOf(request);
-        return presentCheck(await checks.update(accountId, request.params.id, request.body, type));
+        const updated = await checks.update(accountId, request.params.id, request.body, type);
+        return presentCheck(updated, viewerOf(request));
       },
     );
 

@@ -28,6 +28,15 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'root-cause-claims.ts dropPending': 'asked for a model of another company alone',
   'root-cause-claims.ts releasePending': 'asked for a model of another company alone',
   'root-cause-claims.ts useModelOnce': 'asked for a model of another company alone',
+  'stored-credentials.ts isReleaseBeforeConnected':
+    'asked at the start alone, before the first request',
+  'stored-credentials.ts listCredentialChecks':
+    'asked at the start alone, before the first request',
+  'stored-credentials.ts listProxyLocations': 'asked at the start alone, before the first request',
+  'stored-credentials.ts lockCheckCredentials':
+    'asked at the start alone, before the first request',
+  'stored-credentials.ts putCheckCredentials': 'asked at the start alone, before the first request',
+  'stored-credentials.ts putLocationProxy': 'asked at the start alone, before the first request',
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
   pglite: [],

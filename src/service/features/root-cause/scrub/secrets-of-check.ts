@@ -1,4 +1,5 @@
 import type { Check } from '../../../../model/check.ts';
+import { MASK } from '../../../../model/sensitive-headers.ts';
 import { isSensitiveName, sensitiveValues } from './named-values.ts';
 
 /** So long, and of letters and digits, a value is no word of everyday. */
@@ -10,8 +11,15 @@ interface Pair {
   readonly locked: boolean;
 }
 
-/** What a check itself holds that nobody else is to know: an answer may repeat it in any form. */
+/**
+ * What a check itself holds in clear that nobody else is to know: an answer may repeat it in any form.
+ * Credentials that are encrypted beside it are not among them.
+ */
 export function secretsOfCheck(check: Check | null): readonly string[] {
+  return valuesIn(check).filter((value) => value !== MASK);
+}
+
+function valuesIn(check: Check | null): readonly string[] {
   switch (check?.checkType) {
     case 'URL':
       return secretsOfUrl(check.request.url);

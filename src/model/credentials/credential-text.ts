@@ -1,0 +1,21 @@
+import { compileTemplate } from '../template.ts';
+
+/** HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret. */
+const SCHEME =
+  /^\s*(?:basic|bearer|digest|dpop|hoba|mutual|negotiate|ntlm|oauth|token|apikey|api-key|jwt|key|ssws|splunk)\s+$/i;
+/** What may stand between placeholders. */
+const SEPARATORS = /[\s:;,]/g;
+
+/**
+ * Whether the text of a credential's field is to be shown to nobody. Empty texts are not, and neither
+ * are placeholders (`{{TOKEN}}`, `Bearer {{TOKEN}}`): the secret is elsewhere.
+ */
+export function isCredential(text: string): boolean {
+  const template = compileTemplate(text);
+  if (template === null) return text.trim() !== '';
+  return template.some((part, index) => {
+    if (typeof part !== 'string') return false;
+    const isScheme = index === 0 && SCHEME.test(part);
+    return !isScheme && part.replace(SEPARATORS, '') !== '';
+  });
+}

@@ -1,0 +1,99 @@
+import { isSensitiveHeader, MASK } from '../sensitive-headers.ts';
+import { isCredential } from './credential-text.ts';
+import { mapUrlPassword } from './url-password.ts';
+
+/**
+ * The credentials in the request of a check, which the service shows to nobody:
+ *
+ * | field | id |
+ * |---|---|
+ * | the password in `url` | `request.url.password` |
+ * | `basicAuth.password` | `request.basicAuth.password` |
+ * | the value of a header that `isSensitiveHeader` names | `request.headers.` name in small letters `.` n |
+ *
+ * n counts the headers of that name from 0. No variable can have such a name.
+ */
+export interface CredentialField {
+  readonly id: string;
+  /** Inside the request. */
+  readonly path: readonly (string | number)[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export const URL_PASSWORD: CredentialField = { id: 'request.url.password', path: ['url'] };
+export const BASIC_PASSWORD: CredentialField = {
+  id: 'request.basicAuth.password',
+  path: ['basicAuth', 'password'],
+};
+
+/** Whether a stored secret is that of such a field, and not of a variable. */
+export function isCredentialId(id: string): boolean {
+  return id.startsWith('request.');
+}
+
+/**
+ * The request with other texts in these fields, also those that are empty or templates.
+ *
+ * @param request of a check of any type, and of any form: bodies of other releases have others
+ */
+export function mapCredentials<R>(
+  request: R,
+  map: (text: string, field: CredentialField) => string,
+): R {
+  if (!isFields(request)) return request;
+  const { url, basicAuth, headers } = request;
+  const mapped: Record<string, unknown> = { ...request };
+  if (typeof url === 'string') {
+    mapped.url = mapUrlPassword(url, (password) => map(password, URL_PASSWORD));
+  }
+  if (isFields(basicAuth) && typeof basicAuth.password === 'string') {
+    mapped.basicAuth = { ...basicAuth, password: map(basicAuth.password, BASIC_PASSWORD) };
+  }
+  if (Array.isArray(headers)) {
+    const fields = headerFields(headers);
+    mapped.headers = headers.map((header: unknown, index) => {
+      const field = fields.get(index);
+      if (field === undefined || !isFields(header) || typeof header.value !== 'string') {
+        return header;
+      }
+      return { ...header, value: map(header.value, field) };
+    });
+  }
+  return mapped as R;
+}
+
+/** By their index, the headers whose values are credentials. */
+export function headerFields(headers: readonly unknown[]): ReadonlyMap<number, CredentialField> {
+  const counts = new Map<string, number>();
+  const fields = new Map<number, CredentialField>();
+  for (const [index, header] of headers.entries()) {
+    if (!isFields(header) || typeof header.key !== 'string') continue;
+    if (!isSensitiveHeader(header.key)) continue;
+    const name = header.key.toLowerCase();
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    const id = `request.headers.${name}.${count}`;
+    fields.set(index, { id, path: ['headers', index, 'value'] });
+  }
+  return fields;
+}
+
+/** The texts of these fields by their ids. */
+export function credentialTexts(request: unknown): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
+  mapCredentials(request, (text, { id }) => {
+    texts.set(id, text);
+    return text;
+  });
+  return texts;
+}
+
+/** As everybody is shown it. */
+export function hiddenRequest<R>(request: R): R {
+  return mapCredentials(request, (text) => (isCredential(text) ? MASK : text));
+}
+
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,3 @@
+import { credentialLeaksSuite } from '../../support/service-suites/credential-leaks-suite.ts';
+
+credentialLeaksSuite('pglite');

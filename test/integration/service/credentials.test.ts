@@ -1,0 +1,3 @@
+import { credentialsSuite } from '../../support/service-suites/credentials-suite.ts';
+
+credentialsSuite('pglite');

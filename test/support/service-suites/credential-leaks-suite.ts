@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { DatabaseKind } from '../databases.ts';
+import { hiddenOf, unshownOf } from '../hostile/marks.ts';
+import { goodRequest } from '../hostile/requests.ts';
+import type { Answer } from '../hostile/send.ts';
+import { SECRET, useHostileWorld } from './hostile-world.ts';
+
+/** What some routes need beside their paths. */
+function queryOf(url: string, checkId = ''): string {
+  if (url === '/v1/error-groups') return `?checkId=${checkId}`;
+  return url.startsWith('/v1/analytics/') ? '?metrics=availability&quickRange=last24Hours' : '';
+}
+
+/** An account with a marker in every credential, over every route that reads. */
+export function credentialLeaksSuite(kind: DatabaseKind): void {
+  describe(`credentials in answers and in the database on ${kind}`, () => {
+    const worldOf = useHostileWorld(kind);
+    const reads = () =>
+      worldOf().routes.filter(({ access, method }) => access.kind === 'role' && method === 'GET');
+
+    it.each([
+      ['read', false],
+      ['run', false],
+      ['write', true],
+      ['admin', true],
+    ] as const)('no GET shows a key of role %s any credential', async (role, mayWrite) => {
+      const world = worldOf();
+      const { victim } = world;
+      const key = await world.newKeyOfVictim(role);
+      const addresses = [unshownOf(SECRET), String(victim.ids.pingToken)];
+      const answers: (Answer & { readonly path: string })[] = [];
+      for (const route of reads()) {
+        const sent = { ...goodRequest(route, victim), key };
+        const path = `${sent.path}${queryOf(route.url, victim.checkIds.url)}`;
+        answers.push({ path, ...(await world.send({ ...sent, path })) });
+      }
+      expect(answers.length).toBeGreaterThan(60);
+      const refused = answers.filter(({ status }) => status >= 300);
+      if (role === 'admin') expect(refused.map(({ path }) => path)).toEqual([]);
+      else expect(refused.every(({ status }) => status === 403)).toBe(true);
+      const showing = (marker: string) =>
+        answers.filter(({ text }) => text.includes(marker)).map(({ path }) => path);
+      expect(showing(hiddenOf(SECRET))).toEqual([]);
+      for (const address of addresses) {
+        // Whoever may write is shown it, so the walk finds it.
+        if (mayWrite) expect(showing(address).length).toBeGreaterThan(1);
+        else expect(showing(address)).toEqual([]);
+      }
+      expect(showing('********').length).toBeGreaterThan(3);
+    });
+
+    it('no row holds a credential in clear', async () => {
+      const { store } = worldOf();
+      const tables = await store.query<{ name: string }>(
+        `select table_name as name from information_schema.tables
+         where table_schema = current_schema() and table_type = 'BASE TABLE'`,
+      );
+      const holding = async (text: string): Promise<readonly string[]> => {
+        const found: string[] = [];
+        for (const { name } of tables) {
+          const rows = await store.query(
+            `select 1 from "${name}" t where to_jsonb(t)::text like $1 limit 1`,
+            [`%${text}%`],
+          );
+          if (rows.length > 0) found.push(name);
+        }
+        return found;
+      };
+      expect(await holding(hiddenOf(SECRET))).toEqual([]);
+      expect(await holding(unshownOf(SECRET))).toEqual(['alert_channels']);
+    });
+  });
+}

@@ -1,0 +1,481 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { createSecretBox, KEY_BYTES, type SecretBox } from '../../../src/runtime/secret-box.ts';
+import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
+import { createChecks } from '../../../src/service/features/checks.ts';
+import {
+  createCredentialSealing,
+  decryptCredentials,
+} from '../../../src/service/features/credential-sealing.ts';
+import { createPrivateLocations } from '../../../src/service/features/private-locations.ts';
+import { createProxyPasswords } from '../../../src/service/features/proxy-passwords.ts';
+import { insertAccount } from '../../../src/service/store/accounts.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
+import { captureLog } from '../log-capture.ts';
+import type { Reply } from '../service-app.ts';
+import { TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from '../service-features.ts';
+import { useAgentLab } from './agent-lab.ts';
+import { problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+
+const MASK = '********';
+const SECRETS = {
+  url: 'url-correct-horse',
+  basic: 'basic-correct-horse',
+  header: 'header-correct-horse',
+  proxy: 'proxy-correct-horse',
+};
+const REQUEST = {
+  method: 'GET',
+  url: `https://user:${SECRETS.url}@shop.test/a`,
+  headers: [
+    { key: 'Authorization', value: `Bearer ${SECRETS.header}`, locked: false },
+    { key: 'X-Plain', value: 'plain', locked: false },
+  ],
+  basicAuth: { username: 'user', password: SECRETS.basic },
+};
+const SHOWN = {
+  ...REQUEST,
+  url: `https://user:${MASK}@shop.test/a`,
+  headers: [{ ...REQUEST.headers[0], value: MASK }, REQUEST.headers[1]],
+  basicAuth: { username: 'user', password: MASK },
+};
+const BODY = { name: 'Shop', locations: ['eu-west-1'], request: REQUEST };
+const PROXY = `http://user:${SECRETS.proxy}@proxy.test:3128`;
+const SHOWN_PROXY = `http://user:${MASK}@proxy.test:3128`;
+
+/** The credentials of checks and proxies: who is shown them, who keeps them, and how they are stored. */
+export function credentialsSuite(kind: DatabaseKind): void {
+  describe(`credentials of checks on ${kind}`, () => {
+    const service = useAccounts(useRunningService(kind));
+    const create = async (): Promise<string> =>
+      (await service().mine.post('/v1/checks/api', BODY)).json.id;
+    /** As agents are told it. */
+    const toldOf = async (id: string): Promise<Record<string, unknown>> => {
+      const { store, mine } = service();
+      const [row] = await store.query<{ body: Record<string, unknown>; sealed: Buffer | null }>(
+        'select body, sealed_variables as sealed from checks where account_id = $1 and id = $2',
+        [mine.accountId, id],
+      );
+      const key = { accountId: mine.accountId, id };
+      const told = TEST_CHECK_VARIABLES.open(key, row?.body ?? {}, row?.sealed ?? null);
+      return told.request as Record<string, unknown>;
+    };
+
+    it('are shown to nobody, whatever is done', async () => {
+      const { mine } = service();
+      const created = await mine.post('/v1/checks/api', BODY);
+      expect(created.json.request).toMatchObject(SHOWN);
+      const { id } = created.json;
+      const at = `/v1/checks/api/${id}`;
+      const answers: readonly Reply[] = [
+        created,
+        await mine.get(at),
+        await mine.get(`/v1/checks/${id}`),
+        await mine.get('/v1/checks'),
+        await mine.get('/v1/checks/api'),
+        await mine.put(at, created.json),
+        await mine.put(`/v1/checks/${id}`, created.json),
+        await mine.patch(at, { name: 'Other' }),
+        await mine.patch(at, { request: REQUEST }),
+        await mine.post('/v1/checks', { ...BODY, checkType: 'API' }),
+        await mine.put(`/v1/checks/api/${randomUUID()}`, BODY),
+      ];
+      for (const { status, text } of answers) {
+        expect(status, text).toBeLessThan(300);
+        for (const secret of Object.values(SECRETS)) expect(text).not.toContain(secret);
+        expect(text).toContain(MASK);
+      }
+      expect(await toldOf(id)).toMatchObject(REQUEST);
+    });
+
+    it.each([
+      ['nothing of the request', { name: 'Other' }, REQUEST],
+      ['what was shown', { request: SHOWN }, REQUEST],
+      ['variables', { variables: [{ key: 'A', value: 'a', secret: true }] }, REQUEST],
+      [
+        'another path, user and method',
+        {
+          request: {
+            ...SHOWN,
+            method: 'POST',
+            url: `https://other:${MASK}@shop.test:443/b`,
+            basicAuth: { username: 'other' },
+          },
+        },
+        {
+          ...REQUEST,
+          method: 'POST',
+          url: `https://other:${SECRETS.url}@shop.test:443/b`,
+          basicAuth: { username: 'other', password: SECRETS.basic },
+        },
+      ],
+      [
+        'a url alone',
+        { request: { url: 'https://shop.test/' } },
+        {
+          url: 'https://shop.test/',
+          headers: [REQUEST.headers[0]],
+          basicAuth: REQUEST.basicAuth,
+        },
+      ],
+      [
+        'null for each',
+        {
+          request: {
+            url: 'https://shop.test/',
+            headers: [{ key: 'Authorization', value: null }],
+            basicAuth: null,
+          },
+        },
+        { url: 'https://shop.test/', headers: [], basicAuth: null },
+      ],
+      [
+        'new ones for another host',
+        {
+          request: {
+            url: 'https://other.test/',
+            headers: [{ key: 'Authorization', value: 'Bearer new' }],
+            basicAuth: { username: 'user', password: 'new' },
+          },
+        },
+        {
+          url: 'https://other.test/',
+          headers: [{ key: 'Authorization', value: 'Bearer new' }],
+          basicAuth: { username: 'user', password: 'new' },
+        },
+      ],
+    ])('given %s, an update keeps or changes them', async (_, changes, expected) => {
+      const { mine } = service();
+      for (const [method, path] of [
+        ['put', '/v1/checks/api'],
+        ['patch', '/v1/checks'],
+      ] as const) {
+        const id = await create();
+        const changed = await mine[method](`${path}/${id}`, changes);
+        expect(changed.status, changed.text).toBe(200);
+        expect(await toldOf(id)).toMatchObject(expected);
+      }
+    });
+
+    it.each([
+      ['another host', { ...SHOWN, url: 'https://evil.test/' }, 'basicAuth.password'],
+      ['another host and nothing else', { url: 'https://evil.test/' }, 'headers[0].value'],
+      ['another scheme', { ...SHOWN, url: 'http://shop.test/a' }, 'basicAuth.password'],
+      ['another port', { ...SHOWN, url: `https://user:${MASK}@shop.test:444/a` }, 'url'],
+      ['a template for the host', { ...SHOWN, url: 'https://{{H}}/a' }, 'basicAuth.password'],
+      [
+        'another header',
+        { ...SHOWN, headers: [{ key: 'X-Auth-Token', value: MASK }] },
+        'headers[0].value',
+      ],
+      ['a plain header', { ...SHOWN, headers: [{ key: 'X-A', value: MASK }] }, 'headers[0].value'],
+    ])('masked ones with %s are refused with 400', async (_, request, problem) => {
+      const { mine } = service();
+      const id = await create();
+      for (const path of ['/v1/checks/api', '/v1/checks']) {
+        const refused = await mine.patch(`${path}/${id}`, { request });
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(`body.request.${problem} must`);
+      }
+      expect(await toldOf(id)).toMatchObject(REQUEST);
+    });
+
+    it('stay only while a variable of the check in its host says the same', async () => {
+      const { mine } = service();
+      const request = { ...REQUEST, url: 'https://{{HOST}}/a' };
+      const variables = [{ key: 'HOST', value: 'shop.test' }];
+      const { json } = await mine.post('/v1/checks/api', { ...BODY, request, variables });
+      const at = `/v1/checks/api/${json.id}`;
+      expect((await mine.put(at, json)).status).toBe(200);
+      const moved = { variables: [{ key: 'HOST', value: 'evil.test' }] };
+      const refused = await mine.patch(at, moved);
+      expect(problemsIn(refused).join('\n')).toContain('body.request.basicAuth.password must be');
+      expect((await mine.patch(at, { ...moved, request })).status).toBe(200);
+    });
+
+    it('masked ones make no new check', async () => {
+      const { mine } = service();
+      const { locations } = BODY;
+      const masked = { name: 'Shop', locations, request: SHOWN };
+      for (const refused of [
+        await mine.post('/v1/checks/api', masked),
+        await mine.post('/v1/checks', { ...masked, checkType: 'API' }),
+        await mine.put('/v1/checks/api/new', masked),
+      ]) {
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused)).toHaveLength(3);
+        expect(refused.text).toContain('none is stored here');
+      }
+      expect((await mine.get('/v1/checks')).json).toEqual([]);
+    });
+
+    it('that are templates are shown, and go to any host', async () => {
+      const { mine } = service();
+      const request = {
+        ...REQUEST,
+        url: 'https://{{USER}}:{{PASSWORD}}@shop.test/',
+        headers: [{ key: 'Authorization', value: 'Bearer {{TOKEN}}', locked: false }],
+        basicAuth: { username: 'user', password: '{{PASSWORD}}' },
+      };
+      const { json } = await mine.post('/v1/checks/api', { ...BODY, request });
+      expect(json.request).toMatchObject(request);
+      const moved = { ...request, url: 'https://other.test/' };
+      const changed = await mine.patch(`/v1/checks/api/${json.id}`, { request: moved });
+      expect(changed.json.request).toMatchObject(moved);
+    });
+  });
+
+  describe(`the proxy of a location on ${kind}`, () => {
+    const service = useAccounts(useRunningService(kind));
+    const PATH = '/v1/private-locations';
+    const create = async (proxyUrl: string | null) =>
+      service().mine.post(PATH, { slug: 'cellar', name: 'Cellar', proxyUrl });
+    const told = async (id: string): Promise<string | null> => {
+      const { store, mine } = service();
+      const [row] = await store.query<{ url: string | null; sealed: Buffer | null }>(
+        'select proxy_url as url, sealed_proxy_password as sealed from private_locations where id = $1',
+        [id],
+      );
+      const stored = { proxyUrl: row?.url ?? null, sealedProxyPassword: row?.sealed ?? null };
+      return TEST_PROXY_PASSWORDS.open({ accountId: mine.accountId, id }, stored);
+    };
+
+    it('is shown without its password, which stays', async () => {
+      const { mine } = service();
+      const created = await create(PROXY);
+      const { id } = created.json;
+      const at = `${PATH}/${id}`;
+      for (const { status, text } of [
+        created,
+        await mine.get(at),
+        await mine.get(PATH),
+        await mine.patch(at, { name: 'Other' }),
+        await mine.put(at, created.json),
+        await mine.patch(at, { proxyUrl: SHOWN_PROXY }),
+      ]) {
+        expect(status, text).toBeLessThan(300);
+        expect(text).toContain(SHOWN_PROXY);
+        expect(text).not.toContain(SECRETS.proxy);
+      }
+      expect(await told(id)).toBe(PROXY);
+      expect((await mine.patch(at, { proxyUrl: null })).json.proxyUrl).toBeNull();
+      expect(await told(id)).toBeNull();
+    });
+
+    it.each([
+      [`http://user:${MASK}@evil.test:3128`, PROXY, 'anew'],
+      [`https://user:${MASK}@proxy.test:3128`, PROXY, 'anew'],
+      [SHOWN_PROXY, null, 'none is stored'],
+      [SHOWN_PROXY, 'http://proxy.test:3128', 'none is stored'],
+    ])('%s after %s is refused', async (proxyUrl, before, problem) => {
+      const { id } = (await create(before)).json;
+      const refused = await service().mine.patch(`${PATH}/${id}`, { proxyUrl });
+      expect(problemsIn(refused).join()).toMatch(new RegExp(`^body.proxyUrl .*${problem}`));
+      expect(await told(id)).toBe(before);
+    });
+
+    it('that is masked makes no new location', async () => {
+      const refused = await create(SHOWN_PROXY);
+      expect(problemsIn(refused).join()).toContain('body.proxyUrl');
+    });
+  });
+
+  describe(`credentials at rest on ${kind}`, () => {
+    const store = useMigratedStore(kind);
+    const box = (...keys: readonly [Buffer, ...Buffer[]]) => createSecretBox(keys);
+    const [OLD, NEW] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
+    let accountId = '';
+
+    /** A check and a location, as a service with this key stores them. */
+    const stored = async (secrets: SecretBox | null) => {
+      accountId = randomUUID();
+      const parts = { store: store(), clock: systemClock, log: silentLog(), secrets };
+      await insertAccount(store(), { id: accountId, name: 'mine', createdAtMs: 0 });
+      const checkVariables = createCheckVariables(parts);
+      const proxyPasswords = createProxyPasswords(parts);
+      const checks = createChecks({ ...parts, ids: () => 'shop', checkVariables });
+      const locations = createPrivateLocations({ ...parts, ids: randomUUID, proxyPasswords });
+      const input = { ...BODY, checkType: 'API' };
+      await checks.create(accountId, input, { autoAssignAlerts: false });
+      const place = { slug: 'cellar', name: 'c', proxyUrl: PROXY };
+      const { id } = await locations.create(accountId, place);
+      return { checks, locations, locationId: id };
+    };
+    const sealing = (secrets: SecretBox | null, on: Store = store()) => {
+      const logs = captureLog();
+      const parts = { store: on, clock: systemClock, log: logs.log, secrets };
+      return { ...createCredentialSealing(parts), logs };
+    };
+    const rows = async () => {
+      const [check] = await store().query<{ body: object; sealed: Buffer | null; text: string }>(
+        `select body, sealed_variables as sealed, checks::text as text from checks where account_id = $1`,
+        [accountId],
+      );
+      const [location] = await store().query<{ text: string }>(
+        'select private_locations::text as text from private_locations where account_id = $1',
+        [accountId],
+      );
+      return { check, text: `${check?.text} ${location?.text}` };
+    };
+    const isClear = async (): Promise<readonly string[]> => {
+      const { text } = await rows();
+      return Object.entries(SECRETS).flatMap(([name, secret]) =>
+        text.includes(secret) ? [name] : [],
+      );
+    };
+    /** What agents of a service with this key would be told. */
+    const told = async (secrets: SecretBox | null, locationId: string) => {
+      const parts = { log: silentLog(), secrets };
+      const { check } = await rows();
+      const key = { accountId, id: 'shop' };
+      const body = (check?.body ?? {}) as Record<string, unknown>;
+      const [row] = await store().query<{ url: string; sealed: Buffer | null }>(
+        'select proxy_url as url, sealed_proxy_password as sealed from private_locations where id = $1',
+        [locationId],
+      );
+      const proxy = { proxyUrl: row?.url ?? null, sealedProxyPassword: row?.sealed ?? null };
+      return {
+        request: createCheckVariables(parts).open(key, body, check?.sealed ?? null).request,
+        proxyUrl: createProxyPasswords(parts).open({ accountId, id: locationId }, proxy),
+      };
+    };
+    const ALL = { request: expect.objectContaining(REQUEST), proxyUrl: PROXY };
+
+    it('are encrypted where there is a key', async () => {
+      const { locationId } = await stored(box(OLD));
+      expect(await isClear()).toEqual([]);
+      expect(await told(box(OLD), locationId)).toEqual(ALL);
+    });
+
+    it('are in clear without a key, shown to nobody all the same, and the start warns', async () => {
+      const { checks, locations, locationId } = await stored(null);
+      expect(await isClear()).toHaveLength(4);
+      await checks.update(accountId, 'shop', { request: SHOWN });
+      await locations.update(accountId, locationId, { proxyUrl: SHOWN_PROXY });
+      expect(await told(null, locationId)).toEqual(ALL);
+      const service = sealing(null);
+      await service.begin();
+      expect(service.isOn()).toBe(false);
+      expect(service.logs.records()).toMatchObject([
+        { level: 'warn', msg: expect.stringContaining('ENCRYPTION_KEY is not set') },
+      ]);
+      expect(await isClear()).toHaveLength(4);
+    });
+
+    it('of before are encrypted when a service with a key first starts, once', async () => {
+      const { locationId } = await stored(null);
+      const [before] = await store().query('select updated_at from checks');
+      const [one, other] = [sealing(box(OLD)), sealing(box(OLD))];
+      // Two replicas at once.
+      await Promise.all([one.begin(), other.begin()]);
+      expect(one.isOn()).toBe(true);
+      expect(await isClear()).toEqual([]);
+      expect(await told(box(OLD), locationId)).toEqual(ALL);
+      expect(await store().query('select updated_at from checks')).toEqual([before]);
+      const changed = [one, other].flatMap(({ logs }) =>
+        logs.records().map((line) => Number(line.changed)),
+      );
+      expect(changed.reduce((sum, count) => sum + count, 0)).toBe(2);
+      const { text } = await rows();
+      const again = sealing(box(OLD));
+      await again.begin();
+      expect(again.logs.records()).toEqual([]);
+      expect((await rows()).text).toBe(text);
+    });
+
+    it('are encrypted by the newest key at the next start, with the secret variables', async () => {
+      const { checks, locationId } = await stored(box(OLD));
+      const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
+      await checks.update(accountId, 'shop', { variables });
+      await sealing(box(NEW, OLD)).begin();
+      expect(await told(box(NEW), locationId)).toEqual(ALL);
+      const { check } = await rows();
+      const values = createCheckVariables({ log: silentLog(), secrets: box(NEW) }).secretValues(
+        { accountId, id: 'shop' },
+        check?.sealed ?? Buffer.alloc(0),
+      );
+      expect(values).toContain('own-secret');
+    });
+
+    it('that no key opens stay, are told to nobody, and can be given anew', async () => {
+      const { locationId } = await stored(box(OLD));
+      const { text } = await rows();
+      const service = sealing(box(NEW));
+      await service.begin();
+      expect(service.logs.records()).toMatchObject([{ level: 'error', unreadable: 2 }]);
+      expect((await rows()).text).toBe(text);
+      const { request, proxyUrl } = await told(box(NEW), locationId);
+      expect(request).toMatchObject({ basicAuth: { password: '{{CREDENTIAL_NOT_READABLE}}' } });
+      expect(JSON.stringify(request)).not.toContain(MASK);
+      expect(proxyUrl).toBe(SHOWN_PROXY);
+      const parts = { store: store(), clock: systemClock, log: silentLog(), secrets: box(NEW) };
+      const checkVariables = createCheckVariables(parts);
+      const checks = createChecks({ ...parts, ids: randomUUID, checkVariables });
+      // What is not touched stays as it is.
+      await checks.update(accountId, 'shop', { name: 'Other', request: SHOWN });
+      expect(await told(box(OLD), locationId)).toEqual(ALL);
+      const some = { ...SHOWN, basicAuth: { username: 'user', password: 'new' } };
+      await expect(checks.update(accountId, 'shop', { request: some })).rejects.toMatchObject({
+        status: 409,
+        message: expect.stringContaining('ENCRYPTION_KEY'),
+      });
+      await checks.update(accountId, 'shop', { request: REQUEST });
+      expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);
+    });
+
+    it('are in clear again for a return to the release before', async () => {
+      const { checks, locationId } = await stored(box(OLD));
+      const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
+      await checks.update(accountId, 'shop', { variables });
+      const parts = { store: store(), log: silentLog(), secrets: box(OLD) };
+      expect(await decryptCredentials(parts)).toEqual({ changed: 2, unreadable: 0 });
+      expect(await isClear()).toHaveLength(4);
+      expect((await rows()).check?.body).toMatchObject({ request: REQUEST });
+      expect((await rows()).text).not.toContain('own-secret');
+      expect(await told(box(OLD), locationId)).toEqual(ALL);
+      expect(await decryptCredentials(parts)).toEqual({ changed: 0, unreadable: 0 });
+      const lost = { ...parts, secrets: box(NEW) };
+      expect(await decryptCredentials(lost)).toMatchObject({ unreadable: 1 });
+    });
+  });
+
+  describe(`credentials, as agents on ${kind} are told them`, () => {
+    const store = useMigratedStore(kind);
+    const labOf = useAgentLab(store);
+
+    it('are those that were given, in assignments, in runs beside the plan and of the proxy', async () => {
+      const lab = labOf();
+      await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
+      await lab.locations.update(lab.accountId, lab.cellar.id, { proxyUrl: PROXY });
+      const agent = lab.agent('agent-a', { capabilities: { types: ['API'], icmp: false } });
+      await agent.look();
+      await lab.assigner.pass();
+      await agent.look();
+      expect(agent.checks.get('shop')?.check.request).toMatchObject(REQUEST);
+      await lab.checkRuns.request(lab.accountId, 'shop', { location: null });
+      const { runs, location } = await agent.look();
+      expect(runs.map(({ check }) => check.request)).toMatchObject([REQUEST]);
+      expect(location.proxyUrl).toBe(PROXY);
+    });
+
+    it('come again when nothing but a credential is another, and not where none is', async () => {
+      const lab = labOf();
+      await lab.addCheck('shop', { checkType: 'API', request: REQUEST });
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      await agent.look();
+      await lab.checks.update(lab.accountId, 'shop', { request: REQUEST });
+      await lab.checks.update(lab.accountId, 'shop', { request: SHOWN });
+      await lab.assigner.pass();
+      expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
+      const basicAuth = { username: 'user', password: 'another' };
+      await lab.checks.update(lab.accountId, 'shop', { request: { ...SHOWN, basicAuth } });
+      await lab.assigner.pass();
+      expect((await agent.look()).upsert).toHaveLength(1);
+      expect(agent.checks.get('shop')?.check.request).toMatchObject({ ...REQUEST, basicAuth });
+    });
+  });
+}

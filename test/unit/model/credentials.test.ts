@@ -1,0 +1,306 @@
+import { describe, expect, it } from 'vitest';
+import { isCredential } from '../../../src/model/credentials/credential-text.ts';
+import {
+  maskProblems,
+  withKeptCredentials,
+} from '../../../src/model/credentials/kept-credentials.ts';
+import { hiddenProxyUrl, withKeptPassword } from '../../../src/model/credentials/proxy-password.ts';
+import { hiddenRequest } from '../../../src/model/credentials/request-credentials.ts';
+import { isSameTarget, targetOf } from '../../../src/model/credentials/target.ts';
+import { mapUrlPassword, urlPasswordOf } from '../../../src/model/credentials/url-password.ts';
+import { MASK } from '../../../src/model/sensitive-headers.ts';
+
+const pair = (key: string, value: unknown) => ({ key, value, locked: false });
+
+describe('a text in the field of a credential', () => {
+  it.each([
+    ['hunter2', true],
+    ['Bearer hunter2', true],
+    ['Bearer', true],
+    ['session={{SID}}', true],
+    ['hunter2 {{TOKEN}}', true],
+    ['Bearer {{TOKEN}}hunter2', true],
+    ['Bearer hunter2{{TOKEN}}', true],
+    ['{{}}', true],
+    [MASK, true],
+    ['', false],
+    ['  ', false],
+    ['{{TOKEN}}', false],
+    ['{{{ TOKEN }}}', false],
+    ['Bearer {{TOKEN}}', false],
+    ['basic\t{{CREDENTIALS}}', false],
+    ['{{USER}}:{{PASSWORD}}', false],
+  ])('%j is hidden: %s', (text, expected) => {
+    expect(isCredential(text)).toBe(expected);
+  });
+});
+
+describe('the password in a URL', () => {
+  it.each([
+    ['https://user:pw@host/path', 'pw'],
+    ['https://user:p:w@host', 'p:w'],
+    ['https://:pw@host', 'pw'],
+    ['https://user:@host', ''],
+    ['https://a@b:pw@host/', 'pw'],
+    ['https://user:p@w@host/', 'p@w'],
+    ['HTTPS://user:pw@[::1]:8443/?q#f', 'pw'],
+    ['http://\\\\user:pw@host/', 'pw'],
+    ['http://us\ter:pw@host/', 'pw'],
+    ['http:/\n/user:pw@host/', 'pw'],
+    ['{{SCHEME}}://user:pw@host/', 'pw'],
+    ['{{SCHEME}}user:pw@host/', 'pw'],
+    ['https://{{USER}}:{{PASSWORD}}@{{HOST}}/', '{{PASSWORD}}'],
+    ['https://user@host/', null],
+    ['https://host:8080/', null],
+    ['https://host:8080/a:b@c', null],
+    ['https://host/?next=http://user:pw@other/', null],
+    ['https://user@host:8080/', null],
+    ['{{BASE}}/path:a@b', null],
+    ['{{BASE}}', null],
+    ['', null],
+  ])('of %j is %j', (text, password) => {
+    expect(urlPasswordOf(text)).toBe(password);
+    if (password === null) expect(mapUrlPassword(text, () => 'x')).toBe(text);
+    else expect(urlPasswordOf(mapUrlPassword(text, () => 'other'))).toBe('other');
+  });
+
+  it('is all that another one changes', () => {
+    expect(mapUrlPassword('https://user:pw@host:8/p?q=a:b@c#f', () => MASK)).toBe(
+      `https://user:${MASK}@host:8/p?q=a:b@c#f`,
+    );
+  });
+});
+
+it('a request is shown without its credentials, and with all else', () => {
+  const request = {
+    method: 'GET',
+    url: 'https://user:pw@host/path?token=a',
+    headers: [
+      pair('AUTHORIZATION', 'Bearer a'),
+      pair('authorization', 'Bearer {{TOKEN}}'),
+      pair('proxy-authorization', 'Basic a'),
+      pair('Cookie', 'a=b'),
+      pair('X-API-Key', 'a'),
+      pair('X-Plain', 'a'),
+      pair('X-Auth-Token', ''),
+    ],
+    basicAuth: { username: 'user', password: 'pw' },
+    body: 'a',
+  };
+  const shown = hiddenRequest(request);
+  expect(shown).toEqual({
+    ...request,
+    url: `https://user:${MASK}@host/path?token=a`,
+    headers: [MASK, 'Bearer {{TOKEN}}', MASK, MASK, MASK, 'a', ''].map((value, index) => ({
+      ...request.headers[index],
+      value,
+    })),
+    basicAuth: { username: 'user', password: MASK },
+  });
+  expect(hiddenRequest(shown)).toEqual(shown);
+  for (const other of [null, 'text', [], { hostname: 'a', port: 1 }, { url: 1, headers: {} }]) {
+    expect(hiddenRequest(other)).toEqual(other);
+  }
+});
+
+const STORED = {
+  url: 'https://user:url-pw@shop.test/a',
+  headers: [pair('Authorization', 'Bearer token'), pair('X-Plain', 'plain')],
+  basicAuth: { username: 'user', password: 'basic-pw' },
+};
+const SHOWN = hiddenRequest(STORED);
+
+const keep = (given: unknown, before: object = STORED) => {
+  const target = targetOf(before);
+  const { request, problems } = withKeptCredentials(given, {
+    before,
+    isSameTarget: (other) =>
+      isSameTarget({ target, variables: [] }, { target: targetOf(other), variables: [] }, null),
+  });
+  return { request, problems: problems.map(({ path }) => path.join('.')) };
+};
+
+describe('an update', () => {
+  it.each([
+    ['nothing', undefined, STORED],
+    ['what was shown', SHOWN, STORED],
+    ['another path and user', { ...SHOWN, url: `https://other:${MASK}@SHOP.test:443/b` }, null],
+    ['no basicAuth', { url: SHOWN.url, headers: SHOWN.headers }, STORED],
+    ['no password', { ...SHOWN, basicAuth: { username: 'user' } }, STORED],
+    [
+      'no value of a header, in another case',
+      { ...SHOWN, headers: [{ key: 'AUTHORIZATION' }] },
+      { ...STORED, headers: [{ key: 'AUTHORIZATION', value: 'Bearer token' }] },
+    ],
+    ['no headers', { url: SHOWN.url }, { ...STORED, headers: [STORED.headers[0]] }],
+    ['other headers', { ...SHOWN, headers: [] }, { ...STORED, headers: [] }],
+    ['a null for basicAuth', { ...SHOWN, basicAuth: null }, { ...STORED, basicAuth: null }],
+    [
+      'a null for the password',
+      { ...SHOWN, basicAuth: { username: 'user', password: null } },
+      { ...STORED, basicAuth: { username: 'user', password: '' } },
+    ],
+    [
+      'a null for a header',
+      { ...SHOWN, headers: [pair('authorization', null), pair('X-Plain', 'b')] },
+      { ...STORED, headers: [pair('X-Plain', 'b')] },
+    ],
+  ])('of %s keeps what is stored, or does as it says', (_, given, expected) => {
+    const { request, problems } = keep(given);
+    expect(problems).toEqual([]);
+    if (expected !== null) expect(request).toEqual(expected);
+  });
+
+  it.each([
+    ['another host', 'https://evil.test/a'],
+    ['another port', 'https://shop.test:8443/a'],
+    ['another scheme', 'http://shop.test/a'],
+    ['a name that only begins so', 'https://shop.test.evil.test/a'],
+    ['a user before another host', 'https://shop.test@evil.test/a'],
+    ['a template for a host', 'https://{{HOST}}/a'],
+    ['a template behind the host', 'https://shop.test{{REST}}/a'],
+    ['a template for all', '{{URL}}'],
+    ['a backslash', 'https://evil.test\\@shop.test/a'],
+    ['a tab in the scheme', 'https:/\t/evil.test/a'],
+  ])('to %s needs each anew', (_, url) => {
+    expect(keep({ ...SHOWN, url }).problems).toEqual(['basicAuth.password', 'headers.0.value']);
+    expect(keep({ url }).problems).toEqual(['basicAuth.password', 'headers.0.value']);
+    const masked = url.replace('://', `://user:${MASK}@`);
+    if (masked !== url && !url.includes('@'))
+      expect(keep({ url: masked }).problems).toContain('url');
+    const given = {
+      url,
+      headers: [pair('Authorization', 'Bearer new')],
+      basicAuth: { username: 'user', password: 'new' },
+    };
+    expect(keep(given)).toEqual({ request: given, problems: [] });
+    const without = { url, headers: [], basicAuth: null };
+    expect(keep(without)).toEqual({ request: without, problems: [] });
+  });
+
+  it('with another Host header needs each anew', () => {
+    const headers = [...SHOWN.headers, pair('host', 'evil.test')];
+    expect(keep({ ...SHOWN, headers }).problems).toContain('headers.0.value');
+  });
+
+  it('takes a mask for nothing that is not stored', () => {
+    const bare = { url: 'https://shop.test/', headers: [], basicAuth: null };
+    expect(keep(SHOWN, bare).problems).toEqual(['url', 'basicAuth.password', 'headers.0.value']);
+    expect(keep({ ...SHOWN, headers: [pair('X-API-Key', MASK)] }).problems).toEqual([
+      'headers.0.value',
+    ]);
+    expect(keep({ ...SHOWN, headers: [pair('X-Plain', MASK)] }).problems).toEqual([
+      'headers.0.value',
+    ]);
+    expect(maskProblems(SHOWN).map(({ path }) => path.join('.'))).toEqual([
+      'url',
+      'basicAuth.password',
+      'headers.0.value',
+    ]);
+    expect(maskProblems(STORED)).toEqual([]);
+  });
+
+  it('keeps several headers of one name only where there are as many', () => {
+    const before = { url: 'https://a.test/', headers: [pair('Cookie', 'a'), pair('cookie', 'b')] };
+    const given = (...values: readonly unknown[]) => ({
+      url: 'https://a.test/',
+      headers: values.map((value) => pair('Cookie', value)),
+    });
+    expect(keep(given(MASK, 'new'), before)).toEqual({ request: given('a', 'new'), problems: [] });
+    expect(keep(given('new', MASK), before)).toEqual({ request: given('new', 'b'), problems: [] });
+    expect(keep(given(MASK), before).problems).toEqual(['headers.0.value']);
+    expect(keep(given(null, MASK), before).problems).toEqual(['headers.0.value']);
+    expect(keep(given('new'), before)).toEqual({ request: given('new'), problems: [] });
+  });
+
+  it('moves templates wherever it likes', () => {
+    const before = {
+      url: 'https://a.test/',
+      headers: [pair('Authorization', 'Bearer {{TOKEN}}')],
+      basicAuth: { username: 'a', password: '{{PASSWORD}}' },
+    };
+    const given = { url: 'https://b.test/' };
+    expect(keep(given, before)).toEqual({ request: { ...before, ...given }, problems: [] });
+  });
+
+  it.each([null, 'text', 7, []])('of %j is left to the model', (given) => {
+    expect(keep(given)).toEqual({ request: given, problems: [] });
+  });
+
+  it('leaves a mask that stands for what is encrypted', () => {
+    expect(keep(SHOWN, SHOWN)).toEqual({ request: SHOWN, problems: [] });
+    expect(keep({ ...SHOWN, url: 'https://evil.test/' }, SHOWN).problems).toHaveLength(2);
+  });
+});
+
+describe('the variables of a target', () => {
+  const target = targetOf({ url: 'https://{{HOST}}/{{PATH}}' });
+  const own = (key: string, value: string, secret = false) => ({ key, value, secret });
+  const same = (
+    before: readonly ReturnType<typeof own>[],
+    after: unknown,
+    kept: readonly string[] | null = [],
+  ) =>
+    isSameTarget(
+      { target, variables: before },
+      { target, variables: after },
+      kept === null ? null : new Set(kept),
+    );
+
+  it('say where it is, those of the path do not', () => {
+    expect(target.names).toEqual(['HOST']);
+    expect(same([own('HOST', 'a')], [own('HOST', 'a')])).toBe(true);
+    expect(same([own('HOST', 'a')], [own('HOST', 'b')])).toBe(false);
+    expect(same([own('HOST', 'a')], [])).toBe(false);
+    expect(same([], [own('HOST', 'a')])).toBe(false);
+    expect(same([own('PATH', 'a')], [own('PATH', 'b')])).toBe(true);
+    expect(same([], 'no list')).toBe(true);
+  });
+
+  it('are the same where a secret one stays', () => {
+    const secret = [own('HOST', '', true)];
+    expect(same(secret, secret, ['HOST'])).toBe(true);
+    expect(same(secret, secret, null)).toBe(true);
+    expect(same(secret, [own('HOST', 'b', true)], [])).toBe(false);
+    expect(same([own('HOST', 'a')], [own('HOST', 'a', true)], [])).toBe(false);
+  });
+
+  it('are those of the whole URL, where one of them may be its beginning', () => {
+    expect(targetOf({ url: '{{BASE}}/{{PATH}}' }).names).toEqual(['BASE', 'PATH']);
+    expect(targetOf({ url: '{{BASE}}/a' })).not.toEqual(targetOf({ url: '{{BASE}}/b' }));
+    expect(targetOf({ url: 'https://{{HOST}}/a' })).toEqual(
+      targetOf({ url: 'https://{{HOST}}/b' }),
+    );
+  });
+});
+
+describe('the proxy of a location', () => {
+  const PROXY = 'http://user:pw@proxy.test:3128';
+
+  it('is shown without its password', () => {
+    expect(hiddenProxyUrl(PROXY)).toBe(`http://user:${MASK}@proxy.test:3128`);
+    expect(hiddenProxyUrl('http://proxy.test:3128')).toBe('http://proxy.test:3128');
+    expect(hiddenProxyUrl('http://user:{{PW}}@proxy.test')).toBe(`http://user:${MASK}@proxy.test`);
+  });
+
+  it.each([
+    [`http://user:${MASK}@proxy.test:3128`, PROXY],
+    [`http://other:${MASK}@PROXY.test:3128/`, 'http://other:pw@PROXY.test:3128/'],
+    ['http://user:new@other.test', 'http://user:new@other.test'],
+    ['http://proxy.test:3128', 'http://proxy.test:3128'],
+    [null, null],
+    [7, 7],
+  ])('given as %j is %j', (given, proxyUrl) => {
+    expect(withKeptPassword(given, PROXY)).toEqual({ proxyUrl, problem: null });
+  });
+
+  it.each([
+    [`http://user:${MASK}@evil.test:3128`, PROXY, 'anew'],
+    [`http://user:${MASK}@proxy.test:3129`, PROXY, 'anew'],
+    [`https://user:${MASK}@proxy.test:3128`, PROXY, 'anew'],
+    [`http://user:${MASK}@proxy.test:3128`, 'http://proxy.test:3128', 'none is stored'],
+    [`http://user:${MASK}@proxy.test:3128`, null, 'none is stored'],
+  ])('given as %j after %j is refused', (given, before, problem) => {
+    expect(withKeptPassword(given, before).problem).toContain(problem);
+  });
+});
