@@ -1,5 +1,6 @@
 import { type CompiledPauses, compilePauses } from '../../../model/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
@@ -160,7 +161,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   return {
     async take(caller, message) {
       const sender = await senderOf(caller);
-      const batch = await readBatch(message);
+      const batch = await readBatch(message, turnsFromNow(clock));
       const accepted: string[] = [];
       const rejected = [...batch.rejected];
       const deferred: Deferral[] = [];

@@ -7,6 +7,7 @@ import {
   type TestSessionFacts,
 } from '../../../model/test-session.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
@@ -119,7 +120,9 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     async add(accountId, { id: chosenId, facts: given, results: records, missed }) {
       const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
-      const received = await scrubbing.results(store, accountId, await readResults(records));
+      const turn = turnsFromNow(clock);
+      const read = await readResults(records, turn);
+      const received = await scrubbing.results(store, accountId, read);
       const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
       const id = chosenId ?? ids();
       return store.transaction(async (tx) => {
