@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Turn } from '../../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { readRecord } from '../../../wire/v1/read-record.ts';
@@ -55,5 +55,5 @@ function problemsIn(
 
 function problemsAt(index: number, issues: readonly z.core.$ZodIssue[]): readonly RequestProblem[] {
   const placed = issues.map((issue) => ({ ...issue, path: ['results', index, ...issue.path] }));
-  return problemsOf(new z.ZodError(placed), 'body');
+  return problemsOf({ issues: placed }, 'body');
 }
