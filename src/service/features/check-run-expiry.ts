@@ -1,5 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import {
@@ -79,7 +80,7 @@ async function sweepAccount(
     const ranges = missed.map(({ checkId, slotMs }) => {
       return { checkId, slot: slotMs, lastSlot: slotMs, count: 1, reason: 'retry_lost' };
     });
-    await recordMissed(tx, { accountId, location, ranges });
+    await recordMissed(tx, { accountId, location, ranges }, yieldToEventLoop);
   }
   return overdue.length;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../errors.ts';
-import { problemsOf } from '../http/problems.ts';
+import { type Judgement, judge, problemsOf } from '../http/problems.ts';
 
 /** One thing wrong with what came in. `path` starts inside the body. */
 export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {
@@ -13,13 +13,11 @@ export function bodyProblem(path: readonly PropertyKey[], message: string): Requ
 export function parseBody<Schema extends z.ZodType>(
   schema: Schema,
   body: unknown,
-):
-  | { readonly ok: true; readonly value: z.output<Schema> }
-  | { readonly ok: false; readonly problems: readonly RequestProblem[] } {
+): Judgement<z.output<Schema>> {
   const kept = textsNotKept(body);
-  const parsed = schema.safeParse(body, { reportInput: true });
-  if (parsed.success && kept.length === 0) return { ok: true, value: parsed.data };
-  const found = parsed.success ? [] : problemsOf(parsed.error, 'body');
+  const judged = judge(schema, body, 'body');
+  if (judged.ok && kept.length === 0) return judged;
+  const found = judged.ok ? [] : judged.problems;
   return { ok: false, problems: [...found, ...kept] };
 }
 

@@ -2,6 +2,7 @@ import { deepText } from '../../model/scrub/deep.ts';
 import { type ResultDetails, scrubResult } from '../../model/scrub/result-fields.ts';
 import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import { MASK } from '../../model/sensitive-headers.ts';
+import type { Turn } from '../../runtime/event-loop.ts';
 
 /** Of a result, scrubbed without a turn: some milliseconds, whatever the text. Most have less. */
 const AT_ONCE_CHARS = 16_384;
@@ -21,7 +22,7 @@ interface LeftText {
 export async function scrubInTurns<Result extends ResultDetails>(
   result: Result,
   scrubber: Scrubber,
-  turn: () => Promise<void>,
+  turn: Turn,
 ): Promise<Result> {
   const known = { cut: new Map<string, string>(), whole: new Map<string, string>() };
   for (;;) {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { type Turn, turnsFromNow, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import { type CheckKey, sealedVariablesOf } from '../store/checks.ts';
 import type { Sql } from '../store/port.ts';
@@ -46,7 +46,6 @@ interface OfAccount {
   readonly secrets: readonly string[];
   readonly scrubber: Scrubber;
 }
-type Turn = () => Promise<void>;
 interface OwnSecretsAsked {
   readonly account: OfAccount;
   readonly ownSecrets: string;
@@ -61,8 +60,6 @@ interface OfCheck {
 /** Of the secrets' bytes, each of which takes 14 of memory, and of what each entry takes beside. */
 const MAX_WEIGHT = 4 * 1024 * 1024;
 const ENTRY_WEIGHT = 1024;
-/** Of work in one turn of the event loop. */
-const TURN_MS = 5;
 
 const EMPTY: OfAccount = { revision: 0, secrets: [], scrubber: NO_SECRETS };
 
@@ -80,20 +77,10 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
     // Of now, and so at least as new as the revision. What agents are not told they do not tell.
     const all = await variables.forAgents(sql, accountId);
     const secrets = all.flatMap(({ secret, value }) => (secret ? [value] : []));
-    const scrubber = await buildScrubber(secrets, () => nextTurn());
+    const scrubber = await buildScrubber(secrets, yieldToEventLoop);
     const made = { revision, secrets, scrubber };
     accounts.set(accountId, made, weightOf(secrets));
     return made;
-  }
-
-  /** Lets others go on where it is time for that. */
-  function turnsFromNow(): Turn {
-    let begunMs = clock.monotonicMs();
-    return async () => {
-      if (clock.monotonicMs() - begunMs < TURN_MS) return;
-      await nextTurn();
-      begunMs = clock.monotonicMs();
-    };
   }
 
   /** What masks the check's own secrets, before those of its account are. */
@@ -115,7 +102,7 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       await turn();
     }
     const secrets = [...own, ...related];
-    const scrubber = await buildScrubber(secrets, () => nextTurn());
+    const scrubber = await buildScrubber(secrets, yieldToEventLoop);
     checks.set(name, { revision, ownSecrets, scrubber }, weightOf(secrets));
     return scrubber;
   }
@@ -134,7 +121,7 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       };
       const account = await ofAccount(sql, accountId, revision);
       const scrubbed: ReceivedResult[] = [];
-      const turn = turnsFromNow();
+      const turn = turnsFromNow(clock);
       for (const result of results) {
         const own = ownSecrets.get(result.checkId);
         const key = { accountId, id: result.checkId };

@@ -12,7 +12,12 @@ export interface JsonBounds {
   readonly maxDepth: number;
   /** Members of objects and items of lists, in all. */
   readonly maxValues: number;
+  /** Members of one object. */
+  readonly maxKeys: number;
 }
+
+/** Less than any body has commas: a list's are not counted. */
+const LIST = -0x8000_0000;
 
 /**
  * Whether the UTF-8 bytes of a JSON text are within bounds. What is no JSON gets some answer, too,
@@ -21,8 +26,10 @@ export interface JsonBounds {
  */
 export function jsonShape(
   json: Uint8Array,
-  { maxDepth, maxValues }: JsonBounds,
-): 'fits' | 'too-deep' | 'too-many' {
+  { maxDepth, maxValues, maxKeys }: JsonBounds,
+): 'fits' | 'too-deep' | 'too-many' | 'too-many-keys' {
+  /** Commas of the object or list that is open at each depth. */
+  const commas = new Int32Array(maxDepth + 1);
   let depth = 0;
   let values = 0;
   let inText = false;
@@ -37,10 +44,14 @@ export function jsonShape(
       if (depth > maxDepth) return 'too-deep';
       values += 1;
       if (values > maxValues) return 'too-many';
+      commas[depth] = byte === OPEN_LIST ? LIST : 0;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA) {
       values += 1;
       if (values > maxValues) return 'too-many';
+      const own = (commas[depth] ?? 0) + 1;
+      if (own >= maxKeys) return 'too-many-keys';
+      commas[depth] = own;
     }
   }
   return 'fits';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../errors.ts';
 
 /** Where in a request a schema applies, by Fastify's word for it. */
@@ -14,14 +14,41 @@ const SHOWN_PART: Readonly<Record<RequestPart, string>> = {
 const MAX_SHOWN_CHARS = 60;
 const MAX_PATH_CHARS = 200;
 
+export type Judgement<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly RequestProblem[] };
+
+const CONTEXT = { async: false, reportInput: true } as const;
+
+/**
+ * Judges a part of a request by its schema, like safeParse of the library. That words every issue there
+ * is, which takes long where somebody sends thousands; this, only those that can be told.
+ */
+export function judge<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  part: RequestPart,
+): Judgement<z.output<Schema>> {
+  const judged = schema._zod.run({ value, issues: [] }, CONTEXT);
+  if (judged instanceof Promise) throw new z.core.$ZodAsyncError();
+  if (judged.issues.length === 0) return { ok: true, value: judged.value as z.output<Schema> };
+  const issues = judged.issues
+    .slice(0, MAX_FOUND_PROBLEMS)
+    .map((issue) => z.core.util.finalizeIssue(issue, CONTEXT, z.core.config()));
+  return { ok: false, problems: problemsOf({ issues }, part) };
+}
+
 /**
  * What is wrong with a request, for its sender: which field, what came, what is allowed. Of bodies
  * no text is repeated but what stands in place of one of a few words: any other may be a secret.
  * Ends with MAX_FOUND_PROBLEMS.
  */
-export function problemsOf(error: z.core.$ZodError, part: RequestPart): readonly RequestProblem[] {
+export function problemsOf(
+  { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
+  part: RequestPart,
+): readonly RequestProblem[] {
   const found: RequestProblem[] = [];
-  for (const issue of error.issues) {
+  for (const issue of issues) {
     if (found.length >= MAX_FOUND_PROBLEMS) break;
     found.push(...problemsIn(issue, part, []));
   }

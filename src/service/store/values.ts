@@ -86,7 +86,8 @@ export function encodeParam(value: unknown): unknown {
   return jsonText(value);
 }
 
-const UNSTORABLE = /\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
+/** What is escaped so, but for a `u` behind a backslash that is itself escaped. */
+const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /**
  * JSON for a json or jsonb parameter. U+0000 and lone surrogates, which PostgreSQL cannot store,
@@ -95,7 +96,7 @@ const UNSTORABLE = /\\\\|\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 export function jsonText(value: unknown): string {
   const text = value === undefined ? 'null' : JSON.stringify(value);
   if (!text.includes('\\u')) return text;
-  return text.replace(UNSTORABLE, (found) => (found === '\\\\' ? found : '\ufffd'));
+  return text.replace(UNSTORABLE, '$1\ufffd');
 }
 
 /** The same for a text parameter. */

@@ -63,16 +63,30 @@ export function listOf<Item extends z.ZodType>(item: Item, maxItems: number) {
   return z.array(z.unknown()).max(maxItems).pipe(z.array(item));
 }
 
-/** A record with at most so many keys, which are counted first, too. */
+/**
+ * A record with at most so many keys, which are counted first, too.
+ *
+ * @param values a quick look at the kind of values, where to tell of thousands that do not fit the
+ *   schema would take long: the first that does not fit is told alone
+ */
 export function recordOf<Value extends z.ZodType>(
   keyMaxChars: number,
   value: Value,
   maxKeys: number,
+  values?: { readonly fits: (value: unknown) => boolean; readonly kind: string },
 ) {
   return z
     .record(z.string(), z.unknown())
-    .refine((record) => Object.keys(record).length <= maxKeys, {
-      message: `must have at most ${maxKeys} keys`,
+    .superRefine((record, context) => {
+      const keys = Object.keys(record);
+      if (keys.length > maxKeys) {
+        context.addIssue({ code: 'custom', message: `must have at most ${maxKeys} keys` });
+        return;
+      }
+      if (values === undefined) return;
+      const wrong = keys.find((key) => !values.fits(record[key]));
+      if (wrong === undefined) return;
+      context.addIssue({ code: 'custom', path: [wrong], message: `must be ${values.kind}` });
     })
     .pipe(z.record(text(keyMaxChars), value));
 }

@@ -49,6 +49,8 @@ export const MAX_ARTIFACT_BYTES = 157_286_400;
 /** Bounds on lists; each is past what an agent or a service of ours ever sends. */
 export const MAX_RESULTS = 5_000;
 export const MAX_MISSED = 10_000;
+/** Members of objects and items of lists in one record. A DNS answer of 64 KiB takes 33,000. */
+export const MAX_RECORD_VALUES = 40_000;
 export const MAX_ASSIGNMENTS = 5_000;
 export const MAX_REMOVALS = 20_000;
 export const MAX_ONE_OFFS = 1_000;

@@ -86,7 +86,13 @@ export const responseHeaders = recordOf(
   65_536,
   z.union([text(131_072), listOf(text(131_072), 16_384)]),
   16_384,
+  { fits: isTextOrTexts, kind: 'text or a list of texts' },
 );
+
+function isTextOrTexts(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every((item) => typeof item === 'string');
+  return typeof value === 'string';
+}
 
 /** Check headers (100), those of our own, and query parameters; values are cut at 10 KB. */
 export const echoedPairs = recordOf(4096, text(SHOWN), 256);

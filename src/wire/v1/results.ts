@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import { stableId } from '../../model/ids.ts';
 import type { MissedSlots } from '../../model/result.ts';
+import { type Turn, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from './check-result.ts';
 import { count, id, instant, listOf, openCode, text } from './fields.ts';
 import { MAX_MISSED, MAX_RESULTS } from './limits.ts';
+import { readRecord } from './read-record.ts';
 import { problemOf } from './tolerant-parse.ts';
 
 /** Consecutive slots that were not run. Reasons of a newer agent are taken as they are. */
@@ -97,22 +98,19 @@ export interface ReadBatch {
   readonly rejected: readonly Rejection[];
 }
 
-/** Good records are quick to read; after so many of them the event loop goes on, too. */
-const RECORDS_A_TURN = 200;
-
 /**
- * Sorts the records of a batch into those that can be taken and those that never will be. It lets
- * the event loop turn after every bad record, which may be made to take long.
+ * Sorts the records of a batch into those that can be taken and those that never will be.
+ *
+ * @param turn called after each record, which takes some milliseconds where it is made for that
  */
-export async function readBatch({
-  agentId,
-  epoch,
-  results,
-  missed,
-}: ResultsMessage): Promise<ReadBatch> {
+export async function readBatch(
+  { agentId, epoch, results, missed }: ResultsMessage,
+  turn: Turn = yieldToEventLoop,
+): Promise<ReadBatch> {
   const rejected: Rejection[] = [];
-  const readResults = await readList('results', results, checkResultSchema, rejected);
-  const readMissed = await readList('missed', missed, missedRecordSchema, rejected);
+  const read = { rejected, turn };
+  const readResults = await readList('results', results, checkResultSchema, read);
+  const readMissed = await readList('missed', missed, missedRecordSchema, read);
   return {
     agentId,
     epoch,
@@ -127,21 +125,20 @@ async function readList<T>(
   list: Rejection['list'],
   records: readonly unknown[],
   schema: z.ZodType<T>,
-  rejected: Rejection[],
+  { rejected, turn }: { readonly rejected: Rejection[]; readonly turn: Turn },
 ): Promise<{ readonly taken: readonly T[]; readonly places: readonly number[] }> {
   const taken: T[] = [];
   const places: number[] = [];
   for (const [index, record] of records.entries()) {
-    const parsed = schema.safeParse(record);
-    if (parsed.success) {
-      taken.push(parsed.data);
+    const read = readRecord(schema, record);
+    if (read.kind === 'good') {
+      taken.push(read.value);
       places.push(index);
-      if (taken.length % RECORDS_A_TURN === 0) await nextTurn();
     } else {
-      const message = problemOf(parsed.error);
+      const message = problemOf(read);
       rejected.push({ id: readableId(record), list, index, code: 'invalid', message });
-      await nextTurn();
     }
+    await turn();
   }
   return { taken, places };
 }

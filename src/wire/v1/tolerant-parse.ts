@@ -40,11 +40,11 @@ export function parseTolerantly<T>(schema: z.ZodType<T>, value: unknown): Tolera
 }
 
 /** The first issue in one line: where, and what is wrong. */
-export function problemOf(error: z.ZodError): string {
-  const [first] = error.issues;
+export function problemOf({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
+  const [first] = issues;
   if (first === undefined) return 'it is not valid';
   const place = first.path.map(String).join('.');
-  const more = error.issues.length > 1 ? ` (and ${error.issues.length - 1} more)` : '';
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
   const problem = `${place === '' ? '' : `${place}: `}${first.message}`;
   return `${problem.slice(0, MAX_PROBLEM_CHARS)}${more}`;
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -21,9 +21,17 @@ function agentRoutes(): FastifyPluginAsync {
       bodyLimit: LIMIT_BYTES,
       handler: async (incoming) => ({ agent: agentOf(incoming), body: incoming.body }),
     });
+    app.post('/agent/v1/batch', {
+      config: { agent: true, gzip: true, manyValues: true },
+      handler: async (incoming) => ({ sha256: sha256Of(incoming.body) }),
+    });
     app.get('/agent/v1/slip', { config: { agent: true } }, async (incoming) => callerOf(incoming));
     app.get('/v1/slip', { config: { role: 'read' } }, async (incoming) => agentOf(incoming));
   };
+}
+
+function sha256Of(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
 let service: ServiceApp | null = null;
@@ -181,6 +189,53 @@ describe('a route for agents', () => {
       await expect(startServiceApp([routes])).rejects.toThrow(/does not say who may use it/);
     },
   );
+});
+
+describe('a long body', () => {
+  const rows = Array.from({ length: 20_000 }, (_, n) => ({ n, text: `é "${n}" [,] {:}` }));
+  const post = async (body: string | Buffer) => {
+    const { ask } = await start();
+    const reply = await ask('/agent/v1/batch', gzipped(gzipSync(body, { level: 1 })));
+    return reply.json;
+  };
+
+  it('is read in slices as it would be at once', async () => {
+    const batch = { agentId: 'a', results: rows, missed: [rows.slice(0, 5_000)], more: {} };
+    const written = JSON.stringify(batch, null, 1);
+    expect(await post(written)).toEqual({ sha256: sha256Of(batch) });
+    expect(await post(`\ufeff${written}\r\n`)).toEqual({ sha256: sha256Of(batch) });
+  });
+
+  it('loses every key that a target chose and that would change a prototype', async () => {
+    const foreign = '{"__proto__":{"x":1},"a":{"constructor":{"prototype":{}}}}';
+    const written = JSON.stringify([rows, '?', rows, '?']).replaceAll('"?"', foreign);
+    const left = [rows, { a: {} }, rows, { a: {} }];
+    expect(await post(written)).toEqual({ sha256: sha256Of(left) });
+  });
+
+  it.each([
+    ['is no JSON at its end', `[${JSON.stringify(rows)},]`, 'The body is not valid JSON'],
+    ['has no end', `[${JSON.stringify(rows)}`, 'The body is not valid JSON'],
+    ['has a byte order mark inside', `[${JSON.stringify(rows)},\ufeff1]`, /not valid JSON$/],
+    [
+      'is no UTF-8 at its end',
+      Buffer.concat([Buffer.from(`[${JSON.stringify(rows)},"`), Buffer.from([0xff, 0x22, 0x5d])]),
+      'The body is not valid UTF-8',
+    ],
+    [
+      'has an object of more keys than any has',
+      `[${JSON.stringify(Object.fromEntries(Array.from({ length: 20_001 }, (_, n) => [n, n])))}]`,
+      'An object in the body has more than 20000 keys',
+    ],
+    [
+      'is nested too deeply at its end',
+      `[${JSON.stringify(rows)},${'['.repeat(64)}${']'.repeat(64)}]`,
+      'The body is nested deeper than 64 levels',
+    ],
+  ])('that %s is 400', async (_what, body, message) => {
+    const matching = expect.stringMatching(message);
+    expect(await post(body)).toMatchObject({ statusCode: 400, message: matching });
+  });
 });
 
 describe('a gzip body', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentClocks } from '../../../src/service/features/results/agent-clocks.ts';
 import { createResultIntake } from '../../../src/service/features/results/intake.ts';
+import { recordMissed } from '../../../src/service/features/results/missed-book.ts';
 import { createResultPartitions } from '../../../src/service/store/partitions.ts';
+import type { Sql } from '../../../src/service/store/port.ts';
 import { type DatabaseKind, silentLog } from '../databases.ts';
 import { settle } from '../fake-clock.ts';
 import { testScrubbing } from '../service-features.ts';
@@ -177,6 +179,35 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
         [mine.accountId],
       );
       expect(rows).toEqual([{ slots: minutes - 1, rows: 4 }]);
+    });
+
+    it('that are a row each are stored in slices, and others go on between them', async () => {
+      const { mine } = world();
+      const { store } = service();
+      const { accountId } = mine;
+      const minutes = 4 * 24 * 60;
+      const record = (missed: Missed) => {
+        let turns = 0;
+        const rows: number[] = [];
+        const ranges = [{ ...missed, reason: 'agent_busy' }];
+        const done = store.transaction((tx) => {
+          const query: Sql['query'] = (text, params = []) => {
+            if (text.includes('insert into missed_slots')) {
+              rows.push(JSON.parse(String(params[1])).length);
+            }
+            return tx.query(text, params);
+          };
+          return recordMissed({ query }, { accountId, location: 'berlin', ranges }, async () => {
+            turns += 1;
+          });
+        });
+        return done.then(() => ({ rows, turns }));
+      };
+      const everySecond = range(minutes, 2, { count: minutes / 2 });
+      expect((await record(everySecond)).rows).toEqual([4]);
+      const { rows, turns } = await record(range(minutes, 1));
+      expect(rows).toEqual([2_000, minutes / 2 - 2_000]);
+      expect(turns).toBeGreaterThan(minutes / 2);
     });
 
     it('are refused one by one, with the reason', async () => {

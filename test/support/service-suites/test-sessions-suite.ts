@@ -290,6 +290,12 @@ export function testSessionsSuite(kind: DatabaseKind): void {
       ).toEqual([]);
     });
 
+    it('with too many missed runs are refused for their number, and not for each of them', async () => {
+      const reply = await bring({ missed: Array.from({ length: 10_001 }, (_, n) => n) });
+      const message = 'must be at most 10000 items long, not a list of 10001';
+      expect([reply.status, problemsIn(reply)]).toEqual([400, [`body.missed ${message}`]]);
+    });
+
     it('are bounded', async () => {
       const { store, clock, mine, features } = service();
       const { errorGroups } = features;

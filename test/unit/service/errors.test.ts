@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorBody, invalid, MAX_FOUND_PROBLEMS } from '../../../src/service/errors.ts';
 import { AllowedMethods } from '../../../src/service/http/allowed-methods.ts';
-import { jsonShape } from '../../../src/service/http/json-shape.ts';
 
 describe('an error', () => {
   it('always has all four fields', () => {
@@ -23,36 +22,6 @@ describe('an error', () => {
     expect(invalid(many).message).toBe(
       'body.name is missing (and at least 999 more, see attributes.problems)',
     );
-  });
-});
-
-describe('the depth of a JSON text', () => {
-  it.each([
-    ['1', 0],
-    ['[]', 1],
-    ['{"a":[1,{"b":2}],"c":{}}', 3],
-    ['"[[[["', 0],
-    ['["\\"[[[", "\\\\", []]', 2],
-    ['[[],[],[[]]]', 3],
-  ])('%s is %i', (json, depth) => {
-    const shape = (maxDepth: number) =>
-      jsonShape(Buffer.from(json), { maxDepth, maxValues: Number.POSITIVE_INFINITY });
-    expect(shape(depth)).toBe('fits');
-    if (depth > 0) expect(shape(depth - 1)).toBe('too-deep');
-  });
-});
-
-describe('the number of values of a JSON text', () => {
-  it.each([
-    ['1', 0],
-    ['[1]', 1],
-    ['{"a":1,"b":[2,3]}', 4],
-    ['",,,,{{{"', 0],
-    ['["\\",[,{", "\\\\", 3]', 3],
-  ])('%s is %i', (json, values) => {
-    const shape = (maxValues: number) => jsonShape(Buffer.from(json), { maxDepth: 64, maxValues });
-    expect(shape(values)).toBe('fits');
-    if (values > 0) expect(shape(values - 1)).toBe('too-many');
   });
 });
 

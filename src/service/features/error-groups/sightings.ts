@@ -1,6 +1,7 @@
-import { checkErrorGroupId, type ErrorFacts, errorFactsOf } from '../../../model/error-group.ts';
+import { checkErrorGroupId, type ErrorFacts } from '../../../model/error-group.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { ErrorSightings } from '../../store/error-groups.ts';
+import { knownFactsOf } from './known-facts.ts';
 
 /** Where failures belong, and the id of their group there. */
 export interface SightingPlace {
@@ -23,7 +24,7 @@ export function sightingsOf(
   const groups = new Map<string, ErrorSightings>();
   for (const result of results) {
     if (!result.hasFailures || result.resultType !== 'FINAL') continue;
-    const facts = errorFactsOf(result);
+    const facts = knownFactsOf(result);
     if (facts === null) continue;
     const { scope, environment, idOf } = placeOf(result);
     const id = idOf(facts.errorHash);

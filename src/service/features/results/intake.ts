@@ -1,5 +1,6 @@
 import { type CompiledPauses, compilePauses } from '../../../model/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
@@ -30,6 +31,7 @@ import type { AgentClocks } from './agent-clocks.ts';
 import { currentOf, type FinalFollower } from './final-follower.ts';
 import { recordMissed } from './missed-book.ts';
 import { withoutPaused } from './paused-slots.ts';
+import { partsOf, type SlotRange } from './slot-ranges.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 
 /** What results mean to the runs that were asked for beside the plan. */
@@ -80,7 +82,7 @@ const MISSED_BUDGET_MS = 5_000;
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   const { store, clock, log, partitions, checkRuns, scrubbing, agentClocks } = parts;
   const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
-  const followers = [settleFinals, ...(parts.followers ?? [])];
+  const { followers = [] } = parts;
 
   /** The FINALs that came in time, by the agent's own clock where that is known to be behind. */
   async function currentIn(
@@ -107,11 +109,12 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
+      const turn = turnsFromNow(clock);
       const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
       const received = admitted.map(({ record }) => record);
       // Before all that follows from them: error groups, analyses and notices quote results.
       const results = await scrubbing.results(tx, accountId, received, secrets);
-      const stored = await storeResults(tx, accountId, results);
+      const stored = await storeResults(tx, accountId, results, turn);
       // Also of runs whose FINAL was there before: they may have been asked for since. And before
       // the missed slots are read: this waits for whoever gives such a run up as missed right now.
       const finals = results.filter(({ resultType }) => resultType === 'FINAL');
@@ -120,7 +123,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
         const atMs = clock.wallMs();
         const current = await currentIn(tx, stored, subjects, { atMs, sender, agentId });
         const batch = { accountId, location, finals: stored, current, atMs };
-        for (const follow of followers) await follow(tx, batch);
+        for (const follow of [settleFinals(turn), ...followers]) await follow(tx, batch);
       }
       return rejected;
     });
@@ -134,12 +137,13 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
       const { admitted, rejected } = await admitMissed(tx, sender, records);
+      const turn = turnsFromNow(clock);
       const reported = admitted.flatMap(({ received, ranges }) => {
         const { checkId, reason } = received.record;
-        return ranges.map((range) => ({ ...range, checkId, reason }));
+        return ranges.flatMap(inPieces).map((range) => ({ ...range, checkId, reason }));
       });
-      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses });
-      await recordMissed(tx, { accountId, location, ranges });
+      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses }, turn);
+      await recordMissed(tx, { accountId, location, ranges }, turn);
       return rejected;
     });
   }
@@ -160,7 +164,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   return {
     async take(caller, message) {
       const sender = await senderOf(caller);
-      const batch = await readBatch(message);
+      const batch = await readBatch(message, turnsFromNow(clock));
       const accepted: string[] = [];
       const rejected = [...batch.rejected];
       const deferred: Deferral[] = [];
@@ -213,6 +217,13 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       return { accepted, rejected, deferred };
     },
   };
+}
+
+/** Some milliseconds of work at most, whatever is done for each slot. */
+const SLOTS_A_PIECE = 20_000;
+
+function inPieces(range: SlotRange): readonly SlotRange[] {
+  return range.count <= SLOTS_A_PIECE ? [range] : [...partsOf(range)];
 }
 
 /** As many from there on as have together so many slots; one at least. */

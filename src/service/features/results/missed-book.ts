@@ -1,4 +1,5 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
+import type { Turn } from '../../../runtime/event-loop.ts';
 import { finalsBetween, type RunSlot, runsWithFinal } from '../../store/check-results.ts';
 import {
   deleteMissed,
@@ -26,9 +27,14 @@ import {
 /** A range as it is told; it may span any time. */
 export type MissedRange = SlotRange & Pick<MissedRow, 'checkId' | 'reason'>;
 
+/** A range may leave a row for every second of its slots. */
+const ROWS_AT_ONCE = 2_000;
+
 /**
  * Stores what of the ranges is neither run nor stored yet. Of two ranges with a slot in common the
  * first one stored keeps it, with its reason.
+ *
+ * @param turn called after each day of a range: a sender can make each take some milliseconds
  */
 export async function recordMissed(
   tx: Sql,
@@ -41,6 +47,7 @@ export async function recordMissed(
     readonly location: string;
     readonly ranges: readonly MissedRange[];
   },
+  turn: Turn,
 ): Promise<void> {
   if (ranges.length === 0) return;
   const stored = await missedBetween(tx, {
@@ -52,22 +59,57 @@ export async function recordMissed(
     maxSpanMs: MAX_SPAN_MS,
   });
   const known = byCheck<MissedRow>(stored);
-  const fresh = ranges.flatMap((range) => {
+  let fresh: MissedRow[] = [];
+  for (const range of ranges) {
     const { checkId, reason } = range;
     const others = known.get(checkId) ?? [];
-    const rows = [...partsOf(range)].flatMap((part) => {
+    const own: MissedRow[] = [];
+    for (const part of partsOf(range)) {
       const shared = sharedWith(part, others);
-      return without(part, (number) => shared[number] === 1);
-    });
-    const own = rows.map((row) => ({ ...row, checkId, location, reason }));
-    known.set(checkId, [...others, ...own]);
-    return own;
-  });
-  const run = await numbersRun(tx, accountId, fresh);
-  const missed = fresh.flatMap((row, at) =>
-    without(row, (number) => run[at]?.has(number) ?? false).map((left) => ({ ...row, ...left })),
-  );
-  await insertMissed(tx, { accountId, rows: missed });
+      for (const left of without(part, (number) => shared[number] === 1)) {
+        const row = { ...left, checkId, location, reason };
+        own.push(row);
+        fresh.push(row);
+        if (fresh.length < ROWS_AT_ONCE) continue;
+        await insertNotRun(tx, accountId, fresh, turn);
+        fresh = [];
+      }
+      await turn();
+    }
+    for (const row of own) others.push(row);
+    known.set(checkId, others);
+  }
+  await insertNotRun(tx, accountId, fresh, turn);
+}
+
+/** Stores what of the rows has no FINAL. */
+async function insertNotRun(
+  tx: Sql,
+  accountId: string,
+  rows: readonly MissedRow[],
+  turn: Turn,
+): Promise<void> {
+  const run = await numbersRun(tx, accountId, rows, turn);
+  const missed: MissedRow[] = [];
+  for (const [at, row] of rows.entries()) {
+    for (const left of without(row, (number) => run[at]?.has(number) ?? false)) {
+      missed.push({ ...row, ...left });
+    }
+    await turn();
+  }
+  await insertAll(tx, accountId, missed, turn);
+}
+
+async function insertAll(
+  tx: Sql,
+  accountId: string,
+  rows: readonly MissedRow[],
+  turn: Turn,
+): Promise<void> {
+  for (let from = 0; from < rows.length; from += ROWS_AT_ONCE) {
+    await insertMissed(tx, { accountId, rows: rows.slice(from, from + ROWS_AT_ONCE) });
+    await turn();
+  }
 }
 
 /** Up to so many runs are asked for one by one; all of a day would be read for them else. */
@@ -78,6 +120,7 @@ async function numbersRun(
   tx: Sql,
   accountId: string,
   rows: readonly MissedRow[],
+  turn: Turn,
 ): Promise<readonly ReadonlySet<number>[]> {
   const run = rows.map(() => new Set<number>());
   const few = rows.flatMap((row, at) => (row.count <= FEW_SLOTS ? runsOf(row, at) : []));
@@ -90,6 +133,7 @@ async function numbersRun(
     accountId,
     ranges: long,
   })) {
+    await turn();
     const row = long[range];
     const number = row === undefined ? -1 : numberOf(row, slotMs);
     if (row === undefined || number === -1) continue;
@@ -119,6 +163,7 @@ export async function takeOutFinals(
     readonly location: string | null;
     readonly finals: readonly RunSlot[];
   },
+  turn: Turn,
 ): Promise<void> {
   if (finals.length === 0) return;
   const slots = finals.map(({ slotMs }) => slotMs);
@@ -142,17 +187,16 @@ export async function takeOutFinals(
         run.add(number);
       }
     }
+    await turn();
     if (run.size === 0) continue;
     changed.push(row);
-    left.push(...without(row, (number) => run.has(number)).map((part) => ({ ...row, ...part })));
+    for (const part of without(row, (number) => run.has(number))) left.push({ ...row, ...part });
   }
   await deleteMissed(tx, { accountId, rows: changed });
-  await insertMissed(tx, { accountId, rows: left });
+  await insertAll(tx, accountId, left, turn);
 }
 
-function byCheck<T extends { readonly checkId: string }>(
-  items: readonly T[],
-): Map<string, readonly T[]> {
+function byCheck<T extends { readonly checkId: string }>(items: readonly T[]): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const group = groups.get(item.checkId);

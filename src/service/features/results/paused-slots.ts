@@ -1,4 +1,5 @@
 import { type CompiledPauses, NEVER_PAUSED } from '../../../model/pause.ts';
+import type { Turn } from '../../../runtime/event-loop.ts';
 import type { Sql } from '../../store/port.ts';
 import { tagsOfChecks } from '../../store/result-subjects.ts';
 import type { MissedRange } from './missed-book.ts';
@@ -10,6 +11,7 @@ import { without } from './slot-ranges.ts';
  * what was changed meanwhile.
  *
  * @param pauses null where there are none
+ * @param turn called after each range
  */
 export async function withoutPaused(
   tx: Sql,
@@ -22,14 +24,21 @@ export async function withoutPaused(
     readonly ranges: readonly MissedRange[];
     readonly pauses: CompiledPauses | null;
   },
+  turn: Turn,
 ): Promise<readonly MissedRange[]> {
   if (pauses === null || ranges.length === 0) return ranges;
   const checkIds = [...new Set(ranges.map(({ checkId }) => checkId))];
   const tags = await tagsOfChecks(tx, { accountId, checkIds });
-  return ranges.flatMap((range) => {
+  const left: MissedRange[] = [];
+  for (const range of ranges) {
     const times = pauses.timesFor(tags.get(range.checkId) ?? []);
-    if (times === NEVER_PAUSED) return [range];
-    const left = without(range, (_, slotMs) => times.isPausedAt(slotMs));
-    return left.map((part) => ({ ...range, ...part }));
-  });
+    if (times === NEVER_PAUSED) left.push(range);
+    else {
+      for (const part of without(range, (_, slotMs) => times.isPausedAt(slotMs))) {
+        left.push({ ...range, ...part });
+      }
+    }
+    await turn();
+  }
+  return left;
 }

@@ -1,5 +1,6 @@
-import { errorGroupIdOf } from '../../../model/error-group.ts';
+import { checkErrorGroupId } from '../../../model/error-group.ts';
 import { sequenceIdOf } from '../../../model/ids.ts';
+import type { Turn } from '../../../runtime/event-loop.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
   insertResults,
@@ -9,6 +10,7 @@ import {
 } from '../../store/check-results.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../../store/check-statuses.ts';
 import type { Sql } from '../../store/port.ts';
+import { knownFactsOf, withErrorGroups } from '../error-groups/known-facts.ts';
 import type { FinalFollower, NewFinals } from './final-follower.ts';
 import { takeOutFinals } from './missed-book.ts';
 import { afterFinal } from './status-fold.ts';
@@ -17,25 +19,34 @@ import { afterFinal } from './status-fold.ts';
  * With the error group that a result is of. What an agent says of it does not count, and nearly all
  * results stay as they are.
  */
-export function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
-  const id = result.hasFailures ? errorGroupIdOf(accountId, result) : null;
-  if (id === null && result.errorGroupIds.length === 0) return result;
-  return { ...result, errorGroupIds: id === null ? [] : [id] };
+function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
+  const isFinal = result.resultType === 'FINAL';
+  const facts = isFinal && result.hasFailures ? knownFactsOf(result) : null;
+  if (facts === null && result.errorGroupIds.length === 0) return result;
+  const { checkId } = result;
+  const ids = facts === null ? [] : [checkErrorGroupId(accountId, checkId, facts.errorHash)];
+  return withErrorGroups(result, ids);
 }
 
 /**
  * Stores results of checks that `lockSubjects` holds. A run has one FINAL, the first that came. What
  * is stored already, or not needed any more, changes nothing.
  *
+ * @param turn called after each
  * @returns the FINALs that were not stored before
  */
 export async function storeResults(
   tx: Sql,
   accountId: string,
   received: readonly ReceivedResult[],
+  turn: Turn,
 ): Promise<readonly ReceivedResult[]> {
   if (received.length === 0) return [];
-  const results = received.map((result) => withErrorGroup(accountId, result));
+  const results: ReceivedResult[] = [];
+  for (const result of received) {
+    results.push(withErrorGroup(accountId, result));
+    await turn();
+  }
   const inserted = await insertResults(tx, { accountId, results });
   const finals = results.filter(({ resultType }) => resultType === 'FINAL');
   if (inserted.length === results.length) return finals;
@@ -65,17 +76,19 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
 }
 
 /** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
-export const settleFinals: FinalFollower = async (tx, batch) => {
-  const { accountId, location, finals } = batch;
-  await moveStatuses(tx, batch);
-  await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) });
-  // A retry that another location handed over fills a slot of that location.
-  const handedOver = finals
-    .filter(({ attempts }) => attempts > 0)
-    .map(runSlotOf)
-    .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
-  await takeOutFinals(tx, { accountId, location: null, finals: handedOver });
-};
+export function settleFinals(turn: Turn): FinalFollower {
+  return async (tx, batch) => {
+    const { accountId, location, finals } = batch;
+    await moveStatuses(tx, batch);
+    await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) }, turn);
+    // A retry that another location handed over fills a slot of that location.
+    const handedOver = finals
+      .filter(({ attempts }) => attempts > 0)
+      .map(runSlotOf)
+      .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
+    await takeOutFinals(tx, { accountId, location: null, finals: handedOver }, turn);
+  };
+}
 
 function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot {
   return { checkId, sequenceId, slotMs: checkRunId };

@@ -1,23 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { z } from 'zod';
+import type { z } from 'zod';
+import type { Turn } from '../../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from '../../../wire/v1/check-result.ts';
+import { readRecord } from '../../../wire/v1/read-record.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
 import { problemsOf } from '../../http/problems.ts';
 
 /** Those after them are not looked at: the first ones are what a caller mends first. */
 const MAX_BAD_RESULTS = 20;
-/** Good results are quick to read; after so many of them the event loop goes on, too. */
-const RESULTS_A_TURN = 100;
 
 const TIMES = ['startedAt', 'stoppedAt', 'created_at'] as const;
 
 /**
- * Reads results as `vedette run --output json` prints them. It lets the event loop turn now and
- * then, and after each bad one, which may be made to take long.
+ * Reads results as `vedette run --output json` prints them.
  *
+ * @param turn called after each, which takes some milliseconds where it is made for that
  * @throws ServiceError 400 where one of them is not of that form: then none is taken
  */
-export async function readResults(records: readonly unknown[]): Promise<readonly ReceivedResult[]> {
+export async function readResults(
+  records: readonly unknown[],
+  turn: Turn,
+): Promise<readonly ReceivedResult[]> {
   const results: ReceivedResult[] = [];
   const problems: RequestProblem[] = [];
   let bad = 0;
@@ -26,7 +28,7 @@ export async function readResults(records: readonly unknown[]): Promise<readonly
     problems.push(...found);
     if (found.length > 0) bad += 1;
     if (bad === MAX_BAD_RESULTS) break;
-    if (found.length > 0 || index % RESULTS_A_TURN === RESULTS_A_TURN - 1) await nextTurn();
+    await turn();
   }
   if (problems.length > 0) throw invalid(problems);
   return results;
@@ -38,9 +40,9 @@ function problemsIn(
   index: number,
   results: ReceivedResult[],
 ): readonly RequestProblem[] {
-  const parsed = checkResultSchema.safeParse(record, { reportInput: true });
-  if (!parsed.success) return problemsAt(index, parsed.error.issues);
-  const result = parsed.data;
+  const read = readRecord(checkResultSchema, record, { reportInput: true });
+  if (read.kind === 'bad') return problemsAt(index, read.issues);
+  const result = read.value;
   // The schema lets years pass that the database has not.
   const wrong = TIMES.find((field) => !(Date.parse(result[field]) >= 0));
   if (wrong === undefined) {
@@ -53,5 +55,5 @@ function problemsIn(
 
 function problemsAt(index: number, issues: readonly z.core.$ZodIssue[]): readonly RequestProblem[] {
   const placed = issues.map((issue) => ({ ...issue, path: ['results', index, ...issue.path] }));
-  return problemsOf(new z.ZodError(placed), 'body');
+  return problemsOf({ issues: placed }, 'body');
 }

@@ -1,4 +1,4 @@
-import { errorFactsOf, testSessionErrorGroupId } from '../../../model/error-group.ts';
+import { testSessionErrorGroupId } from '../../../model/error-group.ts';
 import type { Scrubber } from '../../../model/scrub/scrubber.ts';
 import { MASK } from '../../../model/sensitive-headers.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type TestSessionFacts,
 } from '../../../model/test-session.ts';
 import type { Clock } from '../../../runtime/clock.ts';
+import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import { conflict, invalid, notFound } from '../../errors.ts';
@@ -25,6 +26,7 @@ import {
   type StoredSession,
 } from '../../store/test-sessions.ts';
 import type { ErrorGroups } from '../error-groups/error-groups.ts';
+import { knownFactsOf, withErrorGroups } from '../error-groups/known-facts.ts';
 import { sightingsOf } from '../error-groups/sightings.ts';
 import { textsNotKept } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
@@ -119,7 +121,9 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     async add(accountId, { id: chosenId, facts: given, results: records, missed }) {
       const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
-      const received = await scrubbing.results(store, accountId, await readResults(records));
+      const turn = turnsFromNow(clock);
+      const read = await readResults(records, turn);
+      const received = await scrubbing.results(store, accountId, read);
       const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
       const id = chosenId ?? ids();
       return store.transaction(async (tx) => {
@@ -128,7 +132,11 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
         const before = await lockSession(tx, { accountId, id });
         if (before === null) throw notFound('test session');
         const { projectId, environment } = before.facts;
-        const results = received.map((result) => inProject(result, accountId, projectId));
+        const results: ReceivedResult[] = [];
+        for (const result of received) {
+          results.push(inProject(result, accountId, projectId));
+          await turn();
+        }
         const added = await insertSessionResults(tx, { accountId, id, results });
         const own = firstOfEach(results).filter((result) => added.has(result.id));
         const totals = totalsWith(before, own, missed);
@@ -208,10 +216,10 @@ function inProject(
   accountId: string,
   projectId: string | null,
 ): ReceivedResult {
-  const facts = result.resultType === 'FINAL' ? errorFactsOf(result) : null;
+  const facts = result.resultType === 'FINAL' ? knownFactsOf(result) : null;
   const groups =
     facts === null ? [] : [testSessionErrorGroupId(accountId, projectId, facts.errorHash)];
-  return { ...result, errorGroupIds: groups };
+  return withErrorGroups(result, groups);
 }
 
 /** One request may have two under the same id, of which the first is stored. */

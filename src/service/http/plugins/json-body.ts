@@ -1,13 +1,15 @@
 import { TextDecoder } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { ServiceError, unsupportedMedia } from '../../errors.ts';
 import { jsonShape } from '../json-shape.ts';
+import { parseJsonInSlices } from '../sliced-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The type that bodies have here, where it is not JSON and the route has a parser of its own. */
     bodyType?: string;
-    /** Results in numbers: only the bytes of a JSON body are bounded, not its values. */
+    /** Results in numbers: the values of a JSON body are not bounded, only its bytes and each object's keys. */
     manyValues?: true;
   }
 }
@@ -16,11 +18,13 @@ declare module 'fastify' {
 export const MAX_JSON_DEPTH = 64;
 /** The largest bodies, status pages of 1000 services, have a quarter of it. */
 export const MAX_JSON_VALUES = 20_000;
+/** Some milliseconds, with all that they may be. */
+const NODES_A_TURN = 8_000;
 
 /**
  * Takes JSON bodies and no others. Refuses with 400 what is no JSON, no UTF-8, too deep or of too many values,
  * and a key by which an object's prototype could be changed (an agent may send one: it is left out). Refuses
- * with 415 every other type.
+ * with 415 every other type. A long body is read in slices, so that it holds up nobody else.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -33,7 +37,11 @@ export function addJsonBodies(app: FastifyInstance): void {
       if (bytes.length === 0) return undefined;
       const { manyValues = false } = request.routeOptions.config;
       const maxValues = manyValues ? Number.POSITIVE_INFINITY : MAX_JSON_VALUES;
-      const shape = jsonShape(bytes, { maxDepth: MAX_JSON_DEPTH, maxValues });
+      const shape = jsonShape(bytes, {
+        maxDepth: MAX_JSON_DEPTH,
+        maxValues,
+        maxKeys: MAX_JSON_VALUES,
+      });
       if (shape === 'too-deep') {
         throw malformed(`The body is nested deeper than ${MAX_JSON_DEPTH} levels`, {
           limit: MAX_JSON_DEPTH,
@@ -41,6 +49,11 @@ export function addJsonBodies(app: FastifyInstance): void {
       }
       if (shape === 'too-many') {
         throw malformed(`The body holds more than ${maxValues} values`, { limit: maxValues });
+      }
+      if (shape === 'too-many-keys') {
+        throw malformed(`An object in the body has more than ${MAX_JSON_VALUES} keys`, {
+          limit: MAX_JSON_VALUES,
+        });
       }
       return parseJson(decodeText(utf8, bytes), request.agent === null ? refuseKey : dropKey);
     },
@@ -63,14 +76,16 @@ function decodeText(utf8: TextDecoder, bytes: Buffer): string {
   }
 }
 
-function parseJson(text: string, onForeignKey: OnForeignKey): unknown {
+async function parseJson(text: string, onForeignKey: OnForeignKey): Promise<unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = await parseJsonInSlices(text, yieldToEventLoop);
   } catch (error) {
     throw malformed('The body is not valid JSON', {}, error);
   }
-  if (MAY_HOLD_POISON.test(text)) judgeKeys(value, onForeignKey);
+  if (MAY_HOLD_POISON.test(text)) {
+    for (const _ of judgeKeys(value, onForeignKey)) await yieldToEventLoop();
+  }
   return value;
 }
 
@@ -91,19 +106,47 @@ function dropKey(holder: object, key: string): void {
   Reflect.deleteProperty(holder, key);
 }
 
-/** An own `__proto__`, or `constructor.prototype`, turns into another prototype when it is copied. */
-function judgeKeys(value: unknown, onForeignKey: OnForeignKey): void {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, inner] of Object.entries(value)) {
-    const isPoison =
-      key === '__proto__' ||
-      (key === 'constructor' &&
-        typeof inner === 'object' &&
-        inner !== null &&
-        Object.hasOwn(inner, 'prototype'));
-    if (isPoison) onForeignKey(value, key);
-    judgeKeys(inner, onForeignKey);
+/**
+ * An own `__proto__`, or `constructor.prototype`, turns into another prototype when it is copied. Yields
+ * now and then, for others to go on.
+ */
+function* judgeKeys(whole: unknown, onForeignKey: OnForeignKey): Generator<void> {
+  const open = [membersOf(whole)];
+  let nodes = 0;
+  for (let members = open.at(-1); members !== undefined; members = open.at(-1)) {
+    const { done, value: member } = members.next();
+    nodes += 1;
+    if (nodes % NODES_A_TURN === 0) yield;
+    if (done === true) {
+      open.pop();
+      continue;
+    }
+    const { holder, key, inner } = member;
+    if (key !== null && isForeign(key, inner)) onForeignKey(holder, key);
+    if (typeof inner === 'object' && inner !== null) open.push(membersOf(inner));
   }
+}
+
+interface Member {
+  readonly holder: object;
+  /** null in a list. */
+  readonly key: string | null;
+  readonly inner: unknown;
+}
+
+function* membersOf(holder: unknown): Generator<Member> {
+  if (typeof holder !== 'object' || holder === null) return;
+  if (Array.isArray(holder)) {
+    for (const inner of holder) yield { holder, key: null, inner };
+    return;
+  }
+  for (const [key, inner] of Object.entries(holder)) yield { holder, key, inner };
+}
+
+function isForeign(key: string, inner: unknown): boolean {
+  if (key === '__proto__') return true;
+  if (key !== 'constructor' || typeof inner !== 'object' || inner === null) return false;
+  return Object.hasOwn(inner, 'prototype');
 }
 
 function malformed(

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
-import { safeParse, type z } from 'zod';
+import type { z } from 'zod';
 import { invalid } from '../../errors.ts';
-import { problemsOf, type RequestPart } from '../problems.ts';
+import { judge, type RequestPart } from '../problems.ts';
 
 /**
  * Requests are judged and responses are shaped by the zod schemas of their route. A response that
@@ -10,9 +10,8 @@ import { problemsOf, type RequestPart } from '../problems.ts';
  */
 export function addSchemas(app: FastifyInstance): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
-    const parsed = safeParse(schema, data, { reportInput: true });
-    if (parsed.success) return { value: parsed.data };
-    return { error: invalid(problemsOf(parsed.error, partOf(httpPart))) };
+    const judged = judge(schema, data, partOf(httpPart));
+    return judged.ok ? { value: judged.value } : { error: invalid(judged.problems) };
   });
   app.setSerializerCompiler(serializerCompiler);
 }

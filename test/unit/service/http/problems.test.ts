@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MAX_FOUND_PROBLEMS } from '../../../../src/service/errors.ts';
 import { parseBody, textsNotKept } from '../../../../src/service/features/input-problems.ts';
-import { problemsOf } from '../../../../src/service/http/problems.ts';
+import { judge, problemsOf } from '../../../../src/service/http/problems.ts';
 
 const CHANNEL = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('EMAIL'), address: z.email() }),
@@ -36,6 +36,28 @@ describe('a problem of a request', () => {
   });
 });
 
+describe('a judgement', () => {
+  const schema = z.strictObject({
+    name: z.string().min(2).trim(),
+    channels: z.array(CHANNEL).default([]),
+  });
+
+  it.each([
+    { name: ' ab ' },
+    { name: 'a', channels: [{ type: 'SMS', id: '7' }, { type: 'HOOK' }], more: 1 },
+    { channels: {} },
+    null,
+    7,
+  ])('of %j is that of the library, with its problems', (value) => {
+    const parsed = schema.safeParse(value, { reportInput: true });
+    expect(judge(schema, value, 'body')).toEqual(
+      parsed.success
+        ? { ok: true, value: parsed.data }
+        : { ok: false, problems: problemsOf(parsed.error, 'body') },
+    );
+  });
+});
+
 describe('problems without end', () => {
   const manyKeys = Object.fromEntries(
     Array.from({ length: 3 * MAX_FOUND_PROBLEMS }, (_, n) => [`k${n}`, '\0']),
@@ -54,6 +76,21 @@ describe('problems without end', () => {
     const body = Object.fromEntries(Object.keys(manyKeys).map((key) => [key, { a: 1, b: 2 }]));
     const parsed = parseBody(schema, body);
     expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
+  });
+
+  it('are put into words up to a bound, however many the schema finds', () => {
+    let worded = 0;
+    const error = (): string => {
+      worded += 1;
+      return 'is wrong';
+    };
+    const schema = z.array(z.string({ error }));
+    const parsed = parseBody(
+      schema,
+      Array.from({ length: 10 * MAX_FOUND_PROBLEMS }, (_, n) => n),
+    );
+    expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
+    expect(worded).toBe(MAX_FOUND_PROBLEMS);
   });
 
   it('of texts say where each of the first is', () => {

@@ -6,6 +6,8 @@ import {
   type MissedReason,
   type MissedSlots,
 } from '../../../../src/model/result.ts';
+import { MAX_RECORD_VALUES } from '../../../../src/wire/v1/limits.ts';
+import { responseHeaders } from '../../../../src/wire/v1/result-parts.ts';
 import {
   missedRecordOf,
   missedRecordSchema,
@@ -91,13 +93,59 @@ describe('a batch', () => {
   });
 });
 
-describe('a record with a list of any length', () => {
-  it('is refused for the length, and not for each of its items', async () => {
-    const jobLog = Array.from({ length: 500_000 }, () => 1);
-    const batch = await read({ results: [{ apiCheckResult: { jobLog } }] });
-    const [rejection] = batch.rejected;
-    const more = Number(/\(and (\d+) more\)$/.exec(rejection?.message ?? '')?.[1]);
-    expect(more).toBeLessThan(100);
+describe('a record of many values', () => {
+  const [good] = fc.sample(RESULT, { numRuns: 1, seed: 1 });
+
+  it('is refused for the length of a list, and not for each of its items', async () => {
+    const jobLog = Array.from({ length: 30_000 }, () => 1);
+    const batch = await read({ results: [{ ...good, apiCheckResult: { jobLog } }] });
+    expect(batch.rejected).toMatchObject([{ message: expect.not.stringContaining('more)') }]);
+  });
+
+  it('is refused for their number before anything of it is judged', async () => {
+    const values = Array.from({ length: MAX_RECORD_VALUES }, () => 1);
+    const batch = await read({ results: [{ ...good, a: values }, { a: [[values.slice(3)]] }] });
+    expect(batch.rejected).toMatchObject([
+      { message: `must have at most ${MAX_RECORD_VALUES} values` },
+      { message: expect.stringContaining('resultType') },
+    ]);
+  });
+
+  it('is told by its first problem alone, and one of few values by their number', async () => {
+    const headers = (length: number) =>
+      Object.fromEntries(Array.from({ length }, (_, n) => [`h${n}`, n === 0 ? 'text' : [n]]));
+    const answers = Array.from({ length: 6_000 }, () => ({}));
+    const batch = await read({
+      results: [
+        { ...good, dnsCheckResult: { response: { answer: { Answer: answers } } } },
+        { ...good, apiCheckResult: { response: { headers: headers(16_000) } } },
+        { a: 1 },
+      ],
+    });
+    const messages = batch.rejected.map(({ message }) => message);
+    expect(messages[0]).not.toContain('more)');
+    expect(messages[1]).not.toContain('more)');
+    expect(messages[2]).toMatch(/\(and \d+ more\)$/);
+  });
+
+  it('has one problem for all values of headers that are neither text nor lists of it', () => {
+    const record = Object.fromEntries(Array.from({ length: 16_000 }, (_, n) => [`h${n}`, [n]]));
+    expect(responseHeaders.safeParse({ a: 'text', ...record }).error?.issues).toMatchObject([
+      { path: ['h0'], message: 'must be text or a list of texts' },
+    ]);
+  });
+});
+
+describe('the reading of a batch', () => {
+  it('lets others go on after each of its records, good or bad', async () => {
+    const [good] = fc.sample(RESULT, { numRuns: 1, seed: 1 });
+    let turns = 0;
+    const message = { ...FROM, results: [good, 1, {}, good], missed: [{}, 2] };
+    const batch = await readBatch(message, async () => {
+      turns += 1;
+    });
+    expect(turns).toBe(6);
+    expect(batch.rejected).toHaveLength(4);
   });
 });
 
