@@ -80,6 +80,7 @@ it('sends JSON with the key, the protocol and its own name, and reads the answer
   expect(await client.post('/x', { a: 'ä' }, options)).toEqual({
     ok: true,
     value: { hello: 'agent' },
+    bytes: 26,
   });
   expect(Date.now() - (client.lastContactMs ?? 0)).toBeLessThan(60_000);
   const [seen] = service.seen;
@@ -103,7 +104,7 @@ it('packs what it is told to pack, sends JSON text as it is, and unpacks answers
   });
   const text = Buffer.from('{"a": 1}');
   const answer = await client.post('/x', await packJson(text), { ...options, packed: true });
-  expect(answer).toEqual({ ok: true, value: { hello: 'packed' } });
+  expect(answer).toEqual({ ok: true, value: { hello: 'packed' }, bytes: 18 });
   await client.post('/x', text, options);
   const [packed, plain] = service.seen;
   expect(packed?.headers['content-encoding']).toBe('gzip');
