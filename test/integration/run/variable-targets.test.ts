@@ -3,6 +3,7 @@ import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
 import type { RunnerParts } from '../../../src/agent/run/runner.ts';
 import type { SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { Check } from '../../../src/model/check.ts';
+import type { ClientCertificate } from '../../../src/model/client-certificate.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { type CheckFields, checkOf } from '../../support/checks.ts';
@@ -24,6 +25,7 @@ const api = (request: object, fields: CheckFields = {}): Check =>
 interface Setting {
   readonly value?: string;
   readonly proxyUrl?: string;
+  readonly clientCertificates?: readonly ClientCertificate[];
   /** Gets the names that are looked up. */
   readonly looked?: string[];
 }
@@ -32,7 +34,7 @@ interface Setting {
 async function run(
   check: Check,
   targets: readonly string[],
-  { value = SECRET, proxyUrl, looked = [] }: Setting = {},
+  { value = SECRET, proxyUrl, clientCertificates = [], looked = [] }: Setting = {},
 ): Promise<CheckResult> {
   const secrets: SecretsVault = await operatorVault({ TOKEN: value }, targets);
   const resolver: RunnerParts['resolver'] = {
@@ -43,7 +45,7 @@ async function run(
   };
   const harness = runHarness({ clock: systemClock, parts: { secrets, resolver } });
   const http = httpRunner<'API'>({
-    clientCertificates: () => [],
+    clientCertificates: () => clientCertificates,
     proxyUrl: () => proxyUrl ?? null,
   });
   const parts: Partial<RunnerParts> = {
@@ -281,6 +283,22 @@ describe("a location's proxy and a bound variable", () => {
     expect(proxy.requests).toEqual([]);
     expect(await codeWith(false)).not.toBe('VARIABLE_DENIED');
     expect(proxy.requests).toMatchObject([{ method: 'CONNECT', target: 'shop.test:1' }]);
+  });
+
+  it('gets none for a host whose certificate an authority of the service may have issued', async () => {
+    const proxy = await httpProxy();
+    const codeWith = async (host: string, authority: string | null) => {
+      const check = api({ url: 'https://shop.test:1/', headers: [header] });
+      const pair = { cert: 'PEM', key: 'PEM', passphrase: null };
+      const clientCertificates = [{ ...pair, host, ca: authority }];
+      const setting = { proxyUrl: proxy.url(), clientCertificates };
+      return errorOf(await run(check, ['TOKEN@shop.test'], setting)).code;
+    };
+    // Who has the authority's key and the proxy could read what goes through it.
+    expect(await codeWith('shop.test', 'PEM')).toBe('VARIABLE_DENIED');
+    expect(await codeWith('*.test', 'PEM')).toBe('VARIABLE_DENIED');
+    expect(await codeWith('shop.test', null)).not.toBe('VARIABLE_DENIED');
+    expect(await codeWith('other.test', 'PEM')).not.toBe('VARIABLE_DENIED');
   });
 });
 
