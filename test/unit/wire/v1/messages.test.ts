@@ -279,7 +279,7 @@ describe('an artifact', () => {
     '/agent/v1/.%2e?x',
     '/agent/v1/x/..',
     'https://',
-  ])('has no part that goes to %j (trust model SN8)', (url) => {
+  ])('has no part that goes to %j (trust model SN11)', (url) => {
     const upload = { ...UPLOAD, parts: [{ ...PART, url }] };
     expect(artifactUploadSchema.safeParse(upload).success).toBe(false);
   });
