@@ -4,7 +4,7 @@ import type { SpoolOptions } from '../../src/agent/spool/open-spool.ts';
 import type { SpoolKind } from '../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
 import {
-  type Answer,
+  type PostAnswer,
   type PostOptions,
   ServiceClient,
 } from '../../src/agent/upload/service-client.ts';
@@ -134,7 +134,7 @@ class WatchedClient extends ServiceClient {
     return this.#asking > 0;
   }
 
-  override post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<Answer<T>> {
+  override post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
     return this.#during(super.post(path, body, options));
   }
 

@@ -11,8 +11,8 @@ import {
   pollResponseSchema,
 } from '../../wire/v1/poll.ts';
 import { releaseResponseSchema } from '../../wire/v1/release.ts';
-import type { ServiceClient } from '../upload/service-client.ts';
-import type { Answer, ServiceFault } from '../upload/service-faults.ts';
+import type { PostAnswer, ServiceClient } from '../upload/service-client.ts';
+import type { ServiceFault } from '../upload/service-faults.ts';
 import type { AgentIdentity } from './agent-identity.ts';
 import type { AssignedChecks } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
@@ -24,16 +24,20 @@ import { ServiceClock } from './service-clock.ts';
 const RELEASE_TIMEOUT_MS = 5_000;
 /** Of one answer. All checks that an agent takes fit into far fewer. */
 const MAX_PAGES = 1_000;
+/** Of the JSON of all checks: 100,000 of the usual size have 80 MB. */
+const MAX_CHECKS_MIB = 256;
+const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
 /** Checks that cannot be read are logged one by one up to this many in an answer. */
 const MAX_REFUSALS_LOGGED = 20;
 
-const TOO_MANY_PAGES: ServiceFault = {
-  kind: 'failed',
-  status: null,
-  message: `the service's answer to a poll has more than ${MAX_PAGES} pages`,
-  retryAfterMs: null,
-  attributes: {},
-};
+const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
+const TOO_LONG = failed(
+  `the service's checks have more than ${MAX_CHECKS_MIB} MiB: give this location fewer or shorter ones`,
+);
+/** Checks that were replaced count, too: the whole set is counted anew. */
+const TOO_MANY_CHANGES = failed(
+  `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are asked for anew`,
+);
 
 export interface PollerOptions {
   readonly client: Pick<ServiceClient, 'post'>;
@@ -73,6 +77,11 @@ export class Poller {
   /** Marker of the page to ask for; null to begin. */
   #page: string | null = null;
   #pages = 0;
+  /** Of the JSON of the pages so far. */
+  #answerBytes = 0;
+  /** Of the JSON of the last whole set and all changes since; `#keptBytes` with the pages so far. */
+  #checksBytes = 0;
+  #keptBytes = 0;
   /** What the pages so far named. */
   #runs: OneOffMessage[] = [];
   /** For the next poll; those of assignments are kept with the set. */
@@ -143,7 +152,7 @@ export class Poller {
       const sentMs = clock.monotonicMs();
       const answer = await this.#poll(signal);
       if (signal.aborted) return;
-      const fault = answer.ok ? await this.#take(answer.value, listener, signal) : answer.fault;
+      const fault = answer.ok ? await this.#take(answer, listener, signal) : answer.fault;
       if (fault?.kind === 'stopped') return;
       if (fault !== null) {
         await sleep(clock, this.#react(fault, listener), signal);
@@ -155,7 +164,7 @@ export class Poller {
     }
   }
 
-  async #poll(signal: AbortSignal): Promise<Answer<PollResponse>> {
+  async #poll(signal: AbortSignal): Promise<PostAnswer<PollResponse>> {
     const { client, clock } = this.#options;
     const request = this.#request();
     const sentMs = clock.monotonicMs();
@@ -165,7 +174,6 @@ export class Poller {
       signal,
     });
     if (answer.ok) {
-      this.#faults.over();
       this.oneOffs.told(request.done);
       this.#refusedRuns = [];
       this.#serviceClock.heard(answer.value.serverTime, clock.monotonicMs() - sentMs);
@@ -193,7 +201,7 @@ export class Poller {
 
   /** Takes one page; with the last of them all is told. */
   async #take(
-    page: PollResponse,
+    { value: page, bytes }: { readonly value: PollResponse; readonly bytes: number },
     listener: CheckListener,
     signal: AbortSignal,
   ): Promise<ServiceFault | null> {
@@ -204,6 +212,8 @@ export class Poller {
       log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
     }
     this.#epoch = page.epoch;
+    const tooLong = this.#count(page, bytes);
+    if (tooLong !== null) return tooLong;
     const notes = await assigned.read(page, this.#page === null);
     this.#logRefused(notes.refused);
     if (notes.ignored.length > 0) {
@@ -215,9 +225,13 @@ export class Poller {
     this.#pages += 1;
     if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
 
+    // Not before: an answer without end is a fault that is waited out longer and longer.
+    this.#faults.over();
     const runs = this.oneOffs.take(this.#runs);
     this.#runs = [];
     this.#pages = 0;
+    this.#answerBytes = 0;
+    this.#checksBytes = this.#keptBytes;
     this.#revision = page.revision;
     if (assigned.finish(page.location)) {
       store.changed();
@@ -228,6 +242,17 @@ export class Poller {
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
     if (assigned.hasNewChecks) await this.#keepNewChecks(signal);
     return null;
+  }
+
+  /** Whether the checks would be more than an agent keeps in memory. */
+  #count({ full, upsert }: PollResponse, bytes: number): ServiceFault | null {
+    if (this.#page === null) this.#keptBytes = full ? 0 : this.#checksBytes;
+    this.#answerBytes += bytes;
+    if (this.#answerBytes > MAX_CHECKS_BYTES) return TOO_LONG;
+    if (upsert.length > 0) this.#keptBytes += bytes;
+    if (this.#keptBytes <= MAX_CHECKS_BYTES) return null;
+    this.#revision = 0;
+    return TOO_MANY_CHANGES;
   }
 
   /**
@@ -264,6 +289,7 @@ export class Poller {
     if (!POLL_REACTIONS[kind].keepsPage) {
       this.#page = null;
       this.#pages = 0;
+      this.#answerBytes = 0;
       this.#runs = [];
       assigned.discard();
     }
@@ -290,4 +316,8 @@ export class Poller {
     const rest = refused.length - MAX_REFUSALS_LOGGED;
     if (rest > 0) log.error({ checks: rest }, 'and further checks that cannot be run here');
   }
+}
+
+function failed(message: string): ServiceFault {
+  return { kind: 'failed', status: null, message, retryAfterMs: null, attributes: {} };
 }

@@ -50,6 +50,11 @@ export interface PostOptions<T> extends RequestOptions {
   readonly packed?: boolean;
 }
 
+/** With the bytes of the body that was read, unpacked. */
+export type PostAnswer<T> =
+  | { readonly ok: true; readonly value: T; readonly bytes: number }
+  | Extract<Answer<T>, { readonly ok: false }>;
+
 export type PutAnswer =
   | Answer<void>
   | { readonly ok: false; readonly fault: null; readonly denied: PartDenial };
@@ -114,7 +119,7 @@ export class ServiceClient {
    * @param path as PATHS has them
    * @param body what is to be sent, or a Buffer of JSON text, packed or not
    */
-  async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<Answer<T>> {
+  async post<T>(path: string, body: unknown, options: PostOptions<T>): Promise<PostAnswer<T>> {
     const json = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
     const packed = options.packed === true;
     const request: Request = {
@@ -255,8 +260,8 @@ export class ServiceClient {
     return { ok: false, fault: faultOfStatus(peer, described, this.#options.clock.wallMs()) };
   }
 
-  #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): Answer<T> {
-    const fault = (problem: string): Answer<T> => ({
+  #read<T>(peer: Peer, { status, bytes }: Received, schema: z.ZodType<T>): PostAnswer<T> {
+    const fault = (problem: string): PostAnswer<T> => ({
       ok: false,
       fault: unreadable(peer, status, problem),
     });
@@ -265,7 +270,7 @@ export class ServiceClient {
     const parsed = schema.safeParse(json);
     if (!parsed.success) return fault(problemOf(parsed.error));
     this.#contact();
-    return { ok: true, value: parsed.data };
+    return { ok: true, value: parsed.data, bytes: bytes.length };
   }
 
   #contact(): void {

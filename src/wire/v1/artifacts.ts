@@ -33,9 +33,14 @@ export function isOverArtifactLimit({ bytes }: Pick<ArtifactBegin, 'bytes'>): bo
 const partUrl = z
   .string()
   .max(8192)
-  .refine((url) => /^\/agent\/v1\/[^\s\\]+$/.test(url) || isWebAddress(url), {
+  .refine((url) => isOwnPath(url) || isWebAddress(url), {
     message: 'must be a path under /agent/v1/ or an http(s) address',
   });
+
+/** With dot segments (RFC 3986 5.2.4) it would be another path of the origin, which may be another service's. */
+function isOwnPath(url: string): boolean {
+  return /^\/agent\/v1\/[^\s\\]+$/.test(url) && !/\/(\.|%2e){1,2}(?=[/?#]|$)/i.test(url);
+}
 
 function isWebAddress(url: string): boolean {
   return /^https?:\/\/[^/?#\s]/i.test(url) && URL.canParse(url);

@@ -72,7 +72,7 @@ async function inside(port: number) {
 }
 
 describe('a name that is bound to another address between two look-ups', () => {
-  it('cannot lead a request elsewhere: the address that was tested is the one that is used', async () => {
+  it('cannot lead a request elsewhere: the address that was tested is the one that is used (trust model SN2)', async () => {
     const target = await rawServer(answering(response('200 OK', 'open')), OPEN);
     const denied = await inside(target.port);
     const { context, asked } = await rebinding(OPEN);
@@ -84,7 +84,7 @@ describe('a name that is bound to another address between two look-ups', () => {
     expect(denied.accepted).toBe(0);
   });
 
-  it('cannot lead a redirect to itself elsewhere', async () => {
+  it('cannot lead a redirect to itself elsewhere (trust model SN2)', async () => {
     const target = await rawServer(
       (peer) =>
         answering(response('302 Found', '', `Location: http://${NAME}:${target.port}/2`))(peer),
@@ -97,7 +97,7 @@ describe('a name that is bound to another address between two look-ups', () => {
     expect([asked(), target.requests.length, denied.accepted]).toEqual([2, 1, 0]);
   });
 
-  it('cannot lead a TCP check elsewhere, nor by a second address beside a free one', async () => {
+  it('cannot lead a TCP check elsewhere, nor by a second address beside a free one (trust model SN2)', async () => {
     const target = await listenTcp(() => {}, OPEN);
     onTestFinished(() => target.close());
     const denied = await inside(target.port);
@@ -109,7 +109,7 @@ describe('a name that is bound to another address between two look-ups', () => {
     expect([target.accepted, denied.accepted]).toEqual([1, 0]);
   });
 
-  it('cannot lead a DNS check to another name server, over UDP or TCP', async () => {
+  it('cannot lead a DNS check to another name server, over UDP or TCP (trust model SN2)', async () => {
     const servers = await startDnsResponder({
       address: OPEN,
       udp: (asked, channel) => channel.send(answerTo(asked, { flags: 0x200 })),
@@ -138,7 +138,7 @@ describe('a name that is bound to another address between two look-ups', () => {
     expect(denied.asked).toEqual([]);
   });
 
-  it('cannot lead an ICMP check elsewhere', async () => {
+  it('cannot lead an ICMP check elsewhere (trust model SN2)', async () => {
     const icmp = createIcmpProbe({ clock: systemClock });
     onTestFinished(() => icmp.close());
     const { context } = await rebinding(OPEN);
@@ -171,7 +171,7 @@ describe('the spellings of an address that is denied', () => {
     'http://[::]:PORT/',
     'http://localhost:PORT/',
     'http://a.LocalHost.:PORT/',
-  ])('%s', async (template) => {
+  ])('%s (trust model SN1)', async (template) => {
     const denied = await listenTcp(() => {}, DENIED);
     onTestFinished(() => denied.close());
     const { context } = await rebinding(DENIED);

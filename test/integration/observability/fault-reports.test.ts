@@ -478,7 +478,7 @@ describe('what ends the process', () => {
 });
 
 describe('EXTERNAL_OBSERVABILITY=off', () => {
-  it('sends nothing, writes nothing, and removes what was left', async () => {
+  it('sends nothing, writes nothing, and removes what was left (trust model SN15)', async () => {
     const { service, start, file, folder } = await reportsRig();
     start().reports.keep(new TypeError('no'));
     expect(existsSync(file)).toBe(true);

@@ -276,7 +276,7 @@ describe('the name server of the request', () => {
     });
   });
 
-  it('is not asked where TARGET_DENY shuts it out', async () => {
+  it('is not asked where TARGET_DENY shuts it out (trust model SN3)', async () => {
     const { port, asked } = await serve(servingZone(ZONE));
     const guard = denyNetworks([{ text: '127.0.0.0/8', address: '127.0.0.0', prefixBits: 8 }]);
     for (const nameServer of ['ns.test', '127.0.0.1', '0.0.0.0']) {

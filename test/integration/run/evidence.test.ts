@@ -233,7 +233,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
   };
 
   it.each(['http', 'host', 'tcp'] as const)(
-    'is not made of an unencrypted one: %s',
+    'is not made of an unencrypted one: %s (trust model SN14)',
     async (kind) => {
       const rig = rigOf(stubTracer('at once'), {
         secrets: await secrets(),
@@ -253,7 +253,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
     expect(capturesOf(rig)).toBe(1);
   });
 
-  it('is made of all with EVIDENCE=with-secrets', async () => {
+  it('is made of all with EVIDENCE=with-secrets (trust model SC4)', async () => {
     const parts = { secrets: await secrets(), resolver: loopbackResolver };
     const rig = rigOf(stubTracer('at once'), parts, 100, true);
     for (const check of Object.values(await failing())) await rig.run(check);

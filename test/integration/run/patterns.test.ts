@@ -9,7 +9,7 @@ import { listenTcp } from '../../support/tcp-servers.ts';
 
 const WORKER = join(import.meta.dirname, '../../../dist/agent/assertions/pattern-worker.js');
 
-it('a catastrophic pattern fails its own assertion and makes no other check late', async () => {
+it('a catastrophic pattern fails its own assertion and makes no other check late (trust model SN20)', async () => {
   const evaluator = createEvaluator({ clock: systemClock, workerUrl: pathToFileURL(WORKER) });
   onTestFinished(() => evaluator.close());
   const harness = runHarness({ clock: systemClock, parts: { evaluator } });

@@ -101,7 +101,7 @@ it('a part that a pattern captures of what a TCP service sends is masked', async
   expect(told).toContain('********');
 });
 
-it('what is shorter than eight characters, or no part of a secret, stays as it is', async () => {
+it('what is shorter than eight characters, or no part of a secret, stays as it is (trust model SC3)', async () => {
   const told = await toldOf((port) =>
     checkOf('API', {
       ...ONCE,
@@ -112,4 +112,14 @@ it('what is shorter than eight characters, or no part of a secret, stays as it i
     }),
   );
   expect(told).toContain('"actual":"fine"');
+  const short = await toldOf((port) =>
+    checkOf('API', {
+      ...ONCE,
+      request: {
+        url: `http://127.0.0.1:${port}/`,
+        assertions: [{ source: 'TEXT_BODY', property: '', regex: 'plain":"..(.{7})', ...fails }],
+      },
+    }),
+  );
+  expect(short).toContain(`"actual":"${SECRET.slice(2, 9)}"`);
 });

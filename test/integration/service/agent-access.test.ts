@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { hashOfKey } from '../../../src/service/auth/authenticator.ts';
 import { agentOf, callerOf } from '../../../src/service/http/app.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
 import { ACCOUNT, KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
 import { thingRoutes } from '../../support/service-routes.ts';
 
@@ -86,13 +87,25 @@ describe('a route for agents', () => {
     expect([reply.status, reply.json.message]).toEqual([401, 'Bad Token']);
   });
 
-  it('has keys that open nothing else', async () => {
+  it('has keys that open nothing else (trust model AN20)', async () => {
     const { ask } = await start();
     const reply = await ask('/v1/things', { key: LOCATION_KEY });
     expect([reply.status, reply.json.message]).toEqual([401, 'Bad Token']);
   });
 
-  it('is closed to a key of another account than x-service-account', async () => {
+  it('is closed to a revoked key five seconds after it was last looked up (trust model AN20)', async () => {
+    const clock = new FakeClock();
+    let agent: typeof AGENT | null = AGENT;
+    const locationKeys = { authenticate: async () => agent };
+    const { ask } = await start({ clock, locationKeys });
+    expect((await ask('/agent/v1/echo', AS_AGENT)).status).toBe(200);
+    agent = null;
+    expect((await ask('/agent/v1/echo', AS_AGENT)).status).toBe(200);
+    clock.spend(5_001);
+    expect((await ask('/agent/v1/echo', AS_AGENT)).status).toBe(401);
+  });
+
+  it('is closed to a key of another account than x-service-account (trust model AN20)', async () => {
     const { ask } = await start();
     const headers = { 'x-agent-protocol': '1', 'x-service-account': 'another' };
     expect((await ask('/agent/v1/echo', { ...AS_AGENT, headers })).status).toBe(403);
@@ -307,7 +320,7 @@ describe('a gzip body', () => {
     expect([over.status, over.json.attributes]).toEqual([413, { limitBytes: LIMIT_BYTES }]);
   });
 
-  it('that is a bomb is 413 at once, and costs no memory', async () => {
+  it('that is a bomb is 413 at once, and costs no memory (trust model AN21)', async () => {
     const { ask } = await start();
     // 90 KB that unpack to 90 MB, as the service may be sent within its limit.
     const bomb = gzipSync(Buffer.alloc(90_000_000));

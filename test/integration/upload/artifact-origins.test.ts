@@ -29,7 +29,7 @@ async function withStore(headers: Readonly<Record<string, string>>, isAllowed: b
   return { ...rig, store, warnings };
 }
 
-it('sends no part to an origin that is not named, but through the service', async () => {
+it('sends no part to an origin that is not named, but through the service (trust model SN12)', async () => {
   const { store, service, outbox, put, run, empty, warnings, state } = await withStore({}, false);
   const { origin } = store.url;
   const bytes = randomBytes(2500);
@@ -74,7 +74,7 @@ it.each([
   'Transfer-Encoding',
   'Connection',
   'X-Forwarded-For',
-])('sends nothing to a named origin with the header %s', async (name) => {
+])('sends nothing to a named origin with the header %s (trust model SN12)', async (name) => {
   const headers = { 'x-amz-date': 'now', [name]: 'chosen' };
   const { store, service, outbox, run, empty, warnings } = await withStore(headers, true);
   const bytes = randomBytes(100);

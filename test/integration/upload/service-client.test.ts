@@ -80,6 +80,7 @@ it('sends JSON with the key, the protocol and its own name, and reads the answer
   expect(await client.post('/x', { a: 'ä' }, options)).toEqual({
     ok: true,
     value: { hello: 'agent' },
+    bytes: 26,
   });
   expect(Date.now() - (client.lastContactMs ?? 0)).toBeLessThan(60_000);
   const [seen] = service.seen;
@@ -103,7 +104,7 @@ it('packs what it is told to pack, sends JSON text as it is, and unpacks answers
   });
   const text = Buffer.from('{"a": 1}');
   const answer = await client.post('/x', await packJson(text), { ...options, packed: true });
-  expect(answer).toEqual({ ok: true, value: { hello: 'packed' } });
+  expect(answer).toEqual({ ok: true, value: { hello: 'packed' }, bytes: 18 });
   await client.post('/x', text, options);
   const [packed, plain] = service.seen;
   expect(packed?.headers['content-encoding']).toBe('gzip');
@@ -245,11 +246,14 @@ it.each<[string, Script, Partial<ServiceFault> & { kind: string }, RegExp]>([
     { kind: 'failed', status: 200 },
     /longer than 16777216 bytes/,
   ],
-])('an answer that %s is a fault of its kind', async (_what, script, fault, message) => {
-  const found = await faultOf(script);
-  expect(found).toMatchObject(fault);
-  expect(found.message).toMatch(message);
-});
+])(
+  'an answer that %s is a fault of its kind (trust model SC10, SN16, SN22)',
+  async (_what, script, fault, message) => {
+    const found = await faultOf(script);
+    expect(found).toMatchObject(fault);
+    expect(found.message).toMatch(message);
+  },
+);
 
 it('reads a Retry-After that is a date by its own clock', async () => {
   const { retryAfterMs } = await faultOf(failing(503, 'later', { 'retry-after': inOneMinute }));
@@ -347,7 +351,7 @@ it('is in contact with whoever answers as the service, and with no one else', as
 
 const part = { n: 1, url: '/agent/v1/artifacts/u/parts/1', method: 'PUT' as const, headers: {} };
 
-it('puts a part to the service with the key, and to a signed address without it', async () => {
+it('puts a part to the service with the key, and to a signed address without it (trust model SN11)', async () => {
   const [service, store] = [await UploadService.start(), await UploadService.start()];
   const client = clientOf(service.url, systemClock, [store.url.origin]);
   for (const each of [service, store]) {
@@ -382,7 +386,23 @@ it('puts a part to the service with the key, and to a signed address without it'
   expect(String(foreign?.body)).toBe('abcde');
 });
 
-it('follows no redirect of an object store', async () => {
+it('takes the key to no other address by a redirect of the service (trust model SN11)', async () => {
+  const [service, elsewhere] = [await UploadService.start(), await UploadService.start()];
+  const client = clientOf(service.url, systemClock, [elsewhere.url.origin]);
+  for (const status of [301, 302, 303, 307, 308]) {
+    service.always('/', async (request, response) => {
+      await read(request);
+      response.writeHead(status, { location: new URL(part.url, elsewhere.url).href }).end();
+    });
+    const fault = { kind: 'failed', message: expect.stringContaining('a redirect to') };
+    expect(await client.post('/x', {}, options)).toMatchObject({ ok: false, fault });
+    expect(await client.put(part, pieces('abc'), 3, options)).toMatchObject({ ok: false, fault });
+    service.restore();
+  }
+  expect(elsewhere.seen).toEqual([]);
+});
+
+it('follows no redirect of an object store (trust model SN11)', async () => {
   const [service, store, elsewhere] = [
     await UploadService.start(),
     await UploadService.start(),

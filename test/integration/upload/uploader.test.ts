@@ -52,7 +52,7 @@ function judging(judge: (sent: Sent) => { status: number; value: unknown } | nul
 const names = (count: number): string[] => Array.from({ length: count }, (_, n) => `s${n}`);
 
 describe('what goes well', () => {
-  it('brings all that waits to the service, in order, and then what comes', async () => {
+  it('brings all that waits to the service, in order, and then what comes (trust model SC11)', async () => {
     const { put, run, spool, service, empty, state, records } = await uploadRig();
     const first = await put(...names(50));
     void run();
@@ -366,7 +366,7 @@ describe('the reactions to faults', () => {
 });
 
 describe('what the service refuses for good', () => {
-  it('is dropped, counted and told once a minute; the rest is kept', async () => {
+  it('is dropped, counted and told once a minute; the rest is kept (trust model SC11)', async () => {
     const { spool, put, run, service, clock, empty, rejected, records, state } = await uploadRig();
     const kinds: readonly SpoolKind[] = ['result', 'attempt', 'missed'];
     for (const kind of kinds) spool.put(recordFor(`bad-${kind}`, { kind }));

@@ -53,7 +53,7 @@ export function accountVariablesSuite(kind: DatabaseKind): void {
       ...fields,
     });
 
-    it('are told with their values, and once', async () => {
+    it('are told with their values, and once (trust model AC12)', async () => {
       const { mine } = service();
       await mine.post(PATH, variable('B', { secret: true, value: HOSTILE }));
       await mine.post(PATH, variable('A', { locked: true }));

@@ -17,7 +17,7 @@ export function agentBoundsSuite(kind: DatabaseKind): void {
       for (const id of ids) await httpOf().agent(labOf().cellar, id).look();
     };
 
-    it('refuses every newcomer past it, counts and logs that, and keeps those that came before', async () => {
+    it('refuses every newcomer past it, counts and logs that, and keeps those that came before (trust model AN18)', async () => {
       const { cellar, logs } = labOf();
       const { app, agent, listed } = httpOf();
       await poll('agent-a', 'agent-b', 'agent-c');
@@ -104,7 +104,7 @@ export function agentBoundsSuite(kind: DatabaseKind): void {
       await expect(poll('agent-b')).rejects.toMatchObject(FULL);
     });
 
-    it('takes an agent that says it does any number of runs at once for one of the bound', async () => {
+    it('takes an agent that says it does any number of runs at once for one of the bound (trust model AN18)', async () => {
       const { addChecks, assigner, cellar } = labOf();
       const { agent, listed } = httpOf();
       await addChecks('check', 100);

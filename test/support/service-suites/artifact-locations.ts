@@ -24,7 +24,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
     };
     const NOTHING = { listed: [], status: 404, head: 404 };
 
-    it('are shown once the result is stored, and not before', async () => {
+    it('are shown once the result is stored, and not before (trust model AN12)', async () => {
       const { mine, app } = service();
       const [resultId, content] = ['result-3', newContent(1000)];
       await mine.upload(content, { resultId, name: NAME });
@@ -36,7 +36,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect(got.body.equals(content.bytes)).toBe(true);
     });
 
-    it('are not shown as another location’s, for none of the results that are to come', async () => {
+    it('are not shown as another location’s, for none of the results that are to come (trust model AN11)', async () => {
       const { mine } = service();
       const liar = await mine.neighbour('aachen');
       const ids = Array.from({ length: 10 }, (_, slot) => comingResult(mine, slot * 10_000));
@@ -48,24 +48,27 @@ export function artifactLocations(server: () => ArtifactServer): void {
       expect(shown).toEqual(ids.map(() => NOTHING));
     });
 
-    it.each(['before', 'after'])('keep no other from uploading the same %s', async (order) => {
-      const { mine, app } = service();
-      const liar = await mine.neighbour('aachen');
-      const resultId = comingResult(mine, 0);
-      const about = { resultId, name: NAME };
-      const content = newContent(1000);
-      if (order === 'before') await liar.upload(newContent(900), about);
-      await mine.upload(content, about);
-      if (order === 'after') await liar.upload(newContent(900), about);
-      await mine.storeResult(resultId);
-      const listed = [content.description.sha256];
-      expect(await shownAt(mine, resultId)).toEqual({ listed, status: 200, head: 200 });
-      const got = await download(app.port, urlOf(resultId), { key: mine.key });
-      expect(got.body.equals(content.bytes)).toBe(true);
-      // Sent again, it is the same one still.
-      expect((await mine.begin(newContent(30), about)).json.parts).toEqual([]);
-      expect(await shownAt(mine, resultId)).toMatchObject({ listed });
-    });
+    it.each(['before', 'after'])(
+      'keep no other from uploading the same %s (trust model AN11)',
+      async (order) => {
+        const { mine, app } = service();
+        const liar = await mine.neighbour('aachen');
+        const resultId = comingResult(mine, 0);
+        const about = { resultId, name: NAME };
+        const content = newContent(1000);
+        if (order === 'before') await liar.upload(newContent(900), about);
+        await mine.upload(content, about);
+        if (order === 'after') await liar.upload(newContent(900), about);
+        await mine.storeResult(resultId);
+        const listed = [content.description.sha256];
+        expect(await shownAt(mine, resultId)).toEqual({ listed, status: 200, head: 200 });
+        const got = await download(app.port, urlOf(resultId), { key: mine.key });
+        expect(got.body.equals(content.bytes)).toBe(true);
+        // Sent again, it is the same one still.
+        expect((await mine.begin(newContent(30), about)).json.parts).toEqual([]);
+        expect(await shownAt(mine, resultId)).toMatchObject({ listed });
+      },
+    );
 
     it('are refused where the result is stored as another location’s', async () => {
       const { mine } = service();
@@ -77,7 +80,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
       ]);
     });
 
-    it('are neither continued nor completed by another location', async () => {
+    it('are neither continued nor completed by another location (trust model AN11)', async () => {
       const { mine, app } = service();
       const liar = await mine.neighbour('aachen');
       const content = newContent(MIN_PART_BYTES + 1000);

@@ -23,7 +23,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       return { app, artifacts, begin };
     }
 
-    it('of a location ends with a refusal that is final for one artifact, and what is stored stays', async () => {
+    it('of a location ends with a refusal that is final for one artifact, and what is stored stays (trust model AN14)', async () => {
       const { mine, store } = service();
       await mine.upload(newContent(MIB), { name: 'stored' });
       const { app, artifacts, begin } = await limited({ account: 100 * MIB, location: ROOM });

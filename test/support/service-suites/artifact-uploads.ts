@@ -243,7 +243,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       expect((await mine.ask(url, { method: 'DELETE' })).status).toBe(405);
     });
 
-    it('are never shown in place, whatever an agent says they are', async () => {
+    it('are never shown in place, whatever an agent says they are (trust model AC14, AN13)', async () => {
       const { mine, app } = service();
       await mine.upload(newContent(100), {
         name: 'page.html',

@@ -24,7 +24,7 @@ export function clientCertificatesSuite(kind: DatabaseKind): void {
       return features.clientCertificates.forAgents(store, mine.accountId);
     };
 
-    it('are given back without their keys, which agents get', async () => {
+    it('are given back without their keys, which agents get (trust model AC12)', async () => {
       const { mine, theirs, store, clock } = service();
       const created = await mine.post(PATH, { host: '*.shop.example', ...own, ca });
       expect(created.status).toBe(201);

@@ -61,7 +61,7 @@ export function endedAgentsSuite(kind: DatabaseKind): void {
       ]);
     });
 
-    it('is told that it has no checks, and then refused, whichever process it is', async () => {
+    it('is told that it has no checks, and then refused, whichever process it is (trust model AN19)', async () => {
       await end();
       // An agent of the release before would run its checks on at an error.
       expect(await one.look()).toMatchObject({ full: true, upsert: [], epoch: 0, revision: 0 });
@@ -173,7 +173,7 @@ export function endedAgentsSuite(kind: DatabaseKind): void {
   describe(`the results of an agent that was ended on ${kind}`, () => {
     const worldOf = useResultsWorld(useRunningService(kind));
 
-    it('are taken in all the same', async () => {
+    it('are taken in all the same (trust model AC15)', async () => {
       const { berlin, deliver, mine, running } = worldOf();
       const { features, app } = running;
       const polled = await features.agents.poll(

@@ -92,7 +92,7 @@ export function errorGroupsSuite(kind: DatabaseKind): void {
       expect(named).toEqual([[], [], [], [], [late.id], [refused.id], [refused.id]]);
     });
 
-    it('come from the service alone, whatever an agent says', async () => {
+    it('come from the service alone, whatever an agent says (trust model AN10)', async () => {
       await bring(
         resultOfRun({ slot: minutesAgo(2), errorGroupIds: ['made-up'] }),
         failedRun(1, 'gone', { errorGroupIds: ['made-up', 'too'] }),

@@ -31,7 +31,7 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
       attic = await lab.addLocation('attic');
     });
 
-    it('shows no problems of checks that its agents were never given', async () => {
+    it('shows no problems of checks that its agents were never given (trust model AN15)', async () => {
       const { cellar } = lab;
       await lab.addCheck('of-cellar');
       await lab.addCheck('of-attic', { privateLocations: ['attic'] });
@@ -69,7 +69,7 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
       expect((await http.listed(lab.cellar))[0].refused).toEqual(asked.refused);
     });
 
-    it('closes no runs of another one, neither by a poll nor by a release', async () => {
+    it('closes no runs of another one, neither by a poll nor by a release (trust model AN15)', async () => {
       await lab.addCheck('of-cellar');
       const { id: runId } = await lab.checkRuns.request(lab.accountId, 'of-cellar', {
         location: 'cellar',
@@ -87,7 +87,7 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
       expect(await runs()).toEqual([runId]);
     });
 
-    it('gives back no lease of another one', async () => {
+    it('gives back no lease of another one (trust model AN15)', async () => {
       await lab.addCheck('of-cellar');
       const holder = http.agent(lab.cellar, 'agent-a');
       await holder.look();
@@ -97,7 +97,7 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
       expect((await http.listed(lab.cellar))[0]).toMatchObject({ live: true });
     });
 
-    it('reports errors only for agents of its own', async () => {
+    it('reports errors only for agents of its own (trust model AC13, AN16)', async () => {
       await http.agent(lab.cellar, 'agent-a').look();
       for (const agentId of ['agent-a', 'invented-1', 'invented-2']) {
         const refused = await http.send(attic, '/agent/v1/errors', report(agentId));
@@ -115,7 +115,7 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
       expect(await errors(lab.cellar)).toMatchObject([{ agentId: 'agent-a' }]);
     });
 
-    it('pushes the errors of no agent out by those of another', async () => {
+    it('pushes the errors of no agent out by those of another (trust model AN16)', async () => {
       await http.agent(lab.cellar, 'agent-a').look();
       await http.agent(lab.cellar, 'agent-b').look();
       await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));

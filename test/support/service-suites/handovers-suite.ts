@@ -60,7 +60,7 @@ export function handoversSuite(kind: DatabaseKind): void {
     }
 
     describe('are given', () => {
-      it('to the next location, which is woken and told all of the run', async () => {
+      it('to the next location, which is woken and told all of the run (trust model AC9)', async () => {
         const { clock, mine, store } = service();
         const slot = clock.wallMs();
         const notBefore = Date.now() + 10_000;
@@ -113,7 +113,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         expect(await to(0)).toBeNull();
       });
 
-      it('not where too many runs wait', async () => {
+      it('not where too many runs wait (trust model AC9)', async () => {
         const { mine, store } = service();
         await store.query(
           `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot,
@@ -152,7 +152,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         expect(await offer(after)).toEqual(NOBODY);
       });
 
-      it('to nobody for the runs of others', async () => {
+      it('to nobody for the runs of others (trust model AN17)', async () => {
         const { clock, store } = service();
         const slot = clock.wallMs();
         const offer = async (checkId: string, changes: Readonly<Record<string, unknown>>) =>

@@ -4,7 +4,7 @@ import type { AgentLab } from './agent-lab.ts';
 /** Whose the lease of an agent is. */
 export function leaseSuite(labOf: () => AgentLab): void {
   describe("an agent's lease", () => {
-    it('goes to the newer of two processes; the older is told, also while its poll is held', async () => {
+    it('goes to the newer of two processes; the older is told, also while its poll is held (trust model AC10)', async () => {
       const lab = labOf();
       await lab.addChecks('check', 5);
       lab.startAssigner();

@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { resultIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result.ts';
 import type { DatabaseKind } from '../databases.ts';
+import { HTTP_DETAIL } from '../http-results.ts';
 import { codesIn, minutesAgo, NOW, resultOfRun, useResultsWorld } from './results-harness.ts';
 import { useRunningService } from './service-harness.ts';
 
@@ -22,7 +23,8 @@ export function locationTrustSuite(kind: DatabaseKind): void {
     const resultsOf = async (id: string): Promise<readonly CheckResult[]> =>
       (await world().mine.get(`/v1/check-results/${id}?resultType=ALL`)).json;
     const alerts = async (): Promise<readonly unknown[]> =>
-      (await world().mine.get('/v1/check-alerts')).json;
+      // The usual window ends just before the clock that stands still here.
+      (await world().mine.get(`/v1/check-alerts?from=0&to=${NOW / 1000 + 1}`)).json;
     const theirs = () => world().check('theirs', { privateLocations: ['oslo'] });
 
     /** Gives a location one rule of slots of `theirs`, as its assigner would. */
@@ -63,7 +65,52 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       Math.floor(NOW / PERIOD_MS) * PERIOD_MS - periods * PERIOD_MS;
     const own = (slot: number): CheckResult => resultOfRun({ slot, checkId: 'theirs' });
 
-    it('is no failure of a check that it never had, whenever the run claims to have begun', async () => {
+    it('is any result of its own slots, for the status and alerts of a check that others run, too (trust model AC1)', async () => {
+      await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
+      const { berlin, oslo, deliver } = world();
+      const fromOslo = { runLocation: 'oslo' };
+      await deliver(oslo, { results: [resultOfRun({ slot: minutesAgo(5), ...fromOslo })] });
+      await deliver(berlin, {
+        results: [resultOfRun({ slot: minutesAgo(4), hasFailures: true, responseTime: 1.5 })],
+      });
+      expect(await statusOf('shop')).toMatchObject({
+        hasFailures: true,
+        lastRunLocation: 'berlin',
+      });
+      expect(await alerts()).toMatchObject([{ alertType: 'ALERT_FAILURE' }]);
+      const failed = { slot: minutesAgo(3), hasFailures: true, ...fromOslo };
+      await deliver(oslo, { results: [resultOfRun(failed)] });
+      await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(2) })] });
+      expect(await statusOf('shop')).toMatchObject({ hasFailures: false });
+      expect(await alerts()).toMatchObject([
+        { alertType: 'ALERT_RECOVERY' },
+        { alertType: 'ALERT_FAILURE' },
+      ]);
+    });
+
+    it('are the texts of its results, but not the name and type of their check elsewhere (trust model AC6, AN10)', async () => {
+      await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
+      const elsewhere = 'https://elsewhere.example/capture';
+      const forged = resultOfRun({
+        slot: minutesAgo(1),
+        name: 'Another check',
+        checkType: 'API',
+        hasFailures: true,
+        apiCheckResult: { ...HTTP_DETAIL, jobAssets: [elsewhere], pcapDataUrl: elsewhere },
+      });
+      await world().deliver(world().berlin, { results: [forged] });
+      expect(await resultsOf('shop')).toMatchObject([
+        {
+          name: 'Another check',
+          checkType: 'API',
+          apiCheckResult: { jobAssets: [elsewhere], pcapDataUrl: elsewhere },
+        },
+      ]);
+      expect(await statusOf('shop')).toMatchObject({ name: 'Check shop', hasFailures: true });
+      expect(await alerts()).toMatchObject([{ name: 'Check shop', checkType: 'URL' }]);
+    });
+
+    it('is no failure of a check that it never had, whenever the run claims to have begun (trust model AN1)', async () => {
       await theirs();
       const forged = resultOfRun({ slot: minutesAgo(2), checkId: 'theirs', hasFailures: true });
       const longAgo = new Date(0).toISOString();
@@ -74,7 +121,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await alerts()).toEqual([]);
     });
 
-    it('is no result under the run of another location: what that one brings is stored', async () => {
+    it('is no result under the run of another location: what that one brings is stored (trust model AN2)', async () => {
       await theirs();
       const real = { slot: minutesAgo(2), checkId: 'theirs', runLocation: 'oslo' };
       const fail = resultOfRun({ ...real, hasFailures: true });
@@ -91,7 +138,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await statusOf('theirs')).toMatchObject({ hasFailures: true });
     });
 
-    it('is no result under an id of its own making', async () => {
+    it('is no result under an id of its own making (trust model AN3)', async () => {
       const made = { ...resultOfRun({ slot: minutesAgo(2) }), sequenceId: 'mine' };
       const wrong = [
         { ...made, id: resultIdOf('mine', 1) },
@@ -102,7 +149,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await codesFor(...wrong)).toEqual(['foreign_location', 'invalid', 'foreign_location']);
     });
 
-    it('is no result of a slot that its assignment does not have', async () => {
+    it('is no result of a slot that its assignment does not have (trust model AN4)', async () => {
       await theirs();
       await assign('berlin');
       await since('berlin', 0);
@@ -112,7 +159,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await resultsOf('theirs')).toHaveLength(1);
     });
 
-    it('is no result of a slot of the location that it takes turns with', async () => {
+    it('is no result of a slot of the location that it takes turns with (trust model AN4)', async () => {
       await theirs();
       const periods = slotAgo(1) / PERIOD_MS;
       await assign('berlin', { stride: 2, index: periods % 2 });
@@ -131,7 +178,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       ]);
     });
 
-    it('are results of the time in which it had the check, however late they come', async () => {
+    it('are results of the time in which it had the check, however late they come (trust model AC3)', async () => {
       await theirs();
       await assign('berlin');
       await take('berlin');
@@ -148,7 +195,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       ]);
     });
 
-    it('are no missed slots but its own', async () => {
+    it('are no missed slots but its own (trust model AC5, AN9)', async () => {
       await theirs();
       const day = { checkId: 'theirs', slot: slotAgo(20), lastSlot: slotAgo(1), count: 20 };
       const reply = await world().send(world().berlin, { missed: [day] });
@@ -170,7 +217,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       ]);
     });
 
-    it('is no future: what is ahead is not stored, not refused, and taken in its time', async () => {
+    it('is no future: what is ahead is not stored, not refused, and taken in its time (trust model AN6)', async () => {
       const { berlin, send, clock, running, mine } = world();
       const caller = { accountId: mine.accountId, locationId: berlin.id };
       await running.store.query(
@@ -202,7 +249,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await statusOf('shop')).toMatchObject({ hasFailures: false });
     });
 
-    it('is no result whose times are ahead, though its slot is not', async () => {
+    it('is no result whose times are ahead, though its slot is not (trust model AN6)', async () => {
       const times = { created_at: new Date(NOW + 61_000).toISOString() };
       const reply = await world().send(world().berlin, {
         results: [{ ...resultOfRun({ slot: minutesAgo(1) }), ...times }],
@@ -210,7 +257,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(reply.json).toMatchObject({ accepted: [], rejected: [], deferred: [{ index: 0 }] });
     });
 
-    it('is history where it comes late: neither the status nor an alert', async () => {
+    it('is history where it comes late: neither the status nor an alert (trust model AC3, AN7)', async () => {
       await world().mine.put('/v1/checks/url/shop', { name: 'Check shop', frequency: 1 });
       await world().deliver(world().berlin, {
         results: [resultOfRun({ slot: minutesAgo(40), responseTime: 5 })],
@@ -234,7 +281,7 @@ export function locationTrustSuite(kind: DatabaseKind): void {
       expect(await resultsOf('shop')).toHaveLength(7);
     });
 
-    it('is the present where the clock of its agent is known to be behind', async () => {
+    it('is the present where the clock of its agent is known to be behind (trust model AC4)', async () => {
       const { berlin, running, mine, deliver } = world();
       await running.store.query(
         `insert into agents (account_id, location_id, id, version, instance_id, capabilities,

@@ -66,7 +66,7 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
       expect((await mine.get('/v1/missed-slots/shop?from=yesterday')).status).toBe(400);
     });
 
-    it('are stored without those that were run', async () => {
+    it('are stored without those that were run (trust model AN9)', async () => {
       const { berlin, oslo, deliver, handOver } = world();
       const slot = minutesAgo(7);
       await deliver(berlin, {

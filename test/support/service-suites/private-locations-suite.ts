@@ -212,7 +212,7 @@ export function privateLocationsSuite(kind: DatabaseKind): void {
         expect((await mine.get(keys)).json).toHaveLength(3);
       });
 
-      it('let in the agents of their location until they are revoked', async () => {
+      it('let in the agents of their location until they are revoked (trust model AN20)', async () => {
         const { mine, features, clock } = service();
         const { json: location } = await mine.post(PATH, CELLAR);
         const keys = `${PATH}/${location.id}/keys`;

@@ -81,7 +81,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       expect(await status()).toMatchObject({ hasFailures: false });
     });
 
-    it('of one run have one FINAL, the first that came', async () => {
+    it('of one run have one FINAL, the first that came (trust model AC7)', async () => {
       const { berlin, oslo, deliver, handOver } = world();
       const slot = minutesAgo(1);
       const handedOver = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
@@ -124,7 +124,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       });
     });
 
-    it('are refused one by one, with the reason', async () => {
+    it('are refused one by one, with the reason (trust model AN8)', async () => {
       const { berlin, send, mine } = world();
       const slot = minutesAgo(1);
       const good = resultOfRun({ slot });
@@ -159,7 +159,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
       expect(await results()).toEqual([shownResult(good)]);
     });
 
-    it('of a check of another account are of an unknown check', async () => {
+    it('of a check of another account are of an unknown check (trust model AN8)', async () => {
       const { running, berlin, send, theirs } = world();
       const checks = running.features.checks;
       await checks.put(
@@ -266,7 +266,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         ]);
       });
 
-      it('are refused beside its turns, and when it did not have the check', async () => {
+      it('are refused beside its turns, and when it did not have the check (trust model AC2, AN4)', async () => {
         const { berlin, store } = world();
         await world().check('other', elsewhere);
         const index = (minutesAgo(90) / 60_000) % 2;
@@ -315,7 +315,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         expect(await codesFor(beside)).toEqual(['foreign_location']);
       });
 
-      it('are taken where the run was asked for there, and end it', async () => {
+      it('are taken where the run was asked for there, and end it (trust model AN5)', async () => {
         const { running, mine, check, oslo, send } = world();
         const { checkRuns } = running.features;
         await check('other', { privateLocations: ['berlin'] });
@@ -335,7 +335,7 @@ export function resultIntakeSuite(kind: DatabaseKind): void {
         expect(await codesFor(other)).toEqual(['foreign_location']);
       });
 
-      it('are taken from the retry on that was handed over', async () => {
+      it('are taken from the retry on that was handed over (trust model AC8, AN5)', async () => {
         const { oslo, send, handOver } = world();
         const attempt = (attempts: number): CheckResult =>
           resultOfRun({

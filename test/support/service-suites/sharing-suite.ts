@@ -38,7 +38,7 @@ export function sharingSuite(labOf: () => AgentLab): void {
       expect(a.ids.length).toBeGreaterThan(0);
     });
 
-    it('move to an agent that joins as far as they are its share, and no others', async () => {
+    it('move to an agent that joins as far as they are its share, and no others (trust model AC11)', async () => {
       const lab = labOf();
       await lab.addChecks('check', 60);
       const [a, b, c] = [lab.agent('agent-a'), lab.agent('agent-b'), lab.agent('agent-c')];

@@ -7,7 +7,7 @@ import type {
   HttpTimings,
   TlsFacts,
 } from '../../../model/result.ts';
-import { type HttpProxy, parseProxy } from '../../net/proxy/proxy-url.ts';
+import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyRoom } from './body-room.ts';
@@ -15,7 +15,7 @@ import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
 import type { PreparedRequest } from './prepare-request.ts';
-import { receiversOf } from './receivers.ts';
+import { receiversOf, type Way } from './receivers.ts';
 import { type Redirect, redirectOf, STAYS } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import { storedBodyOf } from './stored-body.ts';
@@ -69,6 +69,7 @@ export async function probeHttp(
   const { skipSSL, ipFamily, followRedirects } = prepared;
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
+  const way = { proxy, skipSSL, clientCertificates };
   if (proxyUrl !== null && proxy === null) {
     const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
     const hop = unstartedHop(prepared, failure, startMs);
@@ -90,12 +91,10 @@ export async function probeHttp(
     const current = request;
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
-      followRedirects
-        ? allowed(redirectOf(current, head, redirects.length), context, proxy, skipSSL)
-        : STAYS;
+      followRedirects ? allowed(redirectOf(current, head, redirects.length), context, way) : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
-    const hopOptions = { skipSSL, ipFamily, clientCertificates, http1Only, planOf, proxy };
+    const hopOptions = { ...way, ipFamily, http1Only, planOf };
     const hop = await runHop(current, hopOptions, context);
     hops.push(hop);
 
@@ -119,15 +118,10 @@ export async function probeHttp(
 }
 
 /** No value of the agent's own follows a redirect to where it may not be sent. */
-function allowed(
-  redirect: Redirect,
-  { ownSecrets }: ProbeContext,
-  proxy: HttpProxy | null,
-  skipSSL: boolean,
-): Redirect {
+function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, way: Way): Redirect {
   if (redirect.kind !== 'follow') return redirect;
   const { request } = redirect;
-  const why = ownSecrets.whyNotOn(request, receiversOf(request, proxy, skipSSL));
+  const why = ownSecrets.whyNotOn(request, receiversOf(request, way));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
 }
 

@@ -1,10 +1,19 @@
+import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { withoutBrackets } from '../../net/words.ts';
 
 interface Asked {
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
+}
+
+/** What a location and a check say of the way to a target. */
+export interface Way {
+  readonly proxy: HttpProxy | null;
+  readonly skipSSL: boolean;
+  readonly clientCertificates: readonly ClientCertificate[];
 }
 
 /** The host and port of a URL of http or https. */
@@ -20,15 +29,16 @@ export function placeOf(url: URL): Receiver {
  */
 export function receiversOf(
   { url, headers }: Asked,
-  proxy: HttpProxy | null,
-  skipSSL: boolean,
+  { proxy, skipSSL, clientCertificates }: Way,
 ): readonly Receiver[] {
   const place = placeOf(url);
   const named = headers
     .filter(([name]) => name.trim().toLowerCase() === 'host')
     .map(([, value]) => ({ hostname: withoutPort(value.trim()), port: place.port }));
-  const isReadable = proxy !== null && (url.protocol === 'http:' || skipSSL);
-  return [place, ...named, ...(isReadable ? [proxy] : [])];
+  if (proxy === null) return [place, ...named];
+  const certificate = clientCertificateFor(place.hostname, clientCertificates);
+  const isVerified = url.protocol === 'https:' && !skipSSL && (certificate?.ca ?? null) === null;
+  return [place, ...named, ...(isVerified ? [] : [proxy])];
 }
 
 function withoutPort(host: string): string {

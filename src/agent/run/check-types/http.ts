@@ -54,7 +54,8 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       };
       const proxyUrl = parts.proxyUrl();
       const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
-      return receiversOf(asked, proxy, request.skipSSL);
+      const clientCertificates = parts.clientCertificates();
+      return receiversOf(asked, { proxy, skipSSL: request.skipSSL, clientCertificates });
     },
     broken: (check: HttpCheck, failure) => ({
       ...NOTHING_SEEN,

@@ -155,7 +155,7 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
   };
 }
 
-it('says who and how busy it is, and tells the set that it is given', async () => {
+it('says who and how busy it is, and tells the set that it is given (trust model SC12)', async () => {
   const { nextPoll, sets, source } = await startAgent();
   const first = await nextPoll();
   expect(first.asked).toMatchObject({
@@ -186,7 +186,7 @@ it('says who and how busy it is, and tells the set that it is given', async () =
   expect(sets[0]?.checks[0]).toEqual(checkOf('TCP', { id: 'a' }));
 });
 
-it('tells an empty set, too, and nothing where nothing changed', async () => {
+it('tells an empty set, too, and nothing where nothing changed (trust model SC8)', async () => {
   const { answered, sets } = await startAgent();
   const next = await answered({ full: true });
   expect(sets.map(ids)).toEqual([[]]);
@@ -759,6 +759,14 @@ it('comes no sooner than a busy service asks for', async () => {
   expect(pauseMs).toBeLessThanOrEqual(18_000);
 });
 
+it('comes after five minutes all the same, and half a second at most (trust model SC10)', async () => {
+  const { nextPoll, pause } = await startAgent();
+  (await nextPoll()).fail(503, {}, { 'retry-after': '999999999' });
+  const pauseMs = await pause();
+  expect(pauseMs).toBeGreaterThanOrEqual(300_000);
+  expect(pauseMs).toBeLessThanOrEqual(300_500);
+});
+
 it('asks about once a minute where its key is refused, and goes on where it is good again', async () => {
   const { nextPoll, answered, pause, clock, sets, logged } = await startAgent();
   for (const status of [401, 403]) {
@@ -805,7 +813,7 @@ it('ends where another process has taken its place', async () => {
   });
 });
 
-it('runs nothing once an operator ended it, says so once, and comes back when it is allowed', async () => {
+it('runs nothing once an operator ended it, says so once, and comes back when it is allowed (trust model SC8)', async () => {
   const { answered, nextPoll, pause, sets, clock, logged, source } = await startAgent();
   const first = { epoch: 3, revision: 5, full: true, upsert: [assignment('a')] };
   (await answered(first)).fail(409, { reason: 'ended' });
@@ -883,7 +891,7 @@ it('does not pester a service that holds no polls', async () => {
   expect(await pause()).toBeGreaterThan(0);
 });
 
-it('says once an hour that the clocks differ, and keeps to its own', async () => {
+it('says once an hour that the clocks differ, and keeps to its own (trust model SN21)', async () => {
   const { answered, nextPoll, clock, runs, logged } = await startAgent();
   const aheadMs = 60_000;
   const serverTime = (): number => clock.wallMs() + aheadMs;

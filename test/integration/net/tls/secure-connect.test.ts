@@ -218,16 +218,19 @@ describe('a certificate that is no good', () => {
     expect(server.receivedBytes).toBe(0);
   });
 
-  it.each(cases)('$what passes with skipSSL, and the facts stay true', async (one) => {
-    const server = await opened(listenTls(await one.make()));
-    const context = makeContext();
-    const outcome = secured(
-      await secureTo(server.port, { skipSSL: true, clientCertificate: trust }, context),
-    );
-    outcome.socket.destroy();
-    expect(outcome.facts.authorized).toBe(false);
-    expect(logText(context)).toMatch(one.message);
-  });
+  it.each(cases)(
+    '$what passes with skipSSL, and the facts stay true (trust model SC6)',
+    async (one) => {
+      const server = await opened(listenTls(await one.make()));
+      const context = makeContext();
+      const outcome = secured(
+        await secureTo(server.port, { skipSSL: true, clientCertificate: trust }, context),
+      );
+      outcome.socket.destroy();
+      expect(outcome.facts.authorized).toBe(false);
+      expect(logText(context)).toMatch(one.message);
+    },
+  );
 
   it('counts the days since an expired one down below zero', async () => {
     const server = await opened(listenTls(await authority.issue({ validToDays: -2.5 })));
@@ -235,7 +238,7 @@ describe('a certificate that is no good', () => {
     expect(facts?.certificate?.daysRemaining).toBe(-3);
   });
 
-  it('is not trusted only because another host has an authority of its own', async () => {
+  it('is not trusted only because another host has an authority of its own (trust model SC6)', async () => {
     const server = await opened(listenTls(leaf));
     secured(await secureTo(server.port, { clientCertificate: trust })).socket.destroy();
     expect(refused(await secureTo(server.port)).failure.code).toBe('TLS_UNTRUSTED');

@@ -35,15 +35,18 @@ describe('TARGET_DENY and a proxy', () => {
     'http://inside.test/',
     'https://198.51.100.7/',
     'http://[64:ff9b::c633:6407]/',
-  ])('the target is resolved and tested here, and the proxy never asked: %s', async (url) => {
-    const proxy = await httpProxy();
-    const resolver = staticResolver({ 'inside.test': ['198.51.100.7'] });
-    const context = makeContext({ guard: GUARD, resolver });
-    const { failure } = await probe(url, { context, proxyUrl: proxy.url() });
-    expect(failure?.code).toBe('ADDRESS_DENIED');
-    expect(proxy.requests).toEqual([]);
-    expect(proxy.open).toBe(0);
-  });
+  ])(
+    'the target is resolved and tested here, and the proxy never asked: %s (trust model SN3)',
+    async (url) => {
+      const proxy = await httpProxy();
+      const resolver = staticResolver({ 'inside.test': ['198.51.100.7'] });
+      const context = makeContext({ guard: GUARD, resolver });
+      const { failure } = await probe(url, { context, proxyUrl: proxy.url() });
+      expect(failure?.code).toBe('ADDRESS_DENIED');
+      expect(proxy.requests).toEqual([]);
+      expect(proxy.open).toBe(0);
+    },
+  );
 
   test('the proxy is given the address that was tested, also for http', async () => {
     const target = await rawServer(answering(response('200 OK', 'by its address')));

@@ -150,7 +150,7 @@ describe('not following', () => {
     },
   );
 
-  test('a redirect to a denied network is ADDRESS_DENIED, and nothing is connected to', async () => {
+  test('a redirect to a denied network is ADDRESS_DENIED, and nothing is connected to (trust model SN3)', async () => {
     const inside = await rawServer(answering(response('200 OK', 'secret')), '127.0.0.2');
     const outside = await rawServer(answering(redirectTo(inside.url())));
     const network = { text: '127.0.0.2/32', address: '127.0.0.2', prefixBits: 32 };

@@ -78,7 +78,7 @@ describe('Scheduler', () => {
     expect(orders[1]).toEqual(orders[0]);
   });
 
-  it('runs as many at once as there are places, and tells how long a slot had to wait', async () => {
+  it('runs as many at once as there are places, and tells how long a slot had to wait (trust model SN19)', async () => {
     rig = new Rig({ concurrency: 2, durationMs: () => 4 * SECOND });
     rig.begin(...['a', 'b', 'c', 'd', 'e'].map(everyMinute));
     await rig.clock.advance(MINUTE);
@@ -90,7 +90,7 @@ describe('Scheduler', () => {
     expect(rig.missed).toEqual([]);
   });
 
-  it('gives up a slot that gets no place within its tolerance, and says that all were taken', async () => {
+  it('gives up a slot that gets no place within its tolerance, and says that all were taken (trust model SC7)', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     rig.begin(everyMinute('a'), checkOf('b', 0, 10));

@@ -19,7 +19,28 @@ const RUN = oneOffMessageOf({
 });
 const run = (n: number): OneOffMessage => ({ ...RUN, runId: `run-${n}` });
 
-it('forgets the oldest run once it knows ten thousand, and passes it on where it is named again', () => {
+it('takes no run while ten thousand are not done', () => {
+  const oneOffs = new OneOffs();
+  oneOffs.take(Array.from({ length: MAX_KNOWN }, (_, n) => run(n)));
+  expect(oneOffs.take([run(MAX_KNOWN)]).runs).toEqual([]);
+  oneOffs.done('run-5');
+  expect(oneOffs.take([run(MAX_KNOWN)]).runs).toHaveLength(1);
+});
+
+it('keeps 64 MiB of runs that are not done, and takes the others when there is room (trust model SN18)', () => {
+  const oneOffs = new OneOffs();
+  const body = 'x'.repeat(1024 * 1024 - 1000);
+  const long = (n: number): OneOffMessage => ({ ...run(n), check: { ...RUN.check, body } });
+  const messages = Array.from({ length: 66 }, (_, n) => long(n));
+  // They hold a field that this build does not know, and run all the same.
+  expect(oneOffs.take(messages).runs).toHaveLength(64);
+  expect(oneOffs.take(messages).runs).toEqual([]);
+  oneOffs.done('run-3');
+  oneOffs.done('run-3');
+  expect(oneOffs.take(messages).runs.map(({ runId }) => runId)).toEqual(['run-64']);
+});
+
+it('forgets the run that was done first once it knows ten thousand, and passes it on where it is named again', () => {
   const oneOffs = new OneOffs();
   const passedOn = (...numbers: readonly number[]) =>
     oneOffs.take(numbers.map(run)).runs.map(({ runId }) => runId);
