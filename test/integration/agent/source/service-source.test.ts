@@ -179,6 +179,7 @@ it('says who and how busy it is, and tells the set that it is given (trust model
   });
   const second = await nextPoll();
   expect(second.asked).toMatchObject({ revision: 9, epoch: 4, page: null });
+  expect([first.asked.clockAheadMs, second.asked.clockAheadMs]).toEqual([null, 0]);
   expect(source).toMatchObject({ revision: 9, epoch: 4 });
   expect(sets.map(ids)).toEqual([['a', 'b']]);
   expect(sets[0]?.location).toBe('office');
@@ -314,7 +315,7 @@ it('asks for a page again that did not come, and for all where the answer is los
   expect(sets.map(ids)).toEqual([['b']]);
 });
 
-it('refuses checks that it cannot run, says so once, and runs the others', async () => {
+it('refuses checks that it cannot run, says so once, and runs the others (trust model SN10)', async () => {
   const { answered, nextPoll, sets, logged } = await startAgent();
   const bad = assignment('bad');
   const newer = { ...bad, check: { ...bad.check, checkType: 'GOPHER' } };
@@ -330,6 +331,19 @@ it('refuses checks that it cannot run, says so once, and runs the others', async
   third.answer({ revision: 3, upsert: [bad] });
   expect((await nextPoll()).asked.refused).toEqual([]);
   expect(ids(sets.at(-1))).toEqual(['bad', 'good']);
+});
+
+it('takes no answer with slots less than a second apart, and goes on with its checks (trust model SN10)', async () => {
+  const { answered, nextPoll, pause, clock, sets, logged } = await startAgent();
+  const next = await answered({ full: true, upsert: [assignment('a')] });
+  const often = { ...assignment('b'), slots: { ...SLOTS, periodMs: 999, phaseMs: 0 } };
+  next.answer({ revision: 2, upsert: [often] });
+  await clock.advance(await pause());
+  expect((await nextPoll()).asked).toMatchObject({ revision: 1 });
+  expect(sets.map(ids)).toEqual([['a']]);
+  expect(logged('warn')).toEqual([
+    expect.objectContaining({ kind: 'failed', msg: expect.stringContaining('periodMs') }),
+  ]);
 });
 
 it('logs 20 of the checks that it cannot run one by one, and how many there are besides', async () => {

@@ -17,7 +17,7 @@ function denying(address: string, prefixBits: number): AddressGuard {
 const GUARD = denying('198.51.100.0', 24);
 
 describe('TARGET_DENY and a proxy', () => {
-  test("the proxy's own address is tested", async () => {
+  test("the proxy's own address is tested (trust model SN3)", async () => {
     const proxy = await httpProxy();
     const guard = denying('127.0.0.0', 8);
     const resolver = staticResolver({ 'good.test': ['192.0.2.1'] });

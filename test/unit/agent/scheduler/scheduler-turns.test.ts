@@ -55,6 +55,14 @@ describe('Scheduler, with turns', () => {
     expect(started.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
+  it('runs a check every second where its turns say so, whatever its frequency (trust model SC7)', async () => {
+    rig = new Rig();
+    const hourly = checkOf('a', 60, 10);
+    begin(hourly, new Map([['a', { periodMs: SECOND, phaseMs: 0, stride: 1, index: 0 }]]));
+    await rig.clock.advance(5 * SECOND);
+    expect(rig.startedS).toEqual([1, 2, 3, 4, 5]);
+  });
+
   it('runs every slot where it takes no turns, and of the check beside it, which has a rule of its own', async () => {
     rig = new Rig();
     const [a, b] = [everyMinute('a'), everyMinute('b')];
