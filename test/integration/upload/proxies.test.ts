@@ -70,7 +70,7 @@ it('goes to an http service through the proxy with the whole URL, also with stre
   const named = new URL(`http://service.test:${service.url.port}`);
   const client = clientOf(named, proxy.url('ann:s3%3Acret'));
   const answer = await client.post('/x', { a: 1 }, options);
-  expect(answer).toEqual({ ok: true, value: { hello: 'agent' } });
+  expect(answer).toEqual({ ok: true, value: { hello: 'agent' }, bytes: 17 });
   const part = { n: 1, url: '/agent/v1/artifacts/u/parts/1', method: 'PUT' as const, headers: {} };
   expect(await client.put(part, pieces('abc', 'def'), 6, options)).toMatchObject({ ok: true });
   expect(proxy.requests.map(({ method, target }) => `${method} ${target}`)).toEqual([
