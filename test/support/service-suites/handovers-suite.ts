@@ -170,7 +170,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         expect(await offer('ssh', {})).toEqual(NOBODY);
       });
 
-      it('to nobody for a slot that is not of now: others are not to run what nobody waits for', async () => {
+      it('to nobody for a slot that is not of now: others are not to run what nobody waits for (trust model AC9)', async () => {
         const nowMs = running().clock.wallMs();
         await running().store.query(
           `update assigned_slots set since = to_timestamp(0), period_ms = null, phase_ms = null,
