@@ -51,6 +51,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
+    starvation: { threadDelay: null, sockets: null },
   });
   onTestFinished(() => tools.close());
   const results: CheckResult[] = [];

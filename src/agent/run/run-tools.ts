@@ -15,7 +15,7 @@ import { icmpRunner } from './check-types/icmp.ts';
 import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
 import type { RunnerParts } from './runner.ts';
-import { StallMonitor } from './stall-monitor.ts';
+import { StarvationMeter, type StarvationSources } from './starvation.ts';
 
 /** For all bodies together that are longer than their results store. */
 const LONG_BODIES_BYTES = 64 * 1024 * 1024;
@@ -29,6 +29,8 @@ export interface RunToolsOptions {
   /** Likewise. */
   readonly proxyUrl: () => string | null;
   readonly secrets: SecretsVault;
+  /** Beside the event loop. They are closed with the tools. */
+  readonly starvation: StarvationSources;
 }
 
 export interface RunTools {
@@ -51,8 +53,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
   });
   const icmp = createIcmpProbe({ clock });
-  const stalls = new StallMonitor(clock);
-  stalls.start();
+  const starvation = new StarvationMeter(clock, options.starvation);
   const { clientCertificates, proxyUrl } = options;
   const http = { clientCertificates, proxyUrl };
   return {
@@ -62,7 +63,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       resolver,
       evaluator,
       secrets,
-      stalls,
+      starvation,
       bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({
@@ -80,7 +81,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     },
     resolver,
     async close() {
-      stalls.stop();
+      starvation.close();
       icmp.close();
       await evaluator.close();
     },

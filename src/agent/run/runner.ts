@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { slotRuleOf } from '../../model/frequency.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { CheckResult, MissedReason } from '../../model/result.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/retry.ts';
@@ -15,16 +16,19 @@ import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './hand
 import { keepEvidence } from './kept-evidence.ts';
 import type { Place } from './places.ts';
 import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
-import type { StallMonitor } from './stall-monitor.ts';
 
-/** A starved attempt is repeated at once this many times; then nothing true can be said. */
-const MAX_STARVED_REPEATS = 3;
+/**
+ * The waits before a starved attempt is made again; after the last one nothing true can be said.
+ * They grow, so that repeats do not add to what starves us.
+ */
+const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
+/** So many are made also of a retry that began after the slot's time. */
+const MIN_STARVED_REPEATS = 2;
 
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; asked once a run. */
   readonly location: () => string;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
-  readonly stalls: StallMonitor;
   readonly connectivity: ConnectivityCheck;
   /** null where there is no other location to give retries to. */
   readonly handover: Handover | null;
@@ -32,7 +36,7 @@ export interface RunnerParts extends AttemptParts {
   readonly artifacts: ArtifactTaker | null;
   /** null where no diagnostic passes are made. */
   readonly evidence: EvidenceParts['evidence'];
-  /** Told of every attempt that did not count because the agent itself stood still. */
+  /** Told of every attempt that did not count because the agent itself was short of CPU. */
   readonly onStarved: () => void;
 }
 
@@ -150,11 +154,11 @@ function passedWithAnswer(attempt: Attempt): boolean {
 }
 
 /**
- * The starvation guard (SEMANTICS 1, Result): what failed or was slow while our own event loop
- * stood still says nothing of the target. Null where every repeat was starved too.
+ * The starvation guard (SEMANTICS 1, Result): an attempt whose verdict our own want of CPU leaves
+ * open is made again, within the slot's time. Null where no repeat had a certain verdict.
  */
 async function attemptUnstarved(
-  { check, signal }: Run,
+  { check, slotMs, signal, place }: Run,
   plan: RetryPlan,
   retriesMade: number,
   parts: RunnerParts,
@@ -162,16 +166,25 @@ async function attemptUnstarved(
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
   const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
   const keepLongBody = parts.artifacts !== null;
-  for (let repeats = 0; repeats <= MAX_STARVED_REPEATS; repeats += 1) {
-    const again = repeats === 0 ? '' : `, repeated: the agent itself stood still in the one before`;
+  const { clock } = parts;
+  const { frequency, frequencyOffset } = check;
+  const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
+  let again = '';
+  for (let repeats = 0; ; repeats += 1) {
     const options = { opening: `${title}${again}`, signal, keepLongBody };
     const attempt = await makeAttempt(check, parts, options);
-    const isSuspect = !passedWithAnswer(attempt) || attempt.verdict.isDegraded;
-    if (signal.aborted || !isSuspect || !parts.stalls.stalledSince(attempt.startMs)) return attempt;
+    if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();
+    const pauseMs = STARVED_PAUSES_MS[repeats];
+    if (pauseMs === undefined) return null;
+    const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
+    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return null;
+    const starvedMs = Math.round(attempt.starvedMs);
+    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the one before`;
+    // A stop ends the wait, and then the attempt.
+    if (pauseMs > 0) await place.rest(() => sleep(clock, pauseMs, signal));
   }
-  return null;
 }
 
 /** Why an attempt is not to be reported as the target's doing; null where it is. */
