@@ -51,6 +51,13 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     evidence: null,
     sink: { result: options.onResult, missed: options.onMissed },
     onStarved: () => log.warn('an attempt was repeated: this process was short of CPU in it'),
+    onShed: () => {},
+    // Each check is asked for, once.
+    pressure: {
+      sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),
+      shedsRunOf: () => false,
+      starved: () => {},
+    },
   };
   try {
     await warmUp(parts, signal);

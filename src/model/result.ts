@@ -276,7 +276,8 @@ export const MISSED_REASONS = {
   agent_asleep: 'The agent did not turn in time: the machine slept or the process was stopped.',
   clock_jump: 'The wall clock was set forward over the slot.',
   agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',
-  agent_starved: 'The agent was short of CPU in every attempt, so nothing true could be said.',
+  agent_starved:
+    'The agent was short of CPU: no attempt had a certain verdict, or the run was left out.',
   agent_stopped: 'The agent was not running, or stopped before the run was finished.',
   agent_fault: 'A fault of the agent itself ended the run.',
   unassigned: 'No agent had the check: the one before was lost, or none was connected.',

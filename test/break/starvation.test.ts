@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { CheckResult } from '../../src/model/result.ts';
+import { quantile } from '../bench/row.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
 import { lacking } from '../support/system-needs.ts';
 import {
@@ -31,6 +32,15 @@ const MOST_MS = IS_NIGHTLY ? 1_500_000 : 200_000;
 
 type Condition = (agent: StarvedAgent) => void;
 
+interface Starved {
+  readonly name: string;
+  readonly agent: StarvedAgent;
+  /** Since when, epoch milliseconds. */
+  readonly fromMs: number;
+  /** How long its health port took to answer. */
+  readonly answerMs: number[];
+}
+
 /** With the CPU on which the agent runs: hogs leave the other one to the rest. */
 const CONDITIONS: Readonly<Record<string, { readonly cpu: number; readonly starve: Condition }>> = {
   'a quota of 5 %': { cpu: 0, starve: (agent) => limitCpu(agent, 5) },
@@ -46,12 +56,13 @@ it.skipIf(lacks !== null)(
   async () => {
     const targets = await startTargets();
     const checks = starvationChecks(targets.ports, HEALTHY);
-    const starved: { name: string; agent: StarvedAgent; fromMs: number }[] = [];
+    const starved: Starved[] = [];
     for (const [name, { cpu, starve }] of Object.entries(CONDITIONS)) {
       const agent = await startAgent(checks, cpu);
       starve(agent);
-      starved.push({ name, agent, fromMs: Date.now() });
+      starved.push({ name, agent, fromMs: Date.now(), answerMs: [] });
     }
+    let asked = 0;
     const endMs = Date.now() + MOST_MS;
     const isDone = (agent: StarvedAgent, fromMs: number): boolean => {
       const { enough, unreported } = verdictOf(checks, agent, fromMs);
@@ -59,14 +70,23 @@ it.skipIf(lacks !== null)(
     };
     while (Date.now() < endMs && !starved.every(({ agent, fromMs }) => isDone(agent, fromMs))) {
       await pause(500);
+      // Each of them once in a while, and either path.
+      const next = starved[Math.floor(asked / 2) % starved.length];
+      const askedMs = Date.now();
+      const answer = await next?.agent.ask(asked % 2 === 0 ? '/-/liveness' : '/metrics');
+      expect(answer).not.toBe('');
+      next?.answerMs.push(Date.now() - askedMs);
+      asked += 1;
     }
     const longestMs = await targets.longestMs();
     const sickTargets = checks
       .filter(({ expected }) => expected === 'passed')
       .filter(({ targetName }) => (longestMs[targetName ?? ''] ?? 0) > HEALTHY_LIMIT_MS)
       .map(({ id }) => id);
-    const verdicts = starved.map(({ name, agent, fromMs }) => ({
+    const verdicts = starved.map(({ name, agent, fromMs, answerMs }) => ({
       name,
+      // Of the health port: median and longest.
+      askedMs: [0.5, 1].map((share) => Math.round(quantile(answerMs, share))),
       ...verdictOf(checks, agent, fromMs),
     }));
     console.info(verdicts.map((verdict) => JSON.stringify(verdict)).join('\n'));
@@ -99,6 +119,7 @@ function healthyFinals(
 
 function verdictOf(checks: readonly StarvationCheck[], agent: StarvedAgent, fromMs: number) {
   const finals = healthyFinals(checks, agent.results, fromMs);
+  const times = finals.map(({ responseTime }) => responseTime);
   const missed: Record<string, number> = {};
   for (const { reason, count } of agent.missed) missed[reason] = (missed[reason] ?? 0) + count;
   return {
@@ -110,8 +131,8 @@ function verdictOf(checks: readonly StarvationCheck[], agent: StarvedAgent, from
     unreported: checks
       .filter((check) => check.expected !== 'passed' && !isReported(check, agent, fromMs))
       .map(({ id }) => id),
-    p50Ms: quantileMs(finals, 0.5),
-    p99Ms: quantileMs(finals, 0.99),
+    p50Ms: quantile(times, 0.5),
+    p99Ms: quantile(times, 0.99),
   };
 }
 
@@ -131,9 +152,4 @@ function isReported(check: StarvationCheck, agent: StarvedAgent, fromMs: number)
 function endOf({ hasFailures, hasErrors, isDegraded }: CheckResult): Expected {
   if (hasFailures || hasErrors) return 'failed';
   return isDegraded ? 'degraded' : 'passed';
-}
-
-function quantileMs(results: readonly CheckResult[], share: number): number {
-  const times = results.map(({ responseTime }) => responseTime).sort((a, b) => a - b);
-  return times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
 }

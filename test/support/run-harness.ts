@@ -70,6 +70,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     onStarved: () => {
       starved += 1;
     },
+    onShed: () => {},
     ...options.parts,
   };
   const places = new Places(concurrency);

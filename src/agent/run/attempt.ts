@@ -57,6 +57,8 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
   /** Whether a body longer than a result stores is wanted. It takes room until `forget`. */
   readonly keepLongBody: boolean;
+  /** The job log then is short. */
+  readonly isBrief?: boolean;
 }
 
 export interface Attempt {
@@ -98,11 +100,11 @@ export interface Attempt {
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody }: AttemptOptions,
+  options: AttemptOptions,
 ): Promise<Attempt> {
   const starvation = parts.starvation.begin();
   try {
-    return await attemptStarved(check, parts, { opening, signal, keepLongBody }, starvation);
+    return await attemptStarved(check, parts, options, starvation);
   } finally {
     parts.starvation.end();
   }
@@ -111,11 +113,11 @@ export async function makeAttempt(
 async function attemptStarved(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody }: AttemptOptions,
+  { opening, signal, keepLongBody, isBrief = false }: AttemptOptions,
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
-  const log = new JobLog(clock);
+  const log = new JobLog(clock, isBrief);
   log.info(opening);
   const room = keepLongBody ? parts.bodyRoom.open() : null;
   const startedAtMs = clock.wallMs();
@@ -135,14 +137,14 @@ async function attemptStarved(
     starvation,
   };
   const observed = await observe(check, parts, context, room);
-  const { probed, assertions, secrets, exposedVariable, starvedMs } = observed;
+  const { probed, assertions, secrets, exposedVariable, starvedMs, isCutShort } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
   const { lastTimeOut } = starvation;
-  const seen = { probed, assertionsFailed, starvedMs, lastTimeOut };
+  const seen = { probed, assertionsFailed, isCutShort, starvedMs, lastTimeOut };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   const certain = await certainVerdict(check, seen, measured, {
     evaluator: parts.evaluator,
@@ -174,6 +176,8 @@ async function attemptStarved(
   };
 }
 
+/** An expression has 100 ms (evaluator.ts). */
+const MAX_EVALUATION_STARVED_MS = 10;
 /** A job log tells of less by the results' `timing` alone. */
 const STARVED_WORTH_TELLING_MS = 10;
 
@@ -190,6 +194,8 @@ interface AttemptContext extends ProbeContext {
 interface Observed {
   /** Until the probe had ended; 0 where there was none. */
   readonly starvedMs: number;
+  /** An assertion was stopped at its time limit, for which our own want of CPU may be to blame. */
+  readonly isCutShort: boolean;
   readonly probed: Probed;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
@@ -227,11 +233,17 @@ async function observe(
     const starvedMs = context.starvation.starvedMs;
     const { assertions } = check.request;
     const { signal } = context;
-    const judged = await evaluator.evaluate(assertions, probed.sources, signal);
+    const mark = context.starvation.mark();
+    let outOfTime = false;
+    const judged = await evaluator.evaluate(assertions, probed.sources, signal, () => {
+      outOfTime = true;
+    });
+    const isCutShort = outOfTime && context.starvation.sinceMs(mark) > MAX_EVALUATION_STARVED_MS;
     const scrubber = await secrets.scrubberWith(own);
     return {
       probed,
       starvedMs,
+      isCutShort,
       assertions: judged.map((one) => withoutSecretParts(one, scrubber, secrets.parts)),
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
@@ -245,7 +257,14 @@ async function observe(
 }
 
 function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
-  return { probed, starvedMs: 0, assertions: [], secrets, exposedVariable: () => null };
+  return {
+    probed,
+    starvedMs: 0,
+    isCutShort: false,
+    assertions: [],
+    secrets,
+    exposedVariable: () => null,
+  };
 }
 
 /**

@@ -36,6 +36,8 @@ const TIMED_SOURCES: ReadonlySet<string> = new Set(['RESPONSE_TIME', 'LATENCY', 
 export interface Starved {
   readonly probed: Probed;
   readonly assertionsFailed: boolean;
+  /** One was stopped at its time limit, for which our own want of CPU may be to blame. */
+  readonly isCutShort: boolean;
   readonly starvedMs: number;
   /** Whether the last wait that ended at its deadline gave the target all of its time. */
   readonly lastTimeOut: 'certain' | 'uncertain' | null;
@@ -60,6 +62,7 @@ export async function certainVerdict(
   tools: EvaluatorTools,
 ): Promise<Verdict | null> {
   const { probed, starvedMs, lastTimeOut } = seen;
+  if (seen.isCutShort) return null;
   if (starvedMs < EXACT_MS || measured.hasErrors) return measured;
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;

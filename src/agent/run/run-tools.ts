@@ -14,6 +14,8 @@ import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
 import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
+import { readCpuAccount } from './cpu-accounting.ts';
+import { CpuPressure } from './cpu-pressure.ts';
 import type { RunnerParts } from './runner.ts';
 import { StarvationMeter, type StarvationSources } from './starvation.ts';
 
@@ -36,7 +38,7 @@ export interface RunToolsOptions {
 export interface RunTools {
   readonly parts: Omit<
     RunnerParts,
-    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved'
+    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved' | 'onShed'
   >;
   readonly resolver: SystemResolver;
   /** Ends sockets, threads and timers. No run may be going on any more. */
@@ -54,6 +56,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
   });
   const icmp = createIcmpProbe({ clock });
   const starvation = new StarvationMeter(clock, options.starvation);
+  const pressure = new CpuPressure({ clock, log, meter: starvation, readAccount: readCpuAccount });
   const { clientCertificates, proxyUrl } = options;
   const http = { clientCertificates, proxyUrl };
   return {
@@ -64,6 +67,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       evaluator,
       secrets,
       starvation,
+      pressure,
       bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({

@@ -10,6 +10,7 @@ import type { ResultSink } from '../output/result-sink.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
+import type { CpuPressure, Sheddable } from './cpu-pressure.ts';
 import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './failure-evidence.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
@@ -38,6 +39,9 @@ export interface RunnerParts extends AttemptParts {
   readonly evidence: EvidenceParts['evidence'];
   /** Told of every attempt that did not count because the agent itself was short of CPU. */
   readonly onStarved: () => void;
+  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
+  /** Told of what was left out for want of CPU. */
+  readonly onShed: (what: Sheddable) => void;
 }
 
 export interface Run {
@@ -73,6 +77,12 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   // Another machine's clock may be ahead of this one's.
   const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
+  // What somebody asked for, or began elsewhere, is worth more than a slot of the plan.
+  if (run.sequenceId === null && parts.pressure.shedsRunOf(check.id)) {
+    parts.onShed('run');
+    parts.pressure.starved();
+    return reportMissed(run, 'agent_starved', parts);
+  }
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
     if (attempt === null) return reportMissed(run, 'agent_starved', parts);
@@ -114,6 +124,11 @@ function lookFurther(
   parts: RunnerParts,
 ): Promise<Evidence | null> {
   if (!wantsEvidence(attempt, parts)) return Promise.resolve(null);
+  if (parts.pressure.sheds('evidence')) {
+    parts.onShed('evidence');
+    attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
+    return Promise.resolve(null);
+  }
   return place.rest(
     () => gatherEvidence(attempt, { check, plan, signal }, parts),
     () => true,
@@ -165,17 +180,20 @@ async function attemptUnstarved(
 ): Promise<Attempt | null> {
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
   const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
-  const keepLongBody = parts.artifacts !== null;
+  const isBrief = parts.pressure.sheds('detail');
+  if (isBrief) parts.onShed('detail');
+  const keepLongBody = parts.artifacts !== null && !isBrief;
   const { clock } = parts;
   const { frequency, frequencyOffset } = check;
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
   let again = '';
   for (let repeats = 0; ; repeats += 1) {
-    const options = { opening: `${title}${again}`, signal, keepLongBody };
+    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief };
     const attempt = await makeAttempt(check, parts, options);
     if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();
+    parts.pressure.starved();
     const pauseMs = STARVED_PAUSES_MS[repeats];
     if (pauseMs === undefined) return null;
     const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;

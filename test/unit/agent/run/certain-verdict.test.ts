@@ -51,7 +51,8 @@ async function judge(
   const { signal } = new AbortController();
   const results = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
   const assertionsFailed = results.some(({ error }) => error !== null);
-  const seen = { probed, assertionsFailed, starvedMs, lastTimeOut: null, ...given };
+  const base = { assertionsFailed, isCutShort: false, lastTimeOut: null };
+  const seen = { probed, starvedMs, ...base, ...given };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   return certainVerdict(check, seen, measured, { evaluator, signal });
 }
@@ -134,6 +135,11 @@ describe('a failure', () => {
     const verdict = await judge(timeOut, 59_000, { lastTimeOut: 'certain' });
     expect(verdict).toMatchObject({ hasFailures: true });
     expect(await judge(timeOut, 59_000, { lastTimeOut: 'uncertain' })).toBeNull();
+  });
+
+  it('of an assertion that our own slowness cut short has no verdict', async () => {
+    const verdict = await judge(answered(5, 200), 0, { assertionsFailed: true, isCutShort: true });
+    expect(verdict).toBeNull();
   });
 
   it('of our own is none of the target, starved or not', async () => {
