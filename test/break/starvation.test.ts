@@ -26,28 +26,33 @@ const lacks =
 
 /** FINALs of healthy checks, for each condition. */
 const WANTED = IS_NIGHTLY ? 1000 : 200;
-const HEALTHY = 48;
 /** Ends the wait where an agent gets next to nothing done. */
 const MOST_MS = IS_NIGHTLY ? 1_500_000 : 200_000;
-
-type Condition = (agent: StarvedAgent) => void;
 
 interface Starved {
   readonly name: string;
   readonly agent: StarvedAgent;
+  readonly checks: readonly StarvationCheck[];
   /** Since when, epoch milliseconds. */
   readonly fromMs: number;
   /** How long its health port took to answer. */
   readonly answerMs: number[];
 }
 
-/** With the CPU on which the agent runs: hogs leave the other one to the rest. */
-const CONDITIONS: Readonly<Record<string, { readonly cpu: number; readonly starve: Condition }>> = {
-  'a quota of 5 %': { cpu: 0, starve: (agent) => limitCpu(agent, 5) },
-  'a quota of 10 %': { cpu: 0, starve: (agent) => limitCpu(agent, 10) },
-  'a quota of 20 %': { cpu: 0, starve: (agent) => limitCpu(agent, 20) },
-  'neighbours at nice -20': { cpu: 1, starve: () => startHogs(1, 2) },
-  'a process stopped now and then': { cpu: 0, starve: stopNowAndThen },
+interface Condition {
+  /** On which the agent runs: hogs leave the other one to the rest. */
+  readonly cpu: number;
+  /** Checks of healthy targets, most of which run every ten seconds. */
+  readonly healthy: number;
+  readonly starve: (agent: StarvedAgent) => void;
+}
+
+const CONDITIONS: Readonly<Record<string, Condition>> = {
+  'a quota of 5 %': { cpu: 0, healthy: 120, starve: (agent) => limitCpu(agent, 5) },
+  'a quota of 10 %': { cpu: 0, healthy: 120, starve: (agent) => limitCpu(agent, 10) },
+  'a quota of 20 %': { cpu: 0, healthy: 120, starve: (agent) => limitCpu(agent, 20) },
+  'neighbours at nice -20': { cpu: 1, healthy: 48, starve: () => startHogs(1, 2) },
+  'a process stopped now and then': { cpu: 0, healthy: 48, starve: stopNowAndThen },
 };
 
 it.skipIf(lacks !== null)(
@@ -55,20 +60,20 @@ it.skipIf(lacks !== null)(
   { timeout: MOST_MS + 60_000 },
   async () => {
     const targets = await startTargets();
-    const checks = starvationChecks(targets.ports, HEALTHY);
     const starved: Starved[] = [];
-    for (const [name, { cpu, starve }] of Object.entries(CONDITIONS)) {
+    for (const [name, { cpu, healthy, starve }] of Object.entries(CONDITIONS)) {
+      const checks = starvationChecks(targets.ports, healthy);
       const agent = await startAgent(checks, cpu);
       starve(agent);
-      starved.push({ name, agent, fromMs: Date.now(), answerMs: [] });
+      starved.push({ name, agent, checks, fromMs: Date.now(), answerMs: [] });
     }
     let asked = 0;
     const endMs = Date.now() + MOST_MS;
-    const isDone = (agent: StarvedAgent, fromMs: number): boolean => {
+    const isDone = ({ agent, checks, fromMs }: Starved): boolean => {
       const { enough, unreported } = verdictOf(checks, agent, fromMs);
       return enough && unreported.length === 0;
     };
-    while (Date.now() < endMs && !starved.every(({ agent, fromMs }) => isDone(agent, fromMs))) {
+    while (Date.now() < endMs && !starved.every(isDone)) {
       await pause(500);
       // Each of them once in a while, and either path.
       const next = starved[Math.floor(asked / 2) % starved.length];
@@ -79,11 +84,12 @@ it.skipIf(lacks !== null)(
       asked += 1;
     }
     const longestMs = await targets.longestMs();
-    const sickTargets = checks
+    const sickTargets = starved
+      .flatMap(({ checks }) => checks)
       .filter(({ expected }) => expected === 'passed')
       .filter(({ targetName }) => (longestMs[targetName ?? ''] ?? 0) > HEALTHY_LIMIT_MS)
       .map(({ id }) => id);
-    const verdicts = starved.map(({ name, agent, fromMs, answerMs }) => ({
+    const verdicts = starved.map(({ name, agent, checks, fromMs, answerMs }) => ({
       name,
       // Of the health port: median and longest.
       askedMs: [0.5, 1].map((share) => Math.round(quantile(answerMs, share))),
