@@ -78,6 +78,7 @@ export class Daemon implements LinkedRuns {
       artifacts: link.artifacts === null ? null : timelyArtifacts(link.artifacts, clock),
       evidence,
       onStarved: metrics.starved,
+      onShed: metrics.shed,
     };
     this.#scheduler = new Scheduler({
       clock,

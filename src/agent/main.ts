@@ -13,6 +13,7 @@ import { startHealthServer } from './health/server.ts';
 import type { LinkedRuns, OpenLink } from './link/link.ts';
 import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
+import { openStarvationSources } from './run/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 
@@ -72,7 +73,15 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     };
     const clientCertificates = () => daemon?.clientCertificates ?? [];
     const proxyUrl = () => daemon?.proxyUrl ?? null;
-    const tools = createRunTools({ config, clock, log, clientCertificates, proxyUrl, secrets });
+    const tools = createRunTools({
+      config,
+      clock,
+      log,
+      clientCertificates,
+      proxyUrl,
+      secrets,
+      starvation: await openStarvationSources(),
+    });
     const { resolver } = tools;
     const capturesSecrets = config.evidence === 'with-secrets';
     const onPass = metrics.evidence;

@@ -6,6 +6,7 @@ import type { RunConfig } from './config.ts';
 import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
+import { openStarvationSources } from './run/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
@@ -38,6 +39,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     clientCertificates: () => set.clientCertificates,
     proxyUrl: () => null,
     secrets,
+    starvation: await openStarvationSources(),
   });
   const places = new Places(config.concurrency);
   const parts = {
@@ -48,7 +50,14 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     // Whoever waits at a terminal gets an answer at once.
     evidence: null,
     sink: { result: options.onResult, missed: options.onMissed },
-    onStarved: () => log.warn('an attempt was repeated: this process itself stood still in it'),
+    onStarved: () => log.warn('an attempt was repeated: this process was short of CPU in it'),
+    onShed: () => {},
+    // Each check is asked for, once.
+    pressure: {
+      sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),
+      shedsRunOf: () => false,
+      starved: () => {},
+    },
   };
   try {
     await warmUp(parts, signal);

@@ -183,6 +183,14 @@ export interface LogEntry {
   readonly msg: string;
 }
 
+/** How exact the times of an attempt are. */
+export interface Timing {
+  /** By so much they may be too long, milliseconds; never too short. */
+  readonly uncertaintyMs: number;
+  /** Who saw things happen: `event-loop`, and what newer agents may have. */
+  readonly clock: string;
+}
+
 /** What all types' details have in common. */
 export interface CheckDetail<Request, Response> {
   readonly request: Request;
@@ -194,6 +202,8 @@ export interface CheckDetail<Request, Response> {
   readonly jobAssets: readonly string[];
   readonly pcapDataUrl: string | null;
   readonly traceroute: Traceroute | null;
+  /** Absent where an older agent made the result. */
+  readonly timing?: Timing;
 }
 
 /** Beside the response where none came (SEMANTICS 1, Result). */
@@ -266,7 +276,8 @@ export const MISSED_REASONS = {
   agent_asleep: 'The agent did not turn in time: the machine slept or the process was stopped.',
   clock_jump: 'The wall clock was set forward over the slot.',
   agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',
-  agent_starved: 'The agent was starved of CPU in every attempt, so nothing true could be said.',
+  agent_starved:
+    'The agent was short of CPU: no attempt had a certain verdict, or the run was left out.',
   agent_stopped: 'The agent was not running, or stopped before the run was finished.',
   agent_fault: 'A fault of the agent itself ended the run.',
   unassigned: 'No agent had the check: the one before was lost, or none was connected.',

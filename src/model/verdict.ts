@@ -50,6 +50,23 @@ export function verdictOf(check: Check, seen: Observation): Verdict {
 }
 
 /**
+ * What several verdicts on one attempt agree on; null where they do not. One that fails at all of
+ * the times fails, and is only called too slow where it is so at the last, which is the shortest.
+ */
+export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
+  const last = verdicts.at(-1);
+  if (last === undefined) return null;
+  const { hasFailures, hasErrors, isDegraded } = last;
+  const agree = verdicts.every(
+    (each) =>
+      each.hasFailures === hasFailures &&
+      each.hasErrors === hasErrors &&
+      (hasFailures || each.isDegraded === isDegraded),
+  );
+  return agree ? last : null;
+}
+
+/**
  * Failures that say nothing of the target: the operator's own settings stopped the attempt. They
  * fail a check that should fail, too, or a forbidden target would look healthy.
  */

@@ -51,6 +51,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
+    starvation: { threadDelay: null, sockets: null },
   });
   onTestFinished(() => tools.close());
   const results: CheckResult[] = [];
@@ -69,6 +70,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     onStarved: () => {
       starved += 1;
     },
+    onShed: () => {},
     ...options.parts,
   };
   const places = new Places(concurrency);

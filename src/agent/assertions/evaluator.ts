@@ -26,12 +26,14 @@ export interface Evaluator {
    * Evaluates all assertions, each to a result with `error` null where it passed. When the signal
    * aborts, it ends at once and what was not evaluated says so in its error.
    *
+   * @param onOutOfTime told where an expression was stopped at its time limit, or found no worker free
    * @throws VedetteError PATTERN_WORKER_BROKEN where the worker cannot run: a fault of our own
    */
   evaluate(
     assertions: readonly Assertion[],
     sources: SourceValues,
     signal: AbortSignal,
+    onOutOfTime?: () => void,
   ): Promise<readonly AssertionResult[]>;
   /** Ends the workers. Evaluations still under way end as if aborted. */
   close(): Promise<void>;
@@ -46,13 +48,14 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const pool = new PatternPool({ clock: options.clock, workerUrl: options.workerUrl, limitMs });
 
   return {
-    async evaluate(assertions, sources, signal) {
+    async evaluate(assertions, sources, signal, onOutOfTime) {
       const inline = new InlineWork();
       const plans = assertions.map((assertion) => planOf(assertion, sources, inline));
       const steps = plans.flatMap(({ step }) => step ?? []);
       const replies = steps.length === 0 ? NO_REPLIES : await pool.judgeAll(steps, signal);
       return plans.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
+        if (reply.kind === 'too-slow' || reply.kind === 'crowded') onOutOfTime?.();
         return { ...assertion, ...(outcome ?? outcomeOf(assertion, reply, limitMs)) };
       });
     },

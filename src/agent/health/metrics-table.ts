@@ -49,7 +49,14 @@ export const METRIC_TABLE = {
     name: 'vedette_starved_attempts_total',
     type: 'counter',
     labels: [],
-    meaning: 'Attempts run again because the agent itself stood still for too long inside them.',
+    meaning:
+      'Attempts without a verdict, as the agent itself was short of CPU in them; most are run again.',
+  },
+  shed: {
+    name: 'vedette_shed_total',
+    type: 'counter',
+    labels: ['what'],
+    meaning: 'What was left out as the agent was short of CPU: evidence, detail, run.',
   },
   droppedResults: {
     name: 'vedette_results_dropped_total',

@@ -13,6 +13,7 @@ import { systemClock } from '../../runtime/clock.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
+import { SHEDDABLE, type Sheddable } from '../run/cpu-pressure.ts';
 import {
   SPOOL_DROP_REASONS,
   SPOOL_KINDS,
@@ -47,6 +48,8 @@ export interface AgentMetrics {
   /** A diagnostic pass about a failed run. */
   evidence(outcome: 'made' | 'busy'): void;
   starved(): void;
+  /** Something was left out for want of CPU. */
+  shed(what: Sheddable): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
   spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
@@ -101,6 +104,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const pausedSlots = new Counter(options(METRIC_TABLE.pausedSlots));
   const evidence = new Counter(options(METRIC_TABLE.evidence));
   const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
+  const shed = new Counter(options(METRIC_TABLE.shed));
   const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
   const rejected = new Counter(options(METRIC_TABLE.rejected));
@@ -137,6 +141,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   // A counter that is first seen at 1 shows no increase: each one starts at 0.
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
+  for (const what of SHEDDABLE) shed.inc({ what }, 0);
   for (const state of CLOSED_STATES) connectionsClosed.inc({ state }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
   for (const kind of SPOOL_KINDS) {
@@ -165,6 +170,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     paused: () => pausedSlots.inc(),
     evidence: (outcome) => evidence.inc({ outcome }),
     starved: () => starvedAttempts.inc(),
+    shed: (what) => shed.inc({ what }),
     dropped(kind, count) {
       droppedResults.inc({ kind }, count);
       totals.droppedLines += count;

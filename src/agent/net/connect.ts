@@ -67,11 +67,12 @@ interface FamilyOutcome {
 }
 
 async function connectFamily(target: Target, context: ProbeContext): Promise<FamilyOutcome> {
-  const { clock, signal, deadlineMs, log } = context;
+  const { clock, signal, deadlineMs, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
   const startMs = clock.monotonicMs();
   const family = ipFamily === 'IPv6' ? 6 : 4;
-  const resolution = await context.resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  const options = { signal, deadlineMs, starvation, log };
+  const resolution = await context.resolver.resolve(hostname, family, options);
   const resolvedMs = clock.monotonicMs();
   const dnsMs = resolvedMs - startMs;
   if (!resolution.ok) {
@@ -114,12 +115,13 @@ interface Tried {
 async function tryInTurn(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
-  { clock, signal, deadlineMs, log }: ProbeContext,
+  { clock, signal, deadlineMs, starvation, log }: ProbeContext,
 ): Promise<Tried> {
   const tryOne = async (address: string, left: number, lackedRoute: boolean): Promise<Tried> => {
     const startMs = clock.monotonicMs();
     const shareMs = (deadlineMs - startMs) / left;
-    const end = await openSocket(address, port, { clock, signal, deadlineMs: startMs + shareMs });
+    const limits = { clock, signal, deadlineMs: startMs + shareMs, starvation };
+    const end = await openSocket(address, port, limits);
     const tookMs = clock.monotonicMs() - startMs;
     const lacksRoute = !end.ok && end.ended === 'error' && mayMeanNoIpv6(end.systemCode);
     return { address, end, tookMs, allLackRoute: lackedRoute && lacksRoute };

@@ -1,15 +1,21 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { type Silence, UNKNOWN_SILENCE } from './kernel/silence.ts';
+import { Overtime, type StarvationWatch } from './overtime.ts';
 
 export interface Limits {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** Monotonic instant at which the wait is over. */
   readonly deadlineMs: number;
+  /** Of the attempt that waits; without it the deadline is kept however starved the agent was. */
+  readonly starvation?: StarvationWatch | undefined;
 }
 
 export interface Ends<T> {
   readonly timedOut: () => T;
   readonly cancelled: () => T;
+  /** What the kernel says of the peer, asked at the deadline. */
+  readonly silence?: () => Silence;
 }
 
 /**
@@ -17,10 +23,11 @@ export interface Ends<T> {
  * signal. What `begin` returns is called at the end, whichever it is, and closes what was opened.
  */
 export function limitedWait<T>(
-  { clock, signal, deadlineMs }: Limits,
+  limits: Limits,
   ends: Ends<T>,
   begin: (settle: (value: T) => void) => () => void,
 ): Promise<T> {
+  const { clock, signal, deadlineMs } = limits;
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve(ends.cancelled());
@@ -28,6 +35,7 @@ export function limitedWait<T>(
     }
     let settled = false;
     let release: (() => void) | null = null;
+    const overtime = new Overtime(limits);
     const settle = (value: T): void => {
       if (settled) return;
       settled = true;
@@ -40,10 +48,13 @@ export function limitedWait<T>(
     // One more turn of the loop: what has already arrived on a socket counts before the timer.
     const onDeadline = (): void => {
       setImmediate(() => {
-        if (!settled) settle(ends.timedOut());
+        if (settled) return;
+        const moreMs = overtime.nextMs(ends.silence?.() ?? UNKNOWN_SILENCE);
+        if (moreMs === null) settle(ends.timedOut());
+        else cancelTimer = clock.after(moreMs, onDeadline);
       });
     };
-    const cancelTimer = clock.after(deadlineMs - clock.monotonicMs(), onDeadline);
+    let cancelTimer = clock.after(deadlineMs - clock.monotonicMs(), onDeadline);
     signal.addEventListener('abort', onAbort, { once: true });
     release = begin(settle);
     if (settled) release();

@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
+import { silenceOn, UNKNOWN_SILENCE } from './kernel/silence.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
 export type NotOpened =
@@ -12,13 +13,17 @@ export type Opened = { readonly ok: true; readonly socket: Socket } | NotOpened;
  * has an error listener: an error between two listeners of its users must not end the process.
  */
 export function openSocket(address: string, port: number, limits: Limits): Promise<Opened> {
+  const sockets = limits.starvation?.sockets ?? null;
+  let opening: Socket | null = null;
   const ends = {
     timedOut: (): Opened => ({ ok: false, ended: 'time-up' }),
     cancelled: (): Opened => ({ ok: false, ended: 'cancelled' }),
+    silence: () => (opening === null ? UNKNOWN_SILENCE : silenceOn(sockets, opening, true)),
   };
   return limitedWait(limits, ends, (settle) => {
     let connected = false;
     const socket = connect({ host: address, port, noDelay: true, autoSelectFamily: false });
+    opening = socket;
     const onConnect = (): void => {
       if (isSelfConnection(socket, port)) {
         settle({ ok: false, ended: 'error', systemCode: 'ECONNREFUSED' });

@@ -1,5 +1,6 @@
 import type { Failure } from '../../model/error-codes.ts';
 import type { JobLog } from '../probes/job-log.ts';
+import type { StarvationWatch } from './overtime.ts';
 
 export type Family = 4 | 6;
 
@@ -7,6 +8,7 @@ export interface ResolveOptions {
   readonly signal: AbortSignal;
   /** Monotonic instant by which the look-up ends, whatever it has. */
   readonly deadlineMs: number;
+  readonly starvation?: StarvationWatch | undefined;
   readonly log: JobLog;
 }
 

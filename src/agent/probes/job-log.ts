@@ -2,6 +2,8 @@ import type { LogEntry } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 const MAX_ENTRIES = 200;
+/** Where the agent has little CPU for it. */
+const MAX_BRIEF_ENTRIES = 10;
 const MAX_ENTRY_CHARS = 2000;
 /** Further ones that are kept however many came before: a trace has 33 lines, a conclusion some 15. */
 const MAX_LAST_ENTRIES = 50;
@@ -11,10 +13,12 @@ export class JobLog {
   readonly #clock: Clock;
   readonly #entries: LogEntry[] = [];
   readonly #last: LogEntry[] = [];
+  readonly #maxEntries: number;
   #dropped = 0;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, isBrief = false) {
     this.#clock = clock;
+    this.#maxEntries = isBrief ? MAX_BRIEF_ENTRIES : MAX_ENTRIES;
   }
 
   info(message: string): void {
@@ -42,7 +46,7 @@ export class JobLog {
   }
 
   #add(level: LogEntry['level'], message: string): void {
-    if (this.#entries.length >= MAX_ENTRIES) this.#dropped += 1;
+    if (this.#entries.length >= this.#maxEntries) this.#dropped += 1;
     else this.#entries.push(this.#entryOf(level, message));
   }
 

@@ -1,6 +1,7 @@
 import type { Failure } from '../../model/error-codes.ts';
 import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { StarvationWatch } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -13,6 +14,8 @@ export interface ProbeContext {
   readonly clock: Clock;
   /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */
   readonly deadlineMs: number;
+  /** Of this attempt. */
+  readonly starvation?: StarvationWatch | undefined;
   readonly resolver: Resolver;
   /** TARGET_DENY: asked for every resolved address of every hop, before connecting. */
   readonly guard: AddressGuard;

@@ -8,12 +8,13 @@ import type { Endpoint } from './endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 import { exchangeText } from './tcp/exchange.ts';
 
-export type TcpOutcome = ProbeOutcome<
-  TcpDetail['request'],
-  TcpResponse,
-  TcpTimings,
-  TcpTimingPhases
->;
+export interface TcpOutcome
+  extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
+  /** It waited for data until its time was up, which is no failure. */
+  readonly timedOut: boolean;
+  /** Of its time, what the peer took for certain to answer, by the kernel. */
+  readonly peerMs: number;
+}
 
 /**
  * Where data is sent and nothing is asserted of the answer, the first that arrives ends the wait.
@@ -55,6 +56,8 @@ export async function probeTcp(
       endpoint,
       response: null,
       failure,
+      timedOut: false,
+      peerMs: 0,
       ...timesOf({ lookup, connect: null, response: null }, dnsMs, tcpMs, 0),
     };
   }
@@ -77,12 +80,14 @@ export async function probeTcp(
       endpoint,
       response: responseOf(''),
       failure: null,
+      timedOut: false,
+      peerMs: 0,
       ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
     };
   }
 
   const lastUsefulMs = clock.monotonicMs() + PAST_ALL_THRESHOLDS_MS - connectedMs;
-  const { text, failure, firstByteMs, durationMs } = await exchangeText(
+  const { text, failure, firstByteMs, durationMs, timedOut, peerMs } = await exchangeText(
     socket,
     {
       target: targetText(withoutBrackets(hostname), port, address),
@@ -98,6 +103,8 @@ export async function probeTcp(
     endpoint,
     response: responseOf(text),
     failure,
+    timedOut,
+    peerMs,
     ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),
   };
 }

@@ -11,15 +11,17 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import type { Receiver } from '../config/variable-targets.ts';
+import { MAX_OVERTIME_MS } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
-import type { ProbeContext } from '../probes/probe.ts';
+import { type ProbeContext, roundMs } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
+import { certainVerdict } from './certain-verdict.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
@@ -28,6 +30,7 @@ import type {
   LongBody,
   Probed,
 } from './check-types/check-type.ts';
+import type { AttemptStarvation, StarvationMeter } from './starvation.ts';
 
 /** No attempt takes longer, whatever its thresholds say (SEMANTICS 1, the table of limits). */
 const ATTEMPT_LIMIT_MS = 30_000;
@@ -39,6 +42,7 @@ export interface AttemptParts {
   readonly clock: Clock;
   readonly checkTypes: CheckTypeRunners;
   readonly evaluator: Evaluator;
+  readonly starvation: StarvationMeter;
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
@@ -53,6 +57,8 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
   /** Whether a body longer than a result stores is wanted. It takes room until `forget`. */
   readonly keepLongBody: boolean;
+  /** The job log then is short. */
+  readonly isBrief?: boolean;
 }
 
 export interface Attempt {
@@ -76,6 +82,10 @@ export interface Attempt {
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
+  /** False where the agent was too starved of CPU to tell: the attempt then does not count. */
+  readonly isCertain: boolean;
+  /** By so much every time of it may be too long, milliseconds. */
+  readonly starvedMs: number;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
@@ -90,30 +100,58 @@ export interface Attempt {
 export async function makeAttempt(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody }: AttemptOptions,
+  options: AttemptOptions,
+): Promise<Attempt> {
+  const starvation = parts.starvation.begin();
+  try {
+    return await attemptStarved(check, parts, options, starvation);
+  } finally {
+    parts.starvation.end();
+  }
+}
+
+async function attemptStarved(
+  check: Check,
+  parts: AttemptParts,
+  { opening, signal, keepLongBody, isBrief = false }: AttemptOptions,
+  starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
-  const log = new JobLog(clock);
+  const log = new JobLog(clock, isBrief);
   log.info(opening);
   const room = keepLongBody ? parts.bodyRoom.open() : null;
   const startedAtMs = clock.wallMs();
   const startMs = clock.monotonicMs();
-  const deadlineMs = startMs + ATTEMPT_LIMIT_MS;
   const { resolver, guard } = parts;
-  const ownSecrets = NO_OWN_SECRETS;
-  const context = { signal, clock, deadlineMs, resolver, guard, log, ownSecrets };
-  const { probed, assertions, secrets, exposedVariable } = await observe(
-    check,
-    parts,
-    context,
-    room,
-  );
+  const context: AttemptContext = {
+    signal,
+    clock,
+    // What starvation took before a wait begins is no time of the target's.
+    get deadlineMs() {
+      return startMs + ATTEMPT_LIMIT_MS + Math.min(starvation.starvedMs, MAX_OVERTIME_MS);
+    },
+    resolver,
+    guard,
+    log,
+    ownSecrets: NO_OWN_SECRETS,
+    starvation,
+  };
+  const observed = await observe(check, parts, context, room);
+  const { probed, assertions, secrets, exposedVariable, starvedMs, isCutShort } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
-  const verdict = verdictOf(check, { ...probed, assertionsFailed });
+  const { lastTimeOut } = starvation;
+  const seen = { probed, assertionsFailed, isCutShort, starvedMs, lastTimeOut };
+  const measured = verdictOf(check, { ...probed, assertionsFailed });
+  const certain = await certainVerdict(check, seen, measured, {
+    evaluator: parts.evaluator,
+    signal,
+  });
+  if (starvedMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(starvedMs));
+  const timing = { uncertaintyMs: roundMs(starvedMs), clock: 'event-loop' } as const;
   const longBody = room === null ? null : probed.longBody;
   const durationMs = clock.monotonicMs() - startMs;
   return {
@@ -127,16 +165,37 @@ export async function makeAttempt(
     requestSent,
     exposedVariable,
     responseTimeMs,
-    verdict,
+    verdict: certain ?? measured,
+    isCertain: certain !== null,
+    starvedMs,
     jobLog: log,
     longBody,
     secrets,
-    detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), ...extras }),
+    detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), timing, ...extras }),
     forget: () => room?.close(),
   };
 }
 
+/** An expression has 100 ms (evaluator.ts). */
+const MAX_EVALUATION_STARVED_MS = 10;
+/** A job log tells of less by the results' `timing` alone. */
+const STARVED_WORTH_TELLING_MS = 10;
+
+function starvedText(starvedMs: number): string {
+  return `The agent was short of CPU for ${Math.round(starvedMs)} ms of this attempt, by which its times may be too long`;
+}
+
+/** The secrets are known only when the check is rendered. */
+interface AttemptContext extends ProbeContext {
+  ownSecrets: OwnSecrets;
+  readonly starvation: AttemptStarvation;
+}
+
 interface Observed {
+  /** Until the probe had ended; 0 where there was none. */
+  readonly starvedMs: number;
+  /** An assertion was stopped at its time limit, for which our own want of CPU may be to blame. */
+  readonly isCutShort: boolean;
   readonly probed: Probed;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
@@ -146,7 +205,7 @@ interface Observed {
 async function observe(
   check: Check,
   { checkTypes, evaluator, secrets, log }: AttemptParts,
-  context: ProbeContext,
+  context: AttemptContext,
   room: BodyRoom | null,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
@@ -169,13 +228,22 @@ async function observe(
         own,
       );
     }
-    const probed = await runner.probe(rendered.check as never, { ...context, ownSecrets }, room);
+    context.ownSecrets = ownSecrets;
+    const probed = await runner.probe(rendered.check as never, context, room);
+    const starvedMs = context.starvation.starvedMs;
     const { assertions } = check.request;
     const { signal } = context;
-    const judged = await evaluator.evaluate(assertions, probed.sources, signal);
+    const mark = context.starvation.mark();
+    let outOfTime = false;
+    const judged = await evaluator.evaluate(assertions, probed.sources, signal, () => {
+      outOfTime = true;
+    });
+    const isCutShort = outOfTime && context.starvation.sinceMs(mark) > MAX_EVALUATION_STARVED_MS;
     const scrubber = await secrets.scrubberWith(own);
     return {
       probed,
+      starvedMs,
+      isCutShort,
       assertions: judged.map((one) => withoutSecretParts(one, scrubber, secrets.parts)),
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
@@ -189,7 +257,14 @@ async function observe(
 }
 
 function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
-  return { probed, assertions: [], secrets, exposedVariable: () => null };
+  return {
+    probed,
+    starvedMs: 0,
+    isCutShort: false,
+    assertions: [],
+    secrets,
+    exposedVariable: () => null,
+  };
 }
 
 /**

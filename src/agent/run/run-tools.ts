@@ -14,8 +14,10 @@ import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
 import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
+import { readCpuAccount } from './cpu-accounting.ts';
+import { CpuPressure } from './cpu-pressure.ts';
 import type { RunnerParts } from './runner.ts';
-import { StallMonitor } from './stall-monitor.ts';
+import { StarvationMeter, type StarvationSources } from './starvation.ts';
 
 /** For all bodies together that are longer than their results store. */
 const LONG_BODIES_BYTES = 64 * 1024 * 1024;
@@ -29,12 +31,14 @@ export interface RunToolsOptions {
   /** Likewise. */
   readonly proxyUrl: () => string | null;
   readonly secrets: SecretsVault;
+  /** Beside the event loop. They are closed with the tools. */
+  readonly starvation: StarvationSources;
 }
 
 export interface RunTools {
   readonly parts: Omit<
     RunnerParts,
-    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved'
+    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved' | 'onShed'
   >;
   readonly resolver: SystemResolver;
   /** Ends sockets, threads and timers. No run may be going on any more. */
@@ -51,8 +55,8 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     workerUrl: new URL('../assertions/pattern-worker.js', import.meta.url),
   });
   const icmp = createIcmpProbe({ clock });
-  const stalls = new StallMonitor(clock);
-  stalls.start();
+  const starvation = new StarvationMeter(clock, options.starvation);
+  const pressure = new CpuPressure({ clock, log, meter: starvation, readAccount: readCpuAccount });
   const { clientCertificates, proxyUrl } = options;
   const http = { clientCertificates, proxyUrl };
   return {
@@ -62,7 +66,8 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       resolver,
       evaluator,
       secrets,
-      stalls,
+      starvation,
+      pressure,
       bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({
@@ -80,7 +85,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
     },
     resolver,
     async close() {
-      stalls.stop();
+      starvation.close();
       icmp.close();
       await evaluator.close();
     },

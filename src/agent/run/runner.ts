@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { slotRuleOf } from '../../model/frequency.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
 import type { CheckResult, MissedReason } from '../../model/result.ts';
 import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/retry.ts';
@@ -9,22 +10,26 @@ import type { ResultSink } from '../output/result-sink.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
+import type { CpuPressure, Sheddable } from './cpu-pressure.ts';
 import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './failure-evidence.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
 import { keepEvidence } from './kept-evidence.ts';
 import type { Place } from './places.ts';
 import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
-import type { StallMonitor } from './stall-monitor.ts';
 
-/** A starved attempt is repeated at once this many times; then nothing true can be said. */
-const MAX_STARVED_REPEATS = 3;
+/**
+ * The waits before a starved attempt is made again; after the last one nothing true can be said.
+ * They grow, so that repeats do not add to what starves us.
+ */
+const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
+/** So many are made also of a retry that began after the slot's time. */
+const MIN_STARVED_REPEATS = 2;
 
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; asked once a run. */
   readonly location: () => string;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
-  readonly stalls: StallMonitor;
   readonly connectivity: ConnectivityCheck;
   /** null where there is no other location to give retries to. */
   readonly handover: Handover | null;
@@ -32,8 +37,11 @@ export interface RunnerParts extends AttemptParts {
   readonly artifacts: ArtifactTaker | null;
   /** null where no diagnostic passes are made. */
   readonly evidence: EvidenceParts['evidence'];
-  /** Told of every attempt that did not count because the agent itself stood still. */
+  /** Told of every attempt that did not count because the agent itself was short of CPU. */
   readonly onStarved: () => void;
+  readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
+  /** Told of what was left out for want of CPU. */
+  readonly onShed: (what: Sheddable) => void;
 }
 
 export interface Run {
@@ -69,6 +77,12 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   // Another machine's clock may be ahead of this one's.
   const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
+  // What somebody asked for, or began elsewhere, is worth more than a slot of the plan.
+  if (run.sequenceId === null && parts.pressure.shedsRunOf(check.id)) {
+    parts.onShed('run');
+    parts.pressure.starved();
+    return reportMissed(run, 'agent_starved', parts);
+  }
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
     if (attempt === null) return reportMissed(run, 'agent_starved', parts);
@@ -110,6 +124,11 @@ function lookFurther(
   parts: RunnerParts,
 ): Promise<Evidence | null> {
   if (!wantsEvidence(attempt, parts)) return Promise.resolve(null);
+  if (parts.pressure.sheds('evidence')) {
+    parts.onShed('evidence');
+    attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
+    return Promise.resolve(null);
+  }
   return place.rest(
     () => gatherEvidence(attempt, { check, plan, signal }, parts),
     () => true,
@@ -150,28 +169,40 @@ function passedWithAnswer(attempt: Attempt): boolean {
 }
 
 /**
- * The starvation guard (SEMANTICS 1, Result): what failed or was slow while our own event loop
- * stood still says nothing of the target. Null where every repeat was starved too.
+ * The starvation guard (SEMANTICS 1, Result): an attempt whose verdict our own want of CPU leaves
+ * open is made again, within the slot's time. Null where no repeat had a certain verdict.
  */
 async function attemptUnstarved(
-  { check, signal }: Run,
+  { check, slotMs, signal, place }: Run,
   plan: RetryPlan,
   retriesMade: number,
   parts: RunnerParts,
 ): Promise<Attempt | null> {
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
   const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
-  const keepLongBody = parts.artifacts !== null;
-  for (let repeats = 0; repeats <= MAX_STARVED_REPEATS; repeats += 1) {
-    const again = repeats === 0 ? '' : `, repeated: the agent itself stood still in the one before`;
-    const options = { opening: `${title}${again}`, signal, keepLongBody };
+  const isBrief = parts.pressure.sheds('detail');
+  if (isBrief) parts.onShed('detail');
+  const keepLongBody = parts.artifacts !== null && !isBrief;
+  const { clock } = parts;
+  const { frequency, frequencyOffset } = check;
+  const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
+  let again = '';
+  for (let repeats = 0; ; repeats += 1) {
+    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief };
     const attempt = await makeAttempt(check, parts, options);
-    const isSuspect = !passedWithAnswer(attempt) || attempt.verdict.isDegraded;
-    if (signal.aborted || !isSuspect || !parts.stalls.stalledSince(attempt.startMs)) return attempt;
+    if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();
+    parts.pressure.starved();
+    const pauseMs = STARVED_PAUSES_MS[repeats];
+    if (pauseMs === undefined) return null;
+    const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
+    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return null;
+    const starvedMs = Math.round(attempt.starvedMs);
+    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the one before`;
+    // A stop ends the wait, and then the attempt.
+    if (pauseMs > 0) await place.rest(() => sleep(clock, pauseMs, signal));
   }
-  return null;
 }
 
 /** Why an attempt is not to be reported as the target's doing; null where it is. */

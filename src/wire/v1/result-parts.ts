@@ -72,6 +72,7 @@ export const commonDetail = {
   pcapDataUrl: text(2048).nullable(),
   /** What a newer agent sends in another form is left out, like any field unknown here. */
   traceroute: traceroute.nullable().catch(null),
+  timing: z.object({ uncertaintyMs: duration, clock: text(32) }).exactOptional(),
 };
 
 /** A result as it is received: the model's, but for codes that are newer than this build. */

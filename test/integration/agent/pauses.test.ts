@@ -37,6 +37,7 @@ async function startDaemon() {
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
+    starvation: { threadDelay: null, sockets: null },
   });
   const sink = {
     result: (result: CheckResult) => void results.push(result),

@@ -53,7 +53,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
   };
   return {
     nameServers,
-    async resolve(hostname, family, { signal, deadlineMs, log }) {
+    async resolve(hostname, family, { signal, deadlineMs, starvation, log }) {
       const known = resolveKnown(hostname, family);
       if (known !== null) return known;
       const name = absoluteName(hostname);
@@ -63,7 +63,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
       }
       const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);
       const isAbsolute = hostname.endsWith('.');
-      const limits = { clock, signal, log, deadlineMs: ownDeadlineMs };
+      const limits = { clock, signal, log, deadlineMs: ownDeadlineMs, starvation };
       const lookUp: LookUp = { name, isAbsolute, family, limits, files, nameServers, library };
       warnOfProblems(files, log);
       const result = await askSources(lookUp);

@@ -1,4 +1,5 @@
 import net from 'node:net';
+import { type Silence, silenceOn, UNKNOWN_SILENCE } from '../kernel/silence.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
@@ -25,6 +26,7 @@ export function exchangeOverTcp(
 ): Promise<TcpExchange> {
   const startMs = limits.clock.monotonicMs();
   const frames = new StreamFrames();
+  let connection: net.Socket | null = null;
   let connected = false;
   let skipped = 0;
 
@@ -39,9 +41,10 @@ export function exchangeOverTcp(
 
   return limitedWait<TcpExchange>(
     limits,
-    { timedOut, cancelled: () => cancelled(query.question, server) },
+    { timedOut, cancelled: () => cancelled(query.question, server), silence },
     (settle) => {
       const socket = net.connect({ host: server.address, port: server.port, noDelay: true });
+      connection = socket;
 
       socket.on('connect', () => {
         connected = true;
@@ -83,6 +86,11 @@ export function exchangeOverTcp(
       };
     },
   );
+
+  function silence(): Silence {
+    const sockets = limits.starvation?.sockets ?? null;
+    return connection === null ? UNKNOWN_SILENCE : silenceOn(sockets, connection, !connected);
+  }
 
   function malformed(bytes: Buffer, fault: string): ExchangeFailed {
     const what = `${serverText(server)} answered over TCP with ${bytes.length} bytes that are no DNS answer`;

@@ -1,5 +1,6 @@
 import dgram from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { type Silence, UNKNOWN_SILENCE } from '../kernel/silence.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
   cancelled,
@@ -43,6 +44,7 @@ export function exchangeOverUdp(
 ): Promise<UdpExchange> {
   const startMs = limits.clock.monotonicMs();
   let sent = 0;
+  let sentMs = Number.NaN;
   let ignored = 0;
   let onlyNoise = true;
   const ending = (end: UdpExchange['end']): UdpExchange => ({ end, sent, ignored });
@@ -61,9 +63,13 @@ export function exchangeOverUdp(
     return ending(failed('DNS_MALFORMED', what));
   };
 
+  /** By our clock: the turn of the event loop at the deadline has emptied the socket's queue. */
+  const silence = (): Silence =>
+    sent === 0 ? UNKNOWN_SILENCE : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
+
   return limitedWait(
     limits,
-    { timedOut, cancelled: () => ending(cancelled(query.question, server)) },
+    { timedOut, cancelled: () => ending(cancelled(query.question, server)), silence },
     (settle) => {
       const socket = dgram.createSocket({
         type: isIPv6(server.address) ? 'udp6' : 'udp4',
@@ -77,6 +83,7 @@ export function exchangeOverUdp(
       const send = (): void => {
         const pauseMs = RESEND_AFTER_MS[sent];
         sent += 1;
+        if (sent === 1) sentMs = limits.clock.monotonicMs();
         socket.send(query.bytes, (error) => {
           if (error !== null) fail(error);
         });

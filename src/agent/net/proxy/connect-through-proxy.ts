@@ -79,10 +79,15 @@ async function resolveTarget(
   { hostname, port, ipFamily }: Target,
   context: ProbeContext,
 ): Promise<Found> {
-  const { resolver, signal, deadlineMs, log } = context;
+  const { resolver, signal, deadlineMs, starvation, log } = context;
   log.info(`TARGET_DENY is set: the proxy is given an address of ${hostname} that was tested here`);
   const family = ipFamily === 'IPv6' ? 6 : 4;
-  const resolution = await resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  const resolution = await resolver.resolve(hostname, family, {
+    signal,
+    deadlineMs,
+    starvation,
+    log,
+  });
   if (!resolution.ok) return resolution;
   log.info(`${hostname} is ${resolution.addresses.join(', ')}`);
   return chooseAddresses(endpointText(hostname, port), resolution.addresses, context);
@@ -102,7 +107,7 @@ async function tunnelTo(
   proxy: HttpProxy,
   context: ProbeContext,
 ): Promise<ConnectedThrough | NotConnected> {
-  const { clock, signal, deadlineMs, log } = context;
+  const { clock, signal, deadlineMs, starvation, log } = context;
   const connected = await connectToProxy(proxy, context);
   if (!connected.ok) return connected;
   const { socket, address, dnsMs } = connected;
@@ -110,7 +115,7 @@ async function tunnelTo(
   const { authorization } = proxy;
   const startMs = clock.monotonicMs();
   const request = { hostname, port, authorization };
-  const end = await openTunnel(socket, request, { clock, signal, deadlineMs });
+  const end = await openTunnel(socket, request, { clock, signal, deadlineMs, starvation });
   const tookMs = clock.monotonicMs() - startMs;
   const tcpMs = connected.tcpMs + tookMs;
   if (!end.ok) {

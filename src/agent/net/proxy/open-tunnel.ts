@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { VERSION } from '../../../runtime/version.ts';
+import { silenceOn } from '../kernel/silence.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import { endedByReset } from '../unseen-reset.ts';
 import { endpointText } from '../words.ts';
@@ -40,6 +41,7 @@ export function openTunnel(
   const ends = {
     timedOut: (): Tunnelled => ({ ok: false, ended: 'time-up' }),
     cancelled: (): Tunnelled => ({ ok: false, ended: 'cancelled' }),
+    silence: () => silenceOn(limits.starvation?.sockets ?? null, socket),
   };
   return limitedWait<Tunnelled>(limits, ends, (settle) => {
     let isOpen = false;

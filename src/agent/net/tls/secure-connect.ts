@@ -64,7 +64,7 @@ export async function secureConnect(
   options: SecureOptions,
   context: ProbeContext,
 ): Promise<SecureOutcome> {
-  const { clock, signal, deadlineMs } = context;
+  const { clock, signal, deadlineMs, starvation } = context;
   const secure = secureContextFor(options.clientCertificate);
   if (!secure.ok) {
     connected.socket.destroy();
@@ -88,7 +88,7 @@ export async function secureConnect(
       ...(servername === null ? {} : { servername }),
       ...(options.alpnProtocols.length === 0 ? {} : { ALPNProtocols: [...options.alpnProtocols] }),
     },
-    { clock, signal, deadlineMs },
+    { clock, signal, deadlineMs, starvation },
   );
   if (!end.ok) {
     const tlsMs = clock.monotonicMs() - startMs;

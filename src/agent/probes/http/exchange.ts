@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
+import { peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { EXACT_MS, Overtime, type StarvationMark } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
 import { FloodWatch } from './flood-watch.ts';
@@ -23,6 +25,8 @@ export interface ExchangeResult {
   readonly sentMs: number;
   readonly firstByteMs: number | null;
   readonly endMs: number;
+  /** What of that was the peer's time for certain, by the kernel; 0 where nothing made us doubt. */
+  readonly peerMs: number;
 }
 
 /** The agent holds at most this much of a body that its decoder has not worked off yet. */
@@ -90,6 +94,8 @@ class Exchange {
   #head: ResponseHead | null = null;
   #firstByteMs: number | null = null;
   #endMs = 0;
+  #startMark: StarvationMark | null = null;
+  #peerMs = 0;
   #ending: Ending | null = null;
   #reader: BodyReader | null = null;
   #queue: Buffer[] = [];
@@ -119,7 +125,10 @@ class Exchange {
       return;
     }
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, () => this.#onDeadline());
+    this.#startMark = this.#context.starvation?.mark() ?? null;
+    const overtime = new Overtime({ clock, deadlineMs, starvation: this.#context.starvation });
+    const onDeadline = (): void => this.#onDeadline(overtime, wire, onDeadline);
+    this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, onDeadline);
     const flood = new FloodWatch(wire, clock, (ending) => this.#end(ending));
     this.#flood = flood;
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
@@ -127,6 +136,7 @@ class Exchange {
     const events: TransportEvents = {
       firstByte: () => {
         this.#firstByteMs = clock.monotonicMs();
+        this.#notePeerTime(wire);
       },
       head: (head) => this.#onHead(head),
       data: (chunk) => {
@@ -152,8 +162,22 @@ class Exchange {
    * A timer that is late fires before what the network brought meanwhile is read. One turn of the
    * event loop lets that come first: a real answer or error beats the time-out.
    */
-  #onDeadline(): void {
-    setImmediate(() => this.#end(this.#head === null ? RESPONSE_TIMEOUT : BODY_TIMEOUT));
+  #onDeadline(overtime: Overtime, wire: Socket, again: () => void): void {
+    setImmediate(() => {
+      if (this.#state !== 'head' && this.#state !== 'body') return;
+      const { clock, starvation } = this.#context;
+      const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, wire));
+      if (moreMs === null) this.#end(this.#head === null ? RESPONSE_TIMEOUT : BODY_TIMEOUT);
+      else this.#cancelTimer = clock.after(moreMs, again);
+    });
+  }
+
+  /** Calm attempts save the calls: their times are exact. */
+  #notePeerTime(wire: Socket): void {
+    const { starvation } = this.#context;
+    if (starvation === undefined || this.#startMark === null) return;
+    if (starvation.sinceMs(this.#startMark) < EXACT_MS) return;
+    this.#peerMs = peerTookMs(starvation.sockets, wire);
   }
 
   #onHead(head: ResponseHead): void {
@@ -253,6 +277,7 @@ class Exchange {
         // A response that never got its head together is one that was waited for to the end.
         firstByteMs: this.#head === null ? null : this.#firstByteMs,
         endMs: this.#endMs,
+        peerMs: this.#peerMs,
       });
     if (this.#head === null || this.#reader === null) give(this.#head === null ? null : NO_BODY);
     else this.#reader.end().then(give, this.#reject);

@@ -27,6 +27,8 @@ export interface HttpOutcome
   readonly tls: TlsFacts | null;
   /** A connection took the request, so the target may have acted on it, whatever came of it. */
   readonly sent: boolean;
+  /** What of the response time was the servers' for certain, by the kernel; 0: it does not tell. */
+  readonly peerMs: number;
   /** One of the requests was for http, so that others on the way can read it. */
   readonly unencrypted: boolean;
   /** The decoded bytes for assertions, as far as they were kept; null without a response. */
@@ -203,6 +205,7 @@ function outcomeOf(ended: Ended): HttpOutcome {
   const facts = {
     request: prepared.echo,
     sent,
+    peerMs: hops.reduce((sumMs, each) => sumMs + (each.exchange?.peerMs ?? 0), 0),
     unencrypted,
     endpoint,
     failure,

@@ -40,9 +40,14 @@ async function resolveFamily(
   family: Family,
   context: ProbeContext,
 ): Promise<ResolvedDestination> {
-  const { resolver, clock, signal, deadlineMs, log } = context;
+  const { resolver, clock, signal, deadlineMs, starvation, log } = context;
   const startMs = clock.monotonicMs();
-  const resolution = await resolver.resolve(hostname, family, { signal, deadlineMs, log });
+  const resolution = await resolver.resolve(hostname, family, {
+    signal,
+    deadlineMs,
+    starvation,
+    log,
+  });
   if (!resolution.ok) return resolution;
   const { addresses } = resolution;
   if (isIP(hostname) === 0) {

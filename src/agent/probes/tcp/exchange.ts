@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import { peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
+import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { Inbox, type ReadingEnd } from './inbox.ts';
 
@@ -34,6 +37,10 @@ export interface Exchange {
   readonly firstByteMs: number | null;
   /** Milliseconds from the start to what ended it: the last byte that was wanted, for one. */
   readonly durationMs: number;
+  /** It ended as its time was up. */
+  readonly timedOut: boolean;
+  /** What of its time the peer took for certain, by the kernel; 0: it does not tell. */
+  readonly peerMs: number;
 }
 
 /**
@@ -44,9 +51,14 @@ export interface Exchange {
 export async function exchangeText(
   socket: Socket,
   options: ExchangeOptions,
-  { clock, signal, log }: ProbeContext,
+  { clock, signal, log, starvation }: ProbeContext,
 ): Promise<Exchange> {
-  const { target, data, untilMs } = options;
+  const { target, data } = options;
+  const overtime = new Overtime({ clock, deadlineMs: options.untilMs, starvation });
+  let { untilMs } = options;
+  const startMark = starvation?.mark() ?? null;
+  let timedOut = false;
+  let peerMs = 0;
   const startMs = clock.monotonicMs();
   const inbox = new Inbox(socket, MAX_RESPONSE_BYTES, clock);
   const ended = (text: string, failure: Failure | null, endMs: number): Exchange => ({
@@ -54,6 +66,8 @@ export async function exchangeText(
     failure,
     firstByteMs: inbox.firstByteMs === null ? null : inbox.firstByteMs - startMs,
     durationMs: endMs - startMs,
+    timedOut,
+    peerMs,
   });
   try {
     if (data !== null) socket.write(data);
@@ -65,11 +79,23 @@ export async function exchangeText(
         return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {
+        const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, socket));
+        if (moreMs !== null) {
+          untilMs = nowMs + moreMs;
+          // At once would be before what has arrived is read.
+          if (moreMs === 0) await yieldToEventLoop();
+          continue;
+        }
+        timedOut = true;
         log.info(`${inbox.bytes} bytes arrived, then the time for them was up`);
         return ended(inbox.text(), null, nowMs);
       }
       if (inbox.bytes > judgedBytes) {
         judgedBytes = inbox.bytes;
+        // Calm attempts save the calls: their times are exact.
+        if (startMark !== null && (starvation?.sinceMs(startMark) ?? 0) >= EXACT_MS) {
+          peerMs = peerTookMs(starvation?.sockets ?? null, socket);
+        }
         const judgeStartMs = clock.monotonicMs();
         const text = inbox.text();
         const lastByteMs = inbox.lastByteMs ?? nowMs;

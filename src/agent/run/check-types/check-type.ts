@@ -1,7 +1,7 @@
 import type { AssertionResult } from '../../../model/assertion.ts';
 import type { CheckOf } from '../../../model/check.ts';
 import type { Failure } from '../../../model/error-codes.ts';
-import type { CheckResult, LogEntry } from '../../../model/result.ts';
+import type { CheckResult, LogEntry, Timing } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
@@ -23,6 +23,7 @@ export interface DetailExtras {
   /** Where the artifacts of the attempt are to be had. */
   readonly jobAssets: readonly string[];
   readonly evidence: ToldEvidence;
+  readonly timing: Timing;
 }
 
 /** A body of which the result holds only the start, or nothing. */
@@ -46,6 +47,12 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly unencrypted: boolean;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
+  /** Those of them that are times, or hold some, had all come so many milliseconds earlier. */
+  readonly timesEarlier: (byMs: number) => SourceValues;
+  /** What of the response time was the target's for certain, by the kernel; 0: it does not tell. */
+  readonly peerMs: number;
+  /** A wait that was no failure ended as its time was up. */
+  readonly timedOut: boolean;
   readonly longBody: LongBody | null;
   detail(extras: DetailExtras): DetailFields;
 }
@@ -81,6 +88,7 @@ interface Outcome<Response> {
 interface Reading<Response> {
   readonly criterion: (response: Response) => Observation['criterion'];
   readonly sources: (response: Response) => SourceValues;
+  readonly timesEarlier: (response: Response, byMs: number) => SourceValues;
   readonly detail: Probed['detail'];
 }
 
@@ -97,6 +105,9 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
     packetLossPercent: null,
     networkError: isNetworkError(outcome),
     sources: response === null ? {} : read.sources(response),
+    timesEarlier: (byMs) => (response === null ? {} : read.timesEarlier(response, byMs)),
+    timedOut: false,
+    peerMs: 0,
     longBody: null,
     detail: read.detail,
   };
@@ -113,13 +124,21 @@ export const NOTHING_SEEN = {
   requestSent: false,
   unencrypted: false,
   sources: {},
+  timesEarlier: () => ({}),
+  timedOut: false,
+  peerMs: 0,
   longBody: null,
 } as const;
+
+/** RESPONSE_TIME, had the response come so many milliseconds earlier. */
+export function responseTimeEarlier(responseTimeMs: number, byMs: number): SourceValues {
+  return { RESPONSE_TIME: { kind: 'number', value: Math.max(0, responseTimeMs - byMs) } };
+}
 
 /** The fields that every type's details have, from a failure and the run's extras. */
 export function commonDetail(
   failure: Failure | null,
-  { assertions, jobLog, jobAssets, evidence: { pcapDataUrl, traceroute } }: DetailExtras,
+  { assertions, jobLog, jobAssets, evidence: { pcapDataUrl, traceroute }, timing }: DetailExtras,
 ) {
   return {
     assertions,
@@ -129,5 +148,6 @@ export function commonDetail(
     jobAssets,
     pcapDataUrl,
     traceroute,
+    timing,
   };
 }

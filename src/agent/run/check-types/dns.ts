@@ -1,5 +1,11 @@
 import { type DnsProbeOptions, probeDns } from '../../probes/dns.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
+import {
+  type CheckTypeRunner,
+  commonDetail,
+  NOTHING_SEEN,
+  probedOf,
+  responseTimeEarlier,
+} from './check-type.ts';
 
 export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
   return {
@@ -18,6 +24,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
           TEXT_ANSWER: { kind: 'text', text },
           JSON_ANSWER: { kind: 'json', value: answer },
         }),
+        timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           dnsCheckResult: {
             ...commonDetail(failure, extras),

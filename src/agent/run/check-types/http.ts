@@ -16,6 +16,7 @@ import {
   type LongBody,
   NOTHING_SEEN,
   probedOf,
+  responseTimeEarlier,
 } from './check-type.ts';
 
 type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
@@ -41,10 +42,11 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       const probed = probedOf(outcome, {
         criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
         sources: (response) => sourcesOf(response, outcome, keepBody),
+        timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
-      const { sent: requestSent, unencrypted } = outcome;
-      return { ...probed, requestSent, unencrypted, longBody: longBodyOf(outcome) };
+      const { sent: requestSent, unencrypted, peerMs } = outcome;
+      return { ...probed, requestSent, unencrypted, peerMs, longBody: longBodyOf(outcome) };
     },
     receivers({ request }: HttpCheck) {
       const headers = 'headers' in request ? request.headers : [];

@@ -1,3 +1,5 @@
+import type { IcmpResponse } from '../../../model/result.ts';
+import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { createIcmpProbe } from '../../probes/icmp.ts';
 import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
 
@@ -14,10 +16,8 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       const probed = probedOf(outcome, {
         criterion: ({ packetLoss }) =>
           packetLoss < check.maxPacketLossThreshold ? 'met' : 'unmet',
-        sources: (seen) => ({
-          LATENCY: { kind: 'json', value: seen.latency },
-          JSON_RESPONSE: { kind: 'json', value: seen },
-        }),
+        sources: sourcesOf,
+        timesEarlier: (seen, byMs) => sourcesOf(earlier(seen, byMs)),
         detail: (extras) => ({
           icmpCheckResult: {
             ...commonDetail(failure, extras),
@@ -47,5 +47,24 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
         },
       }),
     }),
+  };
+}
+
+function sourcesOf(seen: IcmpResponse): SourceValues {
+  return {
+    LATENCY: { kind: 'json', value: seen.latency },
+    JSON_RESPONSE: { kind: 'json', value: seen },
+  };
+}
+
+/** Replies are stamped by the kernel, but a pause can come between the clock and the send. */
+function earlier(seen: IcmpResponse, byMs: number): IcmpResponse {
+  const less = (ms: number | null): number | null => (ms === null ? null : Math.max(0, ms - byMs));
+  const { avg, min, max, stdDev } = seen.latency;
+  return {
+    ...seen,
+    dnsResolutionTime: Math.max(0, seen.dnsResolutionTime - byMs),
+    latency: { avg: less(avg), min: less(min), max: less(max), stdDev },
+    pingResults: seen.pingResults.map((each) => ({ ...each, rtt: less(each.rtt) })),
   };
 }

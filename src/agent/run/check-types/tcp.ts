@@ -1,6 +1,12 @@
 import type { Evaluator } from '../../assertions/evaluator.ts';
 import { probeTcp } from '../../probes/tcp.ts';
-import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
+import {
+  type CheckTypeRunner,
+  commonDetail,
+  NOTHING_SEEN,
+  probedOf,
+  responseTimeEarlier,
+} from './check-type.ts';
 
 export interface TcpParts {
   readonly evaluator: Evaluator;
@@ -23,6 +29,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
           RESPONSE_DATA: { kind: 'text', text: data },
           RESPONSE_TIME: { kind: 'number', value: outcome.responseTimeMs },
         }),
+        timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({
           tcpCheckResult: {
             ...commonDetail(failure, extras),
@@ -33,7 +40,9 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
           },
         }),
       });
-      return { ...probed, unencrypted: request.data !== null && request.data !== '' };
+      const unencrypted = request.data !== null && request.data !== '';
+      const { timedOut, peerMs } = outcome;
+      return { ...probed, unencrypted, timedOut, peerMs };
     },
     receivers: ({ request: { hostname, port } }) => [{ hostname, port }],
     broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({

@@ -26,5 +26,6 @@ export function expectOutcome(
     jobLog: context.log.entries(),
     jobAssets: [],
     evidence: { pcapDataUrl: null, traceroute: null },
+    timing: { uncertaintyMs: 0, clock: 'event-loop' },
   });
 }

@@ -11,6 +11,7 @@ it('shows no credentials of the url where a probe broke', () => {
     jobLog: [],
     jobAssets: [],
     evidence: { pcapDataUrl: null, traceroute: null },
+    timing: { uncertaintyMs: 0, clock: 'event-loop' },
   });
   expect(apiCheckResult?.request.url).toBe('https://example.test/x?a=1');
 });

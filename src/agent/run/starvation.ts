@@ -1,0 +1,127 @@
+import type { CancelTimer, Clock } from '../../runtime/clock.ts';
+import { type KernelSockets, loadKernelSockets } from '../net/kernel/kernel-sockets.ts';
+import type { StarvationMark, StarvationWatch } from '../net/overtime.ts';
+import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
+
+/** The event loop is looked at this often while an attempt is under way. */
+const BEAT_MS = 20;
+/** A timer may be so late on a machine with time to spare. */
+const TIMER_LATE_MS = 5;
+/** A reading is good for so long: attempts that begin together share one. */
+const READING_MS = 1;
+
+export interface StarvationSources {
+  /** null where the kernel does not tell. */
+  readonly threadDelay: ThreadDelay | null;
+  readonly sockets: KernelSockets | null;
+}
+
+/** As far as this machine has them. */
+export async function openStarvationSources(): Promise<StarvationSources> {
+  return { threadDelay: openThreadDelay(), sockets: await loadKernelSockets() };
+}
+
+/**
+ * Measures how long the agent was kept from its work: the larger of the time that its thread waited
+ * for a CPU, and of the lateness of the event loop, which also sees a stopped process, and our own
+ * work. Not the sum: a thread that waits makes the loop late.
+ */
+export class StarvationMeter {
+  readonly #clock: Clock;
+  readonly #sources: StarvationSources;
+  #attempts = 0;
+  #cancelBeat: CancelTimer = () => {};
+  #beatDueMs = 0;
+  #lateMs = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #runDelayMs = 0;
+
+  constructor(clock: Clock, sources: StarvationSources) {
+    this.#clock = clock;
+    this.#sources = sources;
+  }
+
+  /** To be ended. */
+  begin(): AttemptStarvation {
+    this.#attempts += 1;
+    if (this.#attempts === 1) this.#beat();
+    return new AttemptStarvation(this, this.#sources.sockets);
+  }
+
+  /** Of an attempt that `begin` began. */
+  end(): void {
+    this.#attempts -= 1;
+    if (this.#attempts === 0) this.#cancelBeat();
+  }
+
+  mark(): StarvationMark {
+    const nowMs = this.#clock.monotonicMs();
+    const { threadDelay } = this.#sources;
+    if (threadDelay !== null && nowMs - this.#readAtMs >= READING_MS) {
+      this.#runDelayMs = threadDelay.readMs();
+      this.#readAtMs = nowMs;
+    }
+    // After a stall other timers may fire before ours.
+    const lateMs = this.#attempts === 0 ? 0 : latenessOf(this.#beatDueMs, nowMs);
+    return { runDelayMs: this.#runDelayMs, lateMs: this.#lateMs + lateMs };
+  }
+
+  sinceMs(mark: StarvationMark): number {
+    const now = this.mark();
+    return Math.max(now.runDelayMs - mark.runDelayMs, now.lateMs - mark.lateMs, 0);
+  }
+
+  close(): void {
+    this.#cancelBeat();
+    this.#sources.threadDelay?.close();
+  }
+
+  #beat(): void {
+    this.#beatDueMs = this.#clock.monotonicMs() + BEAT_MS;
+    this.#cancelBeat = this.#clock.after(BEAT_MS, () => {
+      this.#lateMs += latenessOf(this.#beatDueMs, this.#clock.monotonicMs());
+      this.#beat();
+    });
+  }
+}
+
+function latenessOf(dueMs: number, nowMs: number): number {
+  const lateMs = nowMs - dueMs;
+  return lateMs > TIMER_LATE_MS ? lateMs : 0;
+}
+
+/** One attempt's view of the meter. */
+export class AttemptStarvation implements StarvationWatch {
+  readonly sockets: KernelSockets | null;
+  readonly #meter: StarvationMeter;
+  readonly #start: StarvationMark;
+  #lastTimeOut: 'certain' | 'uncertain' | null = null;
+
+  constructor(meter: StarvationMeter, sockets: KernelSockets | null) {
+    this.#meter = meter;
+    this.sockets = sockets;
+    this.#start = meter.mark();
+  }
+
+  mark(): StarvationMark {
+    return this.#meter.mark();
+  }
+
+  sinceMs(mark: StarvationMark): number {
+    return this.#meter.sinceMs(mark);
+  }
+
+  /** Of the attempt so far. */
+  get starvedMs(): number {
+    return this.#meter.sinceMs(this.#start);
+  }
+
+  timedOut(certain: boolean): void {
+    this.#lastTimeOut = certain ? 'certain' : 'uncertain';
+  }
+
+  /** How certain the last time-out was; null where there was none. */
+  get lastTimeOut(): 'certain' | 'uncertain' | null {
+    return this.#lastTimeOut;
+  }
+}

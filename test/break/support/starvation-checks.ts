@@ -1,0 +1,98 @@
+/** What the targets print when they are ready. */
+export interface TargetPorts {
+  readonly http: number;
+  readonly tcp: number;
+  readonly hang: number;
+  readonly refuse: number;
+  readonly dns: number;
+}
+
+/** How a FINAL of a check has to look. */
+export type Expected = 'passed' | 'degraded' | 'failed';
+
+export interface StarvationCheck {
+  readonly id: string;
+  readonly expected: Expected;
+  readonly periodMs: number;
+  /** What the target calls its requests; null where nothing answers. */
+  readonly targetName: string | null;
+  /** As a check file has it. */
+  readonly entry: object;
+}
+
+const PERIOD_SECONDS = 10;
+/** A run may take as long: its attempt waits for 30 s. */
+const HANGING_PERIOD_SECONDS = 30;
+/** 20 times what the targets take. */
+const DEGRADED_MS = 100;
+const MAX_MS = 1000;
+const THRESHOLDS = { degradedResponseTime: DEGRADED_MS, maxResponseTime: MAX_MS };
+
+/** `count` checks of targets that answer in 5 ms, and one each of those that do not. */
+export function starvationChecks(ports: TargetPorts, count: number): readonly StarvationCheck[] {
+  const healthy = Array.from({ length: count }, (_, index) => healthyCheck(ports, index));
+  const web = (path: string): string => `http://127.0.0.1:${ports.http}/${path}`;
+  const closed = `http://127.0.0.1:${ports.refuse}/`;
+  const silent = `http://127.0.0.1:${ports.hang}/`;
+  return [
+    ...healthy,
+    faulty('broken', 'failed', { url: web('broken/1') }, '/broken/1'),
+    faulty('slowish', 'degraded', { url: web('slowish/1') }, '/slowish/1'),
+    faulty('slow', 'failed', { url: web('slow/1') }, '/slow/1'),
+    faulty('refused', 'failed', { url: closed }, null),
+    faulty('hanging', 'failed', { url: silent }, null, HANGING_PERIOD_SECONDS),
+  ];
+}
+
+function healthyCheck(ports: TargetPorts, index: number): StarvationCheck {
+  const id = `healthy-${index}`;
+  const made = (checkType: string, targetName: string, rest: object): StarvationCheck => ({
+    id,
+    expected: 'passed',
+    periodMs: PERIOD_SECONDS * 1000,
+    targetName,
+    entry: { ...entryOf(id, PERIOD_SECONDS), checkType, ...THRESHOLDS, ...rest },
+  });
+  if (index % 6 === 3) {
+    const heard = { source: 'RESPONSE_DATA', comparison: 'EQUALS', target: id };
+    const request = { hostname: '127.0.0.1', port: ports.tcp, data: id, assertions: [heard] };
+    return made('TCP', id, { request });
+  }
+  if (index % 6 === 4) {
+    const name = `${id}.lab.test`;
+    const { dns: port } = ports;
+    const request = {
+      query: name,
+      recordType: 'A',
+      nameServer: '127.0.0.1',
+      port,
+      protocol: 'UDP',
+    };
+    // Every minute, which is as often as a DNS check can run.
+    return made('DNS', name, { frequency: 1, frequencyOffset: null, request });
+  }
+  const path = `/healthy/${index}`;
+  const inTime = { source: 'RESPONSE_TIME', comparison: 'LESS_THAN', target: String(MAX_MS) };
+  const request = { url: `http://127.0.0.1:${ports.http}${path}`, assertions: [inTime] };
+  return made('API', path, { request: { method: 'GET', ...request } });
+}
+
+function faulty(
+  id: string,
+  expected: Expected,
+  asked: object,
+  targetName: string | null,
+  periodSeconds = PERIOD_SECONDS,
+): StarvationCheck {
+  const request = { method: 'GET', ...asked };
+  const entry = { ...entryOf(id, periodSeconds), checkType: 'API', ...THRESHOLDS, request };
+  return { id, expected, periodMs: periodSeconds * 1000, targetName, entry };
+}
+
+function entryOf(id: string, periodSeconds: number): object {
+  // Retries would hide what is false.
+  return { id, name: id, frequency: 0, frequencyOffset: periodSeconds, retryStrategy: null };
+}
+
+/** No healthy target may take longer by its own clock, or it is not healthy. */
+export const HEALTHY_LIMIT_MS = DEGRADED_MS;

@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import type { Silence } from '../../../../src/agent/net/kernel/silence.ts';
+import { type Limits, limitedWait } from '../../../../src/agent/net/limited-wait.ts';
+import type { StarvationWatch } from '../../../../src/agent/net/overtime.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const LIMIT_MS = 30_000;
+const UNKNOWN: Silence = { kind: 'unknown' };
+
+/** A wait of 30 s with a meter that shows what the test says. */
+function startWait(silence: () => Silence) {
+  const clock = new FakeClock();
+  const meter = { starvedMs: 0, timeOuts: [] as boolean[] };
+  const starvation: StarvationWatch = {
+    sockets: null,
+    mark: () => ({ runDelayMs: meter.starvedMs, lateMs: 0 }),
+    sinceMs: (mark) => meter.starvedMs - mark.runDelayMs,
+    timedOut: (certain) => void meter.timeOuts.push(certain),
+  };
+  const { signal } = new AbortController();
+  const limits: Limits = { clock, signal, deadlineMs: clock.monotonicMs() + LIMIT_MS, starvation };
+  let end = (_value: string): void => {};
+  let isOver = false;
+  const ends = { timedOut: () => 'timed out', cancelled: () => 'cancelled', silence };
+  const ended = limitedWait<string>(limits, ends, (settle) => {
+    end = settle;
+    return () => {};
+  }).finally(() => {
+    isOver = true;
+  });
+  return { clock, meter, ended, answer: (text: string) => end(text), isOver: () => isOver };
+}
+
+it('judges a silence of the whole limit at once, however starved we were', async () => {
+  const { clock, meter, ended } = startWait(() => ({ kind: 'silent', ms: LIMIT_MS - 4 }));
+  meter.starvedMs = 29_000;
+  await clock.advance(LIMIT_MS);
+  expect(await ended).toBe('timed out');
+  expect(meter.timeOuts).toEqual([true]);
+});
+
+it('gives a target back for how long we were starved, where the kernel cannot be asked', async () => {
+  const { clock, meter, ended, isOver } = startWait(() => UNKNOWN);
+  await clock.advance(1);
+  meter.starvedMs = 4000;
+  await clock.advance(LIMIT_MS + 3900);
+  expect(isOver()).toBe(false);
+  await clock.advance(100);
+  expect(await ended).toBe('timed out');
+  expect(meter.timeOuts).toEqual([true]);
+});
+
+it('gives back no more than our request went out late', async () => {
+  let silentMs = LIMIT_MS - 500;
+  const { clock, meter, ended, isOver } = startWait(() => ({ kind: 'silent', ms: silentMs }));
+  meter.starvedMs = 4000;
+  await clock.advance(LIMIT_MS + 400);
+  expect(isOver()).toBe(false);
+  silentMs = LIMIT_MS;
+  await clock.advance(100);
+  expect(await ended).toBe('timed out');
+});
+
+it('reads what the kernel has before it judges', async () => {
+  let silence: Silence = { kind: 'arrived' };
+  const { clock, ended, answer } = startWait(() => {
+    setImmediate(() => answer('an answer'));
+    return silence;
+  });
+  silence = { kind: 'arrived' };
+  await clock.advance(LIMIT_MS + 1);
+  expect(await ended).toBe('an answer');
+});
+
+it('waits no longer than twice its limit, and then is not certain', async () => {
+  const { clock, meter, ended } = startWait(() => UNKNOWN);
+  meter.starvedMs = 1_000_000;
+  await clock.advance(2 * LIMIT_MS);
+  expect(await ended).toBe('timed out');
+  expect(meter.timeOuts).toEqual([false]);
+});
+
+it('is not held up by a peer that sends without end', async () => {
+  const { clock, ended } = startWait(() => ({ kind: 'arrived' }));
+  await clock.advance(LIMIT_MS + 1);
+  expect(await ended).toBe('timed out');
+});

@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { StarvationMeter } from '../../../../src/agent/run/starvation.ts';
+import { openThreadDelay } from '../../../../src/agent/run/thread-delay.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { makeTestFolder } from '../../../support/test-folder.ts';
+
+function setUp() {
+  const clock = new FakeClock();
+  const thread = { delayMs: 1000, readings: 0 };
+  const threadDelay = {
+    readMs() {
+      thread.readings += 1;
+      return thread.delayMs;
+    },
+    close() {},
+  };
+  const meter = new StarvationMeter(clock, { threadDelay, sockets: null });
+  return { clock, thread, meter };
+}
+
+it('takes the larger of waiting for a CPU and lateness, and never their sum', async () => {
+  const { clock, thread, meter } = setUp();
+  const attempt = meter.begin();
+  await clock.stall(320);
+  thread.delayMs += 200;
+  expect(attempt.starvedMs).toBe(300);
+  thread.delayMs += 200;
+  await clock.advance(1);
+  expect(attempt.starvedMs).toBe(400);
+  meter.end();
+});
+
+it('sums pauses that are each too short to matter', async () => {
+  const { clock, thread, meter } = setUp();
+  const attempt = meter.begin();
+  for (let pause = 0; pause < 20; pause += 1) {
+    await clock.advance(5);
+    thread.delayMs += 95;
+    await clock.advance(95);
+  }
+  expect(attempt.starvedMs).toBe(20 * 95);
+  meter.end();
+});
+
+it('counts what was lost in the attempt alone', async () => {
+  const { clock, thread, meter } = setUp();
+  const before = meter.begin();
+  await clock.stall(520);
+  thread.delayMs += 500;
+  const attempt = meter.begin();
+  await clock.advance(1000);
+  expect(before.starvedMs).toBe(500);
+  expect(attempt.starvedMs).toBe(0);
+  meter.end();
+  meter.end();
+});
+
+it('shares one reading among attempts that begin together, and beats for none', async () => {
+  const { clock, thread, meter } = setUp();
+  for (let attempt = 0; attempt < 100; attempt += 1) meter.begin();
+  expect(thread.readings).toBe(1);
+  expect(clock.pendingTimers).toBe(1);
+  for (let attempt = 0; attempt < 100; attempt += 1) meter.end();
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('goes by lateness alone where the kernel tells nothing', async () => {
+  const clock = new FakeClock();
+  const meter = new StarvationMeter(clock, { threadDelay: null, sockets: null });
+  const attempt = meter.begin();
+  await clock.stall(1020);
+  expect(attempt.starvedMs).toBe(1000);
+  meter.end();
+});
+
+it('reads the time that a thread was runnable without a CPU', () => {
+  const file = join(makeTestFolder(), 'schedstat');
+  writeFileSync(file, '12345678901234 9876543210 42\n');
+  const delay = openThreadDelay(file);
+  onTestFinished(() => delay?.close());
+  expect(delay?.readMs()).toBeCloseTo(9876.54321, 5);
+});
+
+it.each(['', '0\n', 'none'])('has no such time where the file says %j', (text) => {
+  const file = join(makeTestFolder(), 'schedstat');
+  writeFileSync(file, text);
+  expect(openThreadDelay(file)).toBeNull();
+});
+
+it('has none where there is no such file', () => {
+  expect(openThreadDelay(join(makeTestFolder(), 'schedstat'))).toBeNull();
+});
