@@ -280,6 +280,7 @@ export const MISSED_REASONS = {
     'The agent was short of CPU: no attempt had a certain verdict, or the run was left out.',
   agent_stopped: 'The agent was not running, or stopped before the run was finished.',
   agent_fault: 'A fault of the agent itself ended the run.',
+  spool_damaged: "It may have been run: what the agent's disk had of it was damaged, and is lost.",
   unassigned: 'No agent had the check: the one before was lost, or none was connected.',
 } as const;
 export type MissedReason = keyof typeof MISSED_REASONS;

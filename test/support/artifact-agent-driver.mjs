@@ -15,7 +15,12 @@ const { dataDir, serviceUrl, key, checkId } = JSON.parse(process.argv[2]);
 const log = createLogger({ level: 'warn', destination: process.stderr, format: 'json' });
 const spool = await openSpool(
   { dataDir },
-  { clock, log, onDropped: (kind, count) => log.error({ kind, count }, 'dropped') },
+  {
+    clock,
+    log,
+    onDropped: (kind, count) => log.error({ kind, count }, 'dropped'),
+    onLost: () => {},
+  },
 );
 const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
 const client = new ServiceClient({

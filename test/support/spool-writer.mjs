@@ -12,7 +12,7 @@ const say = (word, ids) => writeSync(1, `${word} ${ids.join(' ')}\n`);
 
 const spool = await openSpool(
   { dataDir, commitDelayMs: 1 },
-  { clock: systemClock, log, onDropped: (kind) => say('dropped', [kind]) },
+  { clock: systemClock, log, onDropped: (kind) => say('dropped', [kind]), onLost: () => {} },
 );
 
 async function write() {

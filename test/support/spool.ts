@@ -5,6 +5,7 @@ import type {
   SpooledRecord,
   SpoolKind,
   SpoolRecord,
+  SpoolSlots,
 } from '../../src/agent/spool/spool.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import type { FakeClock } from './fake-clock.ts';
@@ -24,15 +25,21 @@ export interface Dropped {
   readonly reason: SpoolDropReason;
 }
 
-/** A spool that writes at once, what it dropped, and its log. */
+/** A spool that writes at once, what it dropped and lost, and its log. */
 export async function openTestSpool(options: SpoolOptions, clock: Clock = systemClock) {
   const { log, records } = captureLog();
   const dropped: Dropped[] = [];
+  const lost: SpoolSlots[] = [];
   const spool = await openSpool(
     { commitDelayMs: 0, ...options },
-    { clock, log, onDropped: (kind, count, reason) => dropped.push({ kind, count, reason }) },
+    {
+      clock,
+      log,
+      onDropped: (kind, count, reason) => dropped.push({ kind, count, reason }),
+      onLost: (slots) => lost.push(slots),
+    },
   );
-  return { spool, dropped, records };
+  return { spool, dropped, lost, records };
 }
 
 /** All that can be read, batch after batch. */

@@ -89,7 +89,7 @@ export const METRIC_TABLE = {
     type: 'counter',
     labels: ['kind', 'reason'],
     meaning:
-      'Records given up before the service had them, by kind and reason: space, age, memory, damage.',
+      'Records given up before the service had them, by kind and reason: space, age, memory, damage (found at a start, too).',
   },
   spoolRecords: {
     name: 'vedette_spool_records',

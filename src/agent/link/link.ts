@@ -51,7 +51,10 @@ export interface LinkedRuns {
 export interface LinkParts {
   readonly clock: Clock;
   readonly log: Logger;
-  readonly metrics: Pick<AgentMetrics, 'dropped' | 'spoolDropped' | 'uploaded' | 'rejected'>;
+  readonly metrics: Pick<
+    AgentMetrics,
+    'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected'
+  >;
   readonly runs: LinkedRuns;
   /** Whether packets can be captured here. */
   readonly captures: Promise<boolean>;

@@ -1,6 +1,9 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { MissedSlots } from '../../model/result.ts';
 import { closeDataFolder } from '../../runtime/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
+import { damagedSlots } from '../accounting/damaged-slots.ts';
 import { openSlotAccount } from '../accounting/slot-account.ts';
 import { capabilitiesOf } from '../capabilities.ts';
 import type { KeyLook, KeySource } from '../config/key-source.ts';
@@ -8,6 +11,7 @@ import type { ServiceWork } from '../config.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { createServiceSource } from '../source/service-source.ts';
 import { openSpool } from '../spool/open-spool.ts';
+import type { SpoolSlots } from '../spool/spool.ts';
 import { SpoolSink } from '../spool/spool-sink.ts';
 import { openArtifactOutbox } from '../upload/artifact-outbox.ts';
 import { ServiceClient } from '../upload/service-client.ts';
@@ -33,6 +37,8 @@ const DATA_NAMES = [
   'crash-reports.json',
   'spool',
 ];
+/** After so many the event loop goes on. */
+const MISSED_A_TURN = 100;
 /** How soon a changed key file is noticed. */
 const KEY_REFRESH_MS = 10_000;
 /** At the end: a disk that refuses must not take the time in which the service would take results. */
@@ -50,7 +56,10 @@ export async function openServiceLink(
   const { dataDir, key, serviceUrl, spoolMaxBytes: maxBytes, spoolMaxAgeMs: maxAgeMs } = work;
   if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
   const onDropped = metrics.spoolDropped;
-  const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped });
+  const lostBefore: SpoolSlots[] = [];
+  let tellLost = (slots: SpoolSlots): void => void lostBefore.push(slots);
+  const onLost: typeof tellLost = (slots) => tellLost(slots);
+  const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped, onLost });
   const client = new ServiceClient({
     serviceUrl,
     key: () => key.current,
@@ -89,6 +98,11 @@ export async function openServiceLink(
     let location = source.lastSet?.location ?? '';
     const spoolSink = new SpoolSink({ spool, clock, log, location: () => location });
     const sink = alsoTo === null ? spoolSink : teeSink(spoolSink, alsoTo);
+    const tellMissed = (missed: MissedSlots): void => {
+      metrics.missed(missed);
+      sink.missed(missed);
+    };
+    tellLost = (slots) => damagedSlots([slots]).forEach(tellMissed);
     const { agentId, lastSet } = source;
     const uploader = new Uploader({
       spool,
@@ -144,10 +158,18 @@ export async function openServiceLink(
         const accounting = async (): Promise<void> => {
           if (await isInTime(told, signal)) await account.run(signal);
         };
+        const tellingLost = async (): Promise<void> => {
+          for (const [index, missed] of damagedSlots(lostBefore).entries()) {
+            tellMissed(missed);
+            if (index % MISSED_A_TURN === MISSED_A_TURN - 1) await nextTurn();
+          }
+          if (await isInTime(spool.committed(), signal)) spool.forgetDamage();
+        };
         const reporting = reports.run({ client, agentId }, signal);
         await Promise.all([
           uploader.run(signal),
           accounting(),
+          tellingLost(),
           refresh(key, signal, () => source.keyChanged()),
           reporting,
         ]);

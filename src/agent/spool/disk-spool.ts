@@ -14,6 +14,7 @@ import type {
   SpoolDropReason,
   SpooledRecord,
   SpoolKind,
+  SpoolLost,
   SpoolRecord,
 } from './spool.ts';
 import { SpoolBounds } from './spool-bounds.ts';
@@ -30,6 +31,7 @@ export interface DiskSpoolOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
+  readonly onLost: SpoolLost;
   /** Of the files together. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
@@ -82,8 +84,12 @@ export class DiskSpool implements Spool {
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
   static async open(options: DiskSpoolOptions): Promise<DiskSpool> {
-    const { store, waiting } = await SegmentStore.open(options);
+    const { store, waiting, lost } = await SegmentStore.open(options);
     const spool = new DiskSpool(options, store);
+    for (const { kind, count, slots } of lost) {
+      spool.#index.refuse(kind, 'damage', count);
+      if (slots !== null) options.onLost(slots);
+    }
     for (const lot of LOTS) {
       for (let from = 0; from < waiting[lot].length; from += MAX_TAKEN_OVER) {
         spool.#takeOver(waiting[lot].slice(from, from + MAX_TAKEN_OVER));
@@ -107,7 +113,8 @@ export class DiskSpool implements Spool {
     const { disk, clock, maxBytes, maxAgeMs, maxMemoryBytes } = options;
     const bounds = { maxBytes, maxAgeMs, maxMemoryBytes };
     this.#bounds = new SpoolBounds({ index, pending, voice, clock, ...bounds });
-    this.#reader = new SpoolReader({ index, bounds: this.#bounds, voice, disk });
+    const { onLost } = options;
+    this.#reader = new SpoolReader({ index, bounds: this.#bounds, voice, disk, onLost });
   }
 
   get state(): 'durable' | 'failing' {
@@ -142,6 +149,12 @@ export class DiskSpool implements Spool {
 
   share(beside: BesideSpool): void {
     this.#beside = beside;
+  }
+
+  forgetDamage(): void {
+    if (!this.#isOpen) return;
+    this.#store.forgetDamage((lot, number) => this.#pending.lost(lot, number));
+    if (!this.#pending.isEmpty) this.#schedule();
   }
 
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void {

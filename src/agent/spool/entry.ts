@@ -1,9 +1,11 @@
-import type { SpoolKind } from './spool.ts';
+import type { SpoolKind, SpoolSlots } from './spool.ts';
 
 /** A file of a log. `live` counts its records that still wait. */
 export interface Segment {
   readonly path: string;
   bytes: number;
+  /** Of its manifest. */
+  manifestBytes: number;
   live: number;
   /** Has bytes that are not what was written: kept aside when it is done with, for a look. */
   damaged: boolean;
@@ -13,6 +15,8 @@ export interface Segment {
 export interface Content {
   readonly atMs: number;
   readonly body: Uint8Array;
+  /** Only until it is on disk. */
+  readonly slots?: SpoolSlots | undefined;
 }
 
 /** A record that waits. There may be hundreds of thousands, so it is as small as can be. */

@@ -17,7 +17,8 @@ import { SPOOL_KINDS, type SpoolKind } from './spool.ts';
  * | 32..39 | epoch milliseconds, as a double |
  * | 40.. | id, then body |
  *
- * A removal's body is the keys of the records that left, eight bytes each.
+ * A removal's body is the keys of the records that left, eight bytes each, and `lostKeyOf` the numbers
+ * of frames that are known to be lost.
  */
 export interface Frame {
   readonly type: SpoolKind | 'removal';
@@ -120,6 +121,11 @@ export function isTornWrite(bytes: Buffer, offset: number): boolean {
   const mark = MARK.subarray(0, Math.min(MARK.length, rest.length));
   if (!rest.subarray(0, mark.length).equals(mark)) return false;
   return rest.length < HEADER_BYTES || rest.readUInt32LE(4) > rest.length;
+}
+
+/** What a removal has for a frame that is lost and needs to be counted no more: −1 − its number. */
+export function lostKeyOf(number: number): number {
+  return -1 - number;
 }
 
 export function encodeKeys(keys: readonly number[]): Buffer {

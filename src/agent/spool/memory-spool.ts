@@ -102,6 +102,9 @@ export class MemorySpool implements Spool {
     if (entry !== null) this.#index.drop(entry, reason);
   }
 
+  /** There is nothing that could be damaged. */
+  forgetDamage(): void {}
+
   /** There is no folder to share. */
   share(_beside: BesideSpool): void {}
 

@@ -3,7 +3,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { type Disk, systemDisk } from './disk.ts';
 import { DiskSpool } from './disk-spool.ts';
 import { MemorySpool } from './memory-spool.ts';
-import type { Spool, SpoolDropped } from './spool.ts';
+import type { Spool, SpoolDropped, SpoolLost } from './spool.ts';
 
 export interface SpoolOptions {
   /** DATA_DIR; null keeps everything in memory. */
@@ -22,6 +22,7 @@ export interface SpoolDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly onDropped: SpoolDropped;
+  readonly onLost: SpoolLost;
   /** Where DATA_DIR is; the machine's own where left out. */
   readonly disk?: Disk;
 }

@@ -1,4 +1,5 @@
-import { type Entry, LOT_OF, LOTS } from './entry.ts';
+import { type Entry, LOT_OF, LOTS, type Lot } from './entry.ts';
+import { lostKeyOf } from './frame.ts';
 import type { Removals } from './segment-store.ts';
 import type { SpoolKind } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
@@ -80,6 +81,14 @@ export class PendingWrites {
   /** One that is on disk has no entry any more, and must not be there after the next start. */
   removed(kind: SpoolKind, key: number): void {
     this.#removals[LOT_OF[kind]].push(key);
+  }
+
+  /**
+   * The frame of this number is lost, which is known from now on. Told by its log like a removal,
+   * as a key below 0, which no record has.
+   */
+  lost(lot: Lot, number: number): void {
+    this.#removals[lot].push(lostKeyOf(number));
   }
 
   /** Keeps the books of an entry that left the index, wherever it is. */

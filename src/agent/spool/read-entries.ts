@@ -2,6 +2,9 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { type Disk, type DiskFile, letGo } from './disk.ts';
 import type { Content, Entry, Segment } from './entry.ts';
 import { readFrame } from './frame.ts';
+import { readManifest } from './manifest.ts';
+import type { SpoolSlots } from './spool.ts';
+import { manifestPath } from './spool-folder.ts';
 
 /** Neighbours on disk are read at once as long as no more than this lies between them. */
 const MAX_GAP_BYTES = 64 * 1024;
@@ -107,9 +110,35 @@ async function readRange(handle: DiskFile, from: number, end: number): Promise<B
   }
 }
 
+/**
+ * The slots that these entries on disk answer for, as far as the manifests of their segments tell.
+ *
+ * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
+ */
+export async function slotsOf(
+  entries: readonly Entry[],
+  disk: Disk,
+): Promise<ReadonlyMap<Entry, SpoolSlots | null>> {
+  const slots = new Map<Entry, SpoolSlots | null>();
+  for (const { path } of new Set(entries.flatMap(({ segment }) => segment ?? []))) {
+    const byKey = new Map(
+      entries.filter(({ segment }) => segment?.path === path).map((entry) => [entry.key, entry]),
+    );
+    for (const noted of await readManifest(manifestPath(path), disk).catch(notNow)) {
+      const entry = noted.kind === 'removal' ? undefined : byKey.get(noted.key);
+      if (entry !== undefined && noted.kind !== 'removal') slots.set(entry, noted.slots);
+    }
+  }
+  return slots;
+}
+
 function isGoneForGood(error: unknown): null {
   const code = systemCodeOf(error);
   if (code === 'ENOENT' || code === 'EIO') return null;
+  return notNow(error);
+}
+
+function notNow(error: unknown): never {
   throw new VedetteError(
     'environment',
     'SPOOL_UNREADABLE',

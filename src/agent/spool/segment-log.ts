@@ -3,7 +3,9 @@ import { systemCodeOf } from '../../runtime/errors.ts';
 import { type DiskFile, letGo } from './disk.ts';
 import type { Segment } from './entry.ts';
 import { encodeFrames, type Frame } from './frame.ts';
-import { asidePath, type SpoolFolder } from './spool-folder.ts';
+import type { NotableFrame } from './manifest.ts';
+import { ManifestWriter } from './manifest-writer.ts';
+import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
 
 export interface SegmentLogOptions {
   readonly folder: SpoolFolder;
@@ -16,6 +18,15 @@ export interface SegmentLogOptions {
   readonly nextNumber: number;
 }
 
+/** A frame whose number is still to be given, and what is noted of it beside. */
+export type NewFrame = Omit<Frame, 'number'> & Pick<NotableFrame, 'slots' | 'keys'>;
+
+interface OpenSegment {
+  readonly handle: DiskFile;
+  readonly segment: Segment;
+  readonly manifest: ManifestWriter;
+}
+
 export interface Appended {
   readonly segment: Segment;
   /** Where each frame begins. */
@@ -26,7 +37,8 @@ export interface Appended {
  * Frames in files of bounded size. A file goes away whole, and always the oldest first: so a
  * removal, which stands in the same file as its record or in a later one, never goes before it,
  * and nothing that left comes back. A file that cannot be taken away is tried again, and holds up
- * the others, but for those that must make room.
+ * the others, but for those that must make room. Its manifest goes before it: one without its
+ * segment means that the segment was lost.
  *
  * | the last file | entered by |
  * |---|---|
@@ -41,7 +53,7 @@ export class SegmentLog {
   readonly #segments: Segment[];
   /** Done with and still there, oldest first. */
   readonly #leftOver: Segment[] = [];
-  #open: { readonly handle: DiskFile; readonly segment: Segment } | null = null;
+  #open: OpenSegment | null = null;
   #nextNumber: number;
   #bytes: number;
 
@@ -49,7 +61,7 @@ export class SegmentLog {
     this.#options = options;
     this.#segments = [...options.segments];
     this.#nextNumber = options.nextNumber;
-    this.#bytes = this.#segments.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#bytes = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
   }
 
   /** On disk, with what left already. */
@@ -67,8 +79,8 @@ export class SegmentLog {
    *
    * @throws the system's error; then none of them counts
    */
-  async append(frames: readonly Omit<Frame, 'number'>[]): Promise<Appended> {
-    const { handle, segment } = await this.#openOne();
+  async append(frames: readonly NewFrame[]): Promise<Appended> {
+    const { handle, segment, manifest } = await this.#openOne();
     const isNew = segment.bytes === 0;
     const first = this.#nextNumber;
     const numbered = frames.map((frame, index) => ({ ...frame, number: first + index }));
@@ -90,7 +102,9 @@ export class SegmentLog {
     }
     this.#nextNumber = first + frames.length;
     segment.bytes += bytes.length;
-    this.#bytes += bytes.length;
+    await manifest.note(numbered);
+    this.#bytes += bytes.length + manifest.bytes - segment.manifestBytes;
+    segment.manifestBytes = manifest.bytes;
     return { segment, offsets: offsets.map((offset) => from + offset) };
   }
 
@@ -113,7 +127,7 @@ export class SegmentLog {
   async removeOldest(): Promise<boolean> {
     const oldest = this.#segments.shift();
     if (oldest === undefined) return true;
-    this.#bytes -= oldest.bytes;
+    this.#bytes -= sizeOf(oldest);
     if (this.#open?.segment === oldest) await this.#seal();
     const code = await this.#discard(oldest);
     if (code === null) return true;
@@ -127,26 +141,39 @@ export class SegmentLog {
     await this.sweep();
   }
 
-  async #openOne(): Promise<{ readonly handle: DiskFile; readonly segment: Segment }> {
+  async #openOne(): Promise<OpenSegment> {
     if (this.#open !== null) {
       if (this.#open.segment.bytes < this.#options.segmentBytes) return this.#open;
       await this.#seal();
     }
-    const { disk, file } = this.#options.folder;
-    const path = file(this.#options.name, this.#nextNumber);
+    const { disk, log } = this.#options.folder;
+    const path = this.#freePath();
     // What has this name already is left of a write that failed, and has nothing that counts.
     const handle = await disk.open(path, 'w', 0o600);
-    const segment = { path, bytes: 0, live: 0, damaged: false };
+    const segment = { path, bytes: 0, manifestBytes: 0, live: 0, damaged: false };
+    const manifest = new ManifestWriter(manifestPath(path), log);
+    await manifest.open(disk);
     this.#segments.push(segment);
-    this.#open = { handle, segment };
+    this.#open = { handle, segment, manifest };
     return this.#open;
   }
 
+  /** Named by the next number, unless somebody gave this name to a file that holds others. */
+  #freePath(): string {
+    const taken = new Set([...this.#segments, ...this.#leftOver].map(({ path }) => path));
+    const { folder, name } = this.#options;
+    for (let number = this.#nextNumber; ; number += 1) {
+      const path = folder.file(name, number);
+      if (!taken.has(path)) return path;
+    }
+  }
+
   async #seal(): Promise<void> {
-    const handle = this.#open?.handle;
+    const sealed = this.#open;
     this.#open = null;
     // All that counts was synced.
-    await letGo(handle ?? null);
+    await letGo(sealed?.handle ?? null);
+    await sealed?.manifest.close();
   }
 
   /** Gives the disk back what a failed write took, where that can be done. */
@@ -166,6 +193,7 @@ export class SegmentLog {
   async #discard({ path, damaged }: Segment): Promise<string | null> {
     const { disk } = this.#options.folder;
     try {
+      await disk.unlink(manifestPath(path)).catch(passOverGone);
       if (damaged) await disk.rename(path, asidePath(dirname(path), path));
       else await disk.unlink(path);
       return null;
@@ -181,4 +209,12 @@ export class SegmentLog {
       'a file of the spool that is done with cannot be taken away',
     );
   }
+}
+
+function sizeOf({ bytes, manifestBytes }: Segment): number {
+  return bytes + manifestBytes;
+}
+
+function passOverGone(error: unknown): void {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
 }

@@ -1,9 +1,10 @@
 import type { Logger } from '../../runtime/logger.ts';
 import type { Disk } from './disk.ts';
 import { type Entry, LOT_OF, LOTS, type Lot, type Segment } from './entry.ts';
-import { encodeKeys, type Frame } from './frame.ts';
+import { encodeKeys } from './frame.ts';
+import type { LostRecords } from './lost-frames.ts';
 import { type RecoveredEntry, type RecoveredLog, recoverLog } from './recover.ts';
-import { SegmentLog } from './segment-log.ts';
+import { type NewFrame, SegmentLog } from './segment-log.ts';
 import type { BesideSpool } from './spool.ts';
 import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
@@ -25,13 +26,20 @@ export interface OpenedStore {
   readonly store: SegmentStore;
   /** What was found, oldest first in each lot. */
   readonly waiting: Readonly<Record<Lot, readonly RecoveredEntry[]>>;
+  /** What damage took. */
+  readonly lost: readonly LostRecords[];
 }
+
+/** Numbers that one start forgets at most; the others are told of once more by the next. */
+const MAX_FORGOTTEN = 10_000;
 
 /** The two logs in their folder, bounded together. One call at a time. */
 export class SegmentStore {
   readonly #folder: SpoolFolder;
   readonly #logs: Readonly<Record<Lot, SegmentLog>>;
   readonly #maxBytes: number;
+  /** Until damage is forgotten. */
+  #found: Readonly<Record<Lot, RecoveredLog>> | null;
   readonly damagedFiles: number;
   /** The highest key in use; -1 where there is none. */
   readonly lastKey: number;
@@ -45,6 +53,7 @@ export class SegmentStore {
       return {
         store: new SegmentStore(folder, { spare, main }, maxBytes),
         waiting: { spare: spare.entries, main: main.entries },
+        lost: [...main.lost, ...spare.lost],
       };
     } catch (error) {
       await folder.close();
@@ -63,6 +72,7 @@ export class SegmentStore {
       return new SegmentLog({ folder, name, segmentBytes, segments, nextNumber });
     };
     this.#folder = folder;
+    this.#found = found;
     this.#maxBytes = maxBytes;
     this.#logs = { spare: logOf('spare'), main: logOf('main') };
     this.damagedFiles = found.spare.damagedFiles + found.main.damagedFiles;
@@ -113,6 +123,25 @@ export class SegmentStore {
     }
   }
 
+  /**
+   * The damage that was found at the start is told: what is left of those files may go as soon as
+   * nothing waits in them. `forget` gets the numbers that are to be known as lost from now on.
+   */
+  forgetDamage(forget: (lot: Lot, number: number) => void): void {
+    const found = this.#found;
+    this.#found = null;
+    if (found === null) return;
+    for (const lot of LOTS) {
+      for (const segment of found[lot].held) segment.live -= 1;
+      let left = MAX_FORGOTTEN;
+      for (const { from, end } of found[lot].toForget) {
+        const until = Math.min(end, from + left);
+        for (let number = from; number < until; number += 1) forget(lot, number);
+        left -= Math.max(0, until - from);
+      }
+    }
+  }
+
   /** Takes away the files in which nothing waits any more. */
   async sweep(): Promise<void> {
     for (const lot of LOTS) await this.#logs[lot].sweep();
@@ -131,11 +160,12 @@ export class SegmentStore {
   ): Promise<void> {
     // One that left meanwhile has no content any more, and needs none.
     const there = entries.filter(({ gone }) => !gone);
-    const frames: Omit<Frame, 'number'>[] = there.flatMap(({ kind, key: own, id, content }) =>
+    const frames: NewFrame[] = there.flatMap(({ kind, key: own, id, content }) =>
       content === null ? [] : [{ type: kind, key: own, id, ...content }],
     );
     if (removals[lot].length > 0) {
-      frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(removals[lot]) });
+      const keys = removals[lot];
+      frames.push({ type: 'removal', key, atMs: 0, id: '', body: encodeKeys(keys), keys });
     }
     if (frames.length === 0) return;
     const { segment, offsets } = await this.#logs[lot].append(frames);

@@ -5,7 +5,7 @@ import { type Disk, type DiskFile, letGo } from './disk.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 
-const SEGMENT_NAME = /^(main|spare)-(\d{16})\.seg$/;
+const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
 const ASIDE_NAME = /^damaged-.*\.seg$/;
 /** Damaged files kept for a look. */
 const MAX_ASIDE = 4;
@@ -14,8 +14,9 @@ const FULL: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT']);
 
 export interface FoundFile {
   readonly path: string;
+  readonly type: 'segment' | 'manifest';
   readonly log: string;
-  /** Of its first frame. */
+  /** Of its first frame, unless somebody renamed it. */
   readonly number: number;
 }
 
@@ -78,6 +79,15 @@ export function isDiskFull(error: unknown): boolean {
   return FULL.has(systemCodeOf(error));
 }
 
+/** What is noted of a segment's contents; see manifest.ts. */
+export function manifestPath(segmentPath: string): string {
+  return segmentPath.replace(/\.seg$/, '.manifest');
+}
+
+export function segmentPath(ofManifest: string): string {
+  return ofManifest.replace(/\.manifest$/, '.seg');
+}
+
 /** Where a damaged file goes. */
 export function asidePath(folder: string, path: string): string {
   return join(folder, `damaged-${basename(path)}`);
@@ -112,8 +122,9 @@ async function findFiles(folder: string, disk: Disk, log: Logger): Promise<Found
     await disk.unlink(join(folder, name)).catch(() => {});
   }
   return names.flatMap((name) => {
-    const [, logName, number] = SEGMENT_NAME.exec(name) ?? [];
+    const [, logName, number, ending] = FILE_NAME.exec(name) ?? [];
     if (logName === undefined) return [];
-    return [{ path: join(folder, name), log: logName, number: Number(number) }];
+    const type = ending === 'seg' ? 'segment' : 'manifest';
+    return [{ path: join(folder, name), type, log: logName, number: Number(number) }];
   });
 }

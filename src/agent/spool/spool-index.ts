@@ -53,9 +53,9 @@ export class SpoolIndex {
   }
 
   /** Adds one that just came and is in memory only. */
-  admit({ kind, id, atMs, body }: SpoolRecord, key: number, bornMs: number): void {
+  admit({ kind, id, atMs, body, slots }: SpoolRecord, key: number, bornMs: number): void {
     const bytes = frameBytes(id, body.length);
-    const content = { atMs, body };
+    const content = { atMs, body, slots };
     this.add({ kind, id, key, bornMs, bytes, content, segment: null, offset: 0, gone: false });
   }
 
@@ -82,10 +82,10 @@ export class SpoolIndex {
     this.refuse(entry.kind, reason);
   }
 
-  /** Counts one that was not even let in. */
-  refuse(kind: SpoolKind, reason: SpoolDropReason): void {
-    this.dropped[kind] += 1;
-    this.#onDropped(kind, 1, reason);
+  /** Counts those that were not even let in. */
+  refuse(kind: SpoolKind, reason: SpoolDropReason, count = 1): void {
+    this.dropped[kind] += count;
+    this.#onDropped(kind, count, reason);
   }
 
   find(key: number): Entry | null {

@@ -1,7 +1,7 @@
 import type { Disk } from './disk.ts';
 import type { Content, Entry } from './entry.ts';
-import { readContents } from './read-entries.ts';
-import type { SpooledRecord } from './spool.ts';
+import { readContents, slotsOf } from './read-entries.ts';
+import type { SpooledRecord, SpoolLost, SpoolSlots } from './spool.ts';
 import type { SpoolBounds } from './spool-bounds.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolVoice } from './spool-voice.ts';
@@ -11,6 +11,7 @@ export interface SpoolReaderParts {
   readonly bounds: Pick<SpoolBounds, 'drop'>;
   readonly disk: Disk;
   readonly voice: SpoolVoice;
+  readonly onLost: SpoolLost;
 }
 
 /** Reads back what waits, from memory or disk; what is damaged there is dropped, and counted. */
@@ -52,15 +53,24 @@ export class SpoolReader {
 
   /** Those of the entries that still wait and are whole. */
   async read(entries: readonly Entry[]): Promise<readonly SpooledRecord[]> {
-    const contents = await readContents(entries, this.#parts.disk);
-    return entries.flatMap((entry) => this.#recordOf(entry, contents.get(entry) ?? null));
+    const { disk } = this.#parts;
+    const contents = await readContents(entries, disk);
+    const damaged = entries.filter(
+      (entry) => !entry.gone && (contents.get(entry) ?? null) === null,
+    );
+    const slots = await slotsOf(damaged, disk);
+    return entries.flatMap((entry) =>
+      this.#recordOf(entry, contents.get(entry) ?? null, slots.get(entry) ?? null),
+    );
   }
 
-  #recordOf(entry: Entry, content: Content | null): SpooledRecord[] {
+  #recordOf(entry: Entry, content: Content | null, slots: SpoolSlots | null): SpooledRecord[] {
     if (entry.gone) return [];
     const { key, kind, id, segment } = entry;
     if (content !== null) return [{ key, kind, id, ...content }];
-    const { bounds, voice } = this.#parts;
+    const { bounds, voice, onLost } = this.#parts;
+    // What is put for them is on disk with the word that this one left.
+    if (slots !== null) onLost(slots);
     bounds.drop(entry, 'damage');
     if (segment === null || segment.damaged) return [];
     segment.damaged = true;

@@ -1,3 +1,4 @@
+import { sequenceIdOf } from '../../model/ids.ts';
 import type { CheckResult, MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
@@ -5,7 +6,7 @@ import { isInTime } from '../../runtime/wait.ts';
 import { missedRecordOf } from '../../wire/v1/results.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { type Fitted, fitForWire } from './fit-for-wire.ts';
-import type { Spool, SpoolKind } from './spool.ts';
+import type { Spool, SpoolKind, SpoolSlots } from './spool.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;
@@ -43,12 +44,15 @@ export class SpoolSink implements ResultSink {
         'a result is not of the form that the service takes; please report it',
       );
     }
-    this.#put(resultType === 'ATTEMPT' ? 'attempt' : 'result', id, fitted.body);
+    if (resultType === 'ATTEMPT') this.#put('attempt', id, fitted.body);
+    else this.#put('result', id, fitted.body, slotsOf(result));
   }
 
   missed(missed: MissedSlots): void {
     const record = missedRecordOf(missed, this.#options.location());
-    this.#put('missed', record.id, Buffer.from(JSON.stringify(record)));
+    const { checkId, slot, lastSlot, count } = missed;
+    const slots = { checkId, slot, lastSlot, count };
+    this.#put('missed', record.id, Buffer.from(JSON.stringify(record)), slots);
   }
 
   /** Resolves when all is on disk, which is as far as it must be: the next start sends it. */
@@ -60,8 +64,14 @@ export class SpoolSink implements ResultSink {
     log.warn({ records }, 'results wait that are not all on disk');
   }
 
-  #put(kind: SpoolKind, id: string, body: Buffer): void {
+  #put(kind: SpoolKind, id: string, body: Buffer, slots?: SpoolSlots): void {
     const { spool, clock } = this.#options;
-    spool.put({ kind, id, atMs: clock.wallMs(), body });
+    spool.put({ kind, id, atMs: clock.wallMs(), body, slots });
   }
+}
+
+/** Runs beside the plan, and those of another location's slots, are no slots of this one. */
+function slotsOf({ checkId, checkRunId, runLocation, sequenceId }: CheckResult) {
+  if (sequenceIdOf(checkId, runLocation, checkRunId) !== sequenceId) return undefined;
+  return { checkId, slot: checkRunId, lastSlot: checkRunId, count: 1 };
 }

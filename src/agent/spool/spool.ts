@@ -1,6 +1,11 @@
+import type { MissedSlots } from '../../model/result.ts';
+
 /** What a record is: a FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
 export const SPOOL_KINDS = ['result', 'attempt', 'missed', 'artifact-note'] as const;
 export type SpoolKind = (typeof SPOOL_KINDS)[number];
+
+/** Evenly spaced slots of a check, epoch milliseconds. */
+export type SpoolSlots = Pick<MissedSlots, 'checkId' | 'slot' | 'lastSlot' | 'count'>;
 
 export interface SpoolRecord {
   readonly kind: SpoolKind;
@@ -10,6 +15,8 @@ export interface SpoolRecord {
   readonly atMs: number;
   /** The spool keeps the very bytes: whoever puts them must not change them any more. */
   readonly body: Uint8Array;
+  /** Those that it answers for, which are reported as missed where damage loses it; not read back. */
+  readonly slots?: SpoolSlots | undefined;
 }
 
 export interface SpooledRecord extends SpoolRecord {
@@ -82,6 +89,11 @@ export interface Spool {
   readonly oldestAgeMs: number | null;
   /** Records that left without being accepted, since the start. */
   readonly dropped: Readonly<Record<SpoolKind, number>>;
+  /**
+   * To be called once the slots that `onLost` told of before are reported and committed: the next
+   * start counts and tells what it found damaged no more.
+   */
+  forgetDamage(): void;
   /** Files with damage found since the start; each is kept aside for a look. */
   readonly damagedFiles: number;
   /**
@@ -90,6 +102,9 @@ export interface Spool {
    */
   close(): Promise<void>;
 }
+
+/** Told of the slots of every record that damage lost, at the start and later. */
+export type SpoolLost = (slots: SpoolSlots) => void;
 
 /** Told of every record that left without being accepted; `count` is 1 or more. */
 export type SpoolDropped = (kind: SpoolKind, count: number, reason: SpoolDropReason) => void;

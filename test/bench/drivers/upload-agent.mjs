@@ -25,7 +25,12 @@ const fail = (message) => {
 };
 const spool = await openSpool(
   { dataDir },
-  { clock, log, onDropped: (kind, count) => fail(`${count} of kind ${kind} dropped`) },
+  {
+    clock,
+    log,
+    onDropped: (kind, count) => fail(`${count} of kind ${kind} dropped`),
+    onLost: () => {},
+  },
 );
 const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
 const client = new ServiceClient({

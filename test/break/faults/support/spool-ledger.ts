@@ -40,6 +40,8 @@ export class Ledger {
   readonly #kept = new Map<string, Kept>();
   readonly #counts = new Map<SpoolKind, Counts>();
   #spool: Spool | null = null;
+  /** Counted while it was opened. */
+  #droppedBefore: Spool['dropped'] | null = null;
 
   /**
    * A spool was opened: what must be in it is, and what must not is not. From here on its
@@ -50,6 +52,7 @@ export class Ledger {
   begin(spool: Spool, isAside: (id: string | null) => boolean): void {
     this.#spool = spool;
     this.#counts.clear();
+    this.#droppedBefore = { ...spool.dropped };
     for (const [name, kept] of this.#kept) {
       const { kind, id, leave } = kept;
       const isThere = spool.has(kind, id);
@@ -79,8 +82,8 @@ export class Ledger {
     return this.#spool?.state === 'failing';
   }
 
-  countDropped(kind: SpoolKind): void {
-    this.#of(kind).dropped += 1;
+  countDropped(kind: SpoolKind, count: number): void {
+    this.#of(kind).dropped += count;
   }
 
   spoil(kind: SpoolKind, id: string): void {
@@ -149,8 +152,9 @@ export class Ledger {
           `of ${came} ${kind}, ${accepted} were accepted, ${dropped} counted as dropped and ${there} are there`,
         );
       }
-      if (spool.dropped[kind] !== dropped) {
-        this.problems.push(`${spool.dropped[kind]} ${kind} dropped, but ${dropped} told`);
+      const counted = spool.dropped[kind] - (this.#droppedBefore?.[kind] ?? 0);
+      if (counted !== dropped) {
+        this.problems.push(`${counted} ${kind} dropped, but ${dropped} told`);
       }
     }
     const depth = [...held.values()].reduce((sum, count) => sum + count, 0);

@@ -37,7 +37,11 @@ export class Life {
       if (opened.state === 'done') {
         const life = new Life(stage, opened.value);
         const notes = ledger.solidIds('artifact-note');
+        const lost = Object.values(life.spool.dropped).reduce((sum, count) => sum + count, 0);
         ledger.begin(life.spool, (id) => isAside(stage, id));
+        if (!(stage.isDamaged || mayBeDamaged(stage)) && lost > 0) {
+          ledger.problems.push(`it counts ${lost} as lost to damage where there is none`);
+        }
         life.#compareFiles();
         if (!(stage.isDamaged || mayBeDamaged(stage)) && life.spool.damagedFiles > 0) {
           ledger.problems.push('it finds damage where there is none');
@@ -245,7 +249,8 @@ async function open(
     disk,
     clock,
     log,
-    onDropped: (kind) => ledger.countDropped(kind),
+    onDropped: (kind, count) => ledger.countDropped(kind, count),
+    onLost: () => {},
     maxBytes: MAX_BYTES,
     maxAgeMs: 7 * DAY_MS,
     maxMemoryBytes: MAX_MEMORY_BYTES,

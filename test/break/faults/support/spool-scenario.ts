@@ -168,7 +168,10 @@ async function meetDamage(stage: Stage): Promise<void> {
     writeFileSync(join(folder, `damaged-main-${`${number}`.padStart(16, '0')}.seg`), 'x');
   }
   const there = new Set(readdirSync(folder));
-  if (!there.has(OLDEST('main'))) writeFileSync(join(folder, OLDEST('main')), 'no frame at all');
+  if (!there.has(OLDEST('main'))) {
+    writeFileSync(join(folder, OLDEST('main')), 'no frame at all');
+    writeFileSync(join(folder, OLDEST('main').replace('.seg', '.manifest')), '');
+  }
   const isTaken = there.has(OLDEST('spare')) || there.has(`damaged-${OLDEST('spare')}`);
   if (!isTaken) mkdirSync(join(folder, OLDEST('spare')));
   const life = await Life.begin(stage);

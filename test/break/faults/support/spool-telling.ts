@@ -7,6 +7,7 @@ import type { Stage } from './spool-stage.ts';
  * - `failing`: by the state of the spool, and a line with the system's code
  * - `damage`: by a line for the damaged file, and the count of those
  * - `left over`: by a line for the file that stays
+ * - `not noted`: by a line for the manifest
  * - `no start`, `not read`, `not kept`, `not sent`: to the one who asked
  * - `nobody`: it does not matter
  */
@@ -14,6 +15,7 @@ const TELLINGS = [
   'failing',
   'damage',
   'left over',
+  'not noted',
   'no start',
   'not read',
   'not kept',
@@ -43,6 +45,11 @@ const RULES: readonly Rule[] = [
   { file: 'spool/spool-folder.ts', calls: /^sync /, told: ['failing'] },
   { file: 'spool/spool-folder.ts', calls: /^unlink damaged/, told: ['nobody'] },
   { file: 'spool/spool-folder.ts', calls: /./, told: ['no start'] },
+  // All that is noted of a file may be missing, and where it is not needed, it is.
+  { file: 'spool/manifest.ts', calls: /./, told: ['nobody'], codes: FOR_GOOD },
+  { file: 'spool/manifest.ts', calls: /./, told: ['no start', 'not read'] },
+  { file: 'spool/manifest-writer.ts', calls: /./, told: ['not noted'] },
+  { file: 'spool/recover.ts', calls: /^(stat|unlink) .*manifest$/, told: ['nobody'] },
   { file: 'spool/recover.ts', calls: /^(rename|unlink) /, told: ['no start'] },
   { file: 'spool/recover.ts', calls: /./, told: ['damage'], codes: FOR_GOOD },
   { file: 'spool/recover.ts', calls: /./, told: ['no start'] },
@@ -92,6 +99,9 @@ function toldIn({ told, logs }: Stage, code: string): ReadonlySet<Telling> {
     damage: says('error', 'the spool is damaged'),
     'left over': lines.some(
       (line) => String(line.msg).includes('cannot be taken away') && systemCodeOf(line) === code,
+    ),
+    'not noted': lines.some(
+      (line) => String(line.msg).includes('cannot be noted') && systemCodeOf(line) === code,
     ),
     'no start': told.has('open DATA_DIR_UNUSABLE'),
     'not read': told.has('batch SPOOL_UNREADABLE'),

@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { expect, it, onTestFinished } from 'vitest';
 import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/key-source.ts';
 import { createMetrics } from '../../../../src/agent/health/metrics.ts';
 import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
+import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { openToAll, openToOthers } from '../../../support/file-modes.ts';
@@ -17,9 +21,14 @@ import { wireResult } from '../../../support/wire-results.ts';
 
 const KEY = `pl_${'0'.repeat(32)}`;
 
-async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder()) {
+async function openLink(
+  key: KeySource = fixedKey(KEY),
+  folder = makeTempFolder(),
+  running: UploadService | null = null,
+) {
+  const service = running ?? (await UploadService.start());
   onTestFinished(folder.remove);
-  const service = await UploadService.start();
+  const metrics = createMetrics({ version: '1.2.3' });
   const clock = new FakeClock(Date.now());
   const { log, records } = captureLog();
   const work = {
@@ -37,13 +46,13 @@ async function openLink(key: KeySource = fixedKey(KEY), folder = makeTempFolder(
     {
       clock,
       log,
-      metrics: createMetrics({ version: '1.2.3' }),
+      metrics,
       runs: { running: 0, queued: 0, reachedMs: clock.wallMs() },
       captures: Promise.resolve(false),
       reports: NO_REPORTS,
     },
   );
-  return { link, clock, folder, service, records };
+  return { link, clock, folder, service, records, metrics };
 }
 
 it('gives the service at the end what a disk that refuses does not take', async () => {
@@ -90,4 +99,47 @@ it('takes what is in DATA_DIR away from other users', async () => {
   const { link } = await openLink(fixedKey(KEY), folder);
   expect(openToOthers(folder.path)).toEqual([]);
   await link.close(AbortSignal.abort());
+});
+
+it('reports the slots of results that damage took, once, also over restarts', async () => {
+  const folder = makeTempFolder();
+  const service = await UploadService.start();
+  const open = () => openLink(fixedKey(KEY), folder, service);
+  const first = await open();
+  for (const minute of [1, 2, 3, 5]) {
+    const slotMs = minute * 60_000;
+    const slot = { checkId: 'c', checkRunId: slotMs, runLocation: 'here' };
+    first.link.sink.result(wireResult(sequenceIdOf('c', 'here', slotMs), slot));
+  }
+  await first.link.close(AbortSignal.abort());
+  rmSync(folder.file('spool/main-0000000000000000.seg'));
+
+  for (const lost of [4, 0, 0]) {
+    const { link, clock, metrics } = await open();
+    const ended = new AbortController();
+    const worked = link.work(ended.signal);
+    link.leftIsTold();
+    // As long as it takes until the damage is known, and what is reported of it is sent.
+    const isDone = (): boolean =>
+      link.status().spool?.records === 0 && existsSync(folder.file('accounted.json'));
+    while (!isDone()) {
+      await clock.advance(500);
+      await nextTurn();
+    }
+    ended.abort();
+    await worked;
+    await link.close(new AbortController().signal);
+    const text = await metrics.text();
+    expect(text).toContain(`spool_dropped_total{kind="result",reason="damage"} ${lost}\n`);
+    expect(text).toContain(`missed_slots_total{reason="spool_damaged"} ${lost}\n`);
+    rmSync(folder.file('accounted.json'));
+  }
+  const sent = service.seen
+    .filter(({ path }) => path === PATHS.results)
+    .map(({ body }) => JSON.parse(gunzipSync(body).toString()));
+  const slots = { checkId: 'c', reason: 'spool_damaged' };
+  expect(sent.flatMap(({ missed }) => missed)).toEqual([
+    expect.objectContaining({ ...slots, slot: 60_000, lastSlot: 180_000, count: 3 }),
+    expect.objectContaining({ ...slots, slot: 300_000, lastSlot: 300_000, count: 1 }),
+  ]);
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { SpoolRecord } from '../../../../src/agent/spool/spool.ts';
 import { SpoolSink } from '../../../../src/agent/spool/spool-sink.ts';
+import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { missedRecordOf } from '../../../../src/wire/v1/results.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
@@ -42,6 +44,24 @@ describe('SpoolSink', () => {
     const expected = missedRecordOf(missed, 'here');
     expect(record).toMatchObject({ kind: 'missed', id: expected.id });
     expect(record === undefined ? null : jsonOf(record)).toEqual(expected);
+  });
+
+  it('tells the spool which slots of this location a record answers for', async () => {
+    const { clock, log } = { clock: new FakeClock(), log: captureLog().log };
+    const { spool } = await openTestSpool({ dataDir: null }, clock);
+    const put: SpoolRecord[] = [];
+    spool.put = (record) => void put.push(record);
+    const sink = new SpoolSink({ spool, clock, log, location: () => 'here' });
+    const slot = { checkId: 'c', checkRunId: 60_000, runLocation: 'here' };
+    const sequenceId = sequenceIdOf('c', 'here', 60_000);
+    sink.result(wireResult(sequenceId, slot));
+    // A run beside the plan, or one that another location began.
+    sink.result(wireResult('another', slot));
+    sink.result(wireResult(sequenceId, { ...slot, resultType: 'ATTEMPT', attempts: 1 }));
+    const slots = { checkId: 'c', slot: 1_000, lastSlot: 3_000, count: 2 };
+    sink.missed({ ...slots, reason: 'agent_busy' });
+    const own = { checkId: 'c', slot: 60_000, lastSlot: 60_000, count: 1 };
+    expect(put.map(({ slots }) => slots)).toEqual([own, undefined, undefined, slots]);
   });
 
   it('cuts a result that no service takes', async () => {
