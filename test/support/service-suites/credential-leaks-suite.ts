@@ -1,8 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Role } from '../../../src/service/auth/authenticator.ts';
+import { decryptCredentials } from '../../../src/service/features/credential-sealing.ts';
+import { type DatabaseKind, silentLog } from '../databases.ts';
 import { hiddenOf, unshownOf } from '../hostile/marks.ts';
 import { goodRequest } from '../hostile/requests.ts';
 import type { Answer } from '../hostile/send.ts';
+import { TEST_SECRETS } from '../service-features.ts';
 import { SECRET, useHostileWorld } from './hostile-world.ts';
 
 /** What some routes need beside their paths. */
@@ -18,12 +21,13 @@ export function credentialLeaksSuite(kind: DatabaseKind): void {
     const reads = () =>
       worldOf().routes.filter(({ access, method }) => access.kind === 'role' && method === 'GET');
 
-    it.each([
+    const ROLES = [
       ['read', false],
       ['run', false],
       ['write', true],
       ['admin', true],
-    ] as const)('no GET shows a key of role %s any credential', async (role, mayWrite) => {
+    ] as const;
+    const walk = async (role: Role, mayWrite: boolean): Promise<void> => {
       const world = worldOf();
       const { victim } = world;
       const key = await world.newKeyOfVictim(role);
@@ -47,7 +51,9 @@ export function credentialLeaksSuite(kind: DatabaseKind): void {
         else expect(showing(address)).toEqual([]);
       }
       expect(showing('********').length).toBeGreaterThan(3);
-    });
+    };
+
+    it.each(ROLES)('no GET shows a key of role %s any credential', walk);
 
     it('no row holds a credential in clear', async () => {
       const { store } = worldOf();
@@ -68,6 +74,16 @@ export function credentialLeaksSuite(kind: DatabaseKind): void {
       };
       expect(await holding(hiddenOf(SECRET))).toEqual([]);
       expect(await holding(unshownOf(SECRET))).toEqual(['alert_channels']);
+    });
+
+    describe('as a service without a key stores them', () => {
+      beforeAll(async () => {
+        const { store } = worldOf();
+        const parts = { store, log: silentLog(), secrets: TEST_SECRETS };
+        expect(await decryptCredentials(parts)).toEqual({ changed: 2, unreadable: 0 });
+      });
+
+      it.each(ROLES)('no GET shows a key of role %s any credential', walk);
     });
   });
 }

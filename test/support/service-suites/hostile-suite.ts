@@ -95,7 +95,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       const asked = closed(routes)
         .filter(({ params, method }) => params.length > 0 && method !== 'PUT')
         .flatMap((route) =>
-          foreignIds(world, route).map((ids) => ({
+          foreignIds(world, route, attacker).map((ids) => ({
             ...goodRequest(route, attacker),
             path: pathOf(route, ids),
           })),
@@ -116,7 +116,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       const made: string[] = [];
       for (const route of closed(routes)) {
         if (route.method !== 'PUT' || route.params.length === 0) continue;
-        for (const ids of foreignIds(world, route)) {
+        for (const ids of foreignIds(world, route, attacker)) {
           const sent = { ...goodRequest(route, attacker), path: pathOf(route, ids) };
           const answer = await world.send(sent);
           wrong.push(...world.judge(sent, answer));
@@ -334,12 +334,17 @@ async function faults<S extends Sent>(
   return wrong.flat();
 }
 
-/** For the parameters of the route, one or two: what the victim has. */
+/** For the parameters of the route, one or two: what the victim has, without numbers that both have. */
 function foreignIds(
   { victimIds, victimPairs }: HostileWorld,
   { params }: Route,
+  { ids }: Party,
 ): readonly (readonly string[])[] {
-  return params.length === 1 ? victimIds.map((id) => [id]) : victimPairs;
+  const own = new Set(Object.values(ids));
+  const isForeign = (id: string): boolean => !own.has(id);
+  return params.length === 1
+    ? victimIds.filter(isForeign).map((id) => [id])
+    : victimPairs.filter((pair) => pair.some(isForeign));
 }
 
 /** Good messages with something else in one place or in some, and things that are no message at all. */
