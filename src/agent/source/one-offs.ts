@@ -34,11 +34,12 @@ export class OneOffs {
     for (const message of messages) {
       const { runId } = message;
       if (this.#known.has(runId)) continue;
-      const bytes = Buffer.byteLength(JSON.stringify(message));
+      const read = readOneOff(message);
+      // What was read is nested no deeper than a check; the message may be.
+      const bytes = read.ok ? Buffer.byteLength(JSON.stringify(read.value)) : 0;
       if (this.#bytes + bytes > MAX_BYTES || !this.#makeRoom()) continue;
       this.#known.set(runId, bytes);
       this.#bytes += bytes;
-      const read = readOneOff(message);
       if (read.ok) {
         runs.push(read.value);
       } else {

@@ -29,15 +29,14 @@ it('takes no run while ten thousand are not done', () => {
 
 it('keeps 64 MiB of runs that are not done, and takes the others when there is room (trust model SN18)', () => {
   const oneOffs = new OneOffs();
-  const body = 'x'.repeat(1024 * 1024 - 1000);
-  const long = (n: number): OneOffMessage => ({ ...run(n), check: { ...RUN.check, body } });
-  const messages = Array.from({ length: 66 }, (_, n) => long(n));
-  // They hold a field that this build does not know, and run all the same.
-  expect(oneOffs.take(messages).runs).toHaveLength(64);
+  const request = { method: 'POST', bodyType: 'RAW', body: 'x'.repeat(1_000_000) } as const;
+  const { id: _, ...check } = checkOf('API', { request });
+  const messages = Array.from({ length: 69 }, (_, n) => ({ ...run(n), check }));
+  expect(oneOffs.take(messages).runs).toHaveLength(67);
   expect(oneOffs.take(messages).runs).toEqual([]);
   oneOffs.done('run-3');
   oneOffs.done('run-3');
-  expect(oneOffs.take(messages).runs.map(({ runId }) => runId)).toEqual(['run-64']);
+  expect(oneOffs.take(messages).runs.map(({ runId }) => runId)).toEqual(['run-67']);
 });
 
 it('forgets the run that was done first once it knows ten thousand, and passes it on where it is named again', () => {
@@ -56,4 +55,14 @@ it('forgets the run that was done first once it knows ten thousand, and passes i
   expect(oneOffs.toTell).toEqual(['run-1']);
   expect(passedOn(1, MAX_KNOWN)).toEqual([]);
   expect(passedOn(0)).toEqual(['run-0']);
+});
+
+it('refuses a run with a field nested deeper than any stack', () => {
+  const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+  const oneOffs = new OneOffs();
+  const { runs, refused } = oneOffs.take([
+    { ...run(1), check: { ...RUN.check, deep } },
+    { ...run(2), check: { ...RUN.check, request: deep } },
+  ]);
+  expect([runs.length, refused.length]).toEqual([1, 1]);
 });
