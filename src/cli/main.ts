@@ -1,11 +1,14 @@
 #!/usr/bin/env node
-import { systemClock } from '../runtime/clock.ts';
-import { runProgram } from './program.ts';
-import { StandardOutput } from './standard-output.ts';
+import { loadOneByOne } from '../runtime/load-one-by-one.ts';
 import type { Terminal } from './terminal.ts';
 
 // What the agent and the service keep on disk holds secrets, whoever made the folder and with what mode.
 process.umask(0o077);
+loadOneByOne(import.meta.url, './program.js');
+loadOneByOne(import.meta.url, './standard-output.js');
+const { systemClock } = await import('../runtime/clock.ts');
+const { runProgram } = await import('./program.ts');
+const { StandardOutput } = await import('./standard-output.ts');
 const { stdout, stderr, env } = process;
 const terminal: Terminal = { stdout, stderr, env, signals: process, clock: systemClock };
 const output = new StandardOutput(stdout, stderr);

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { loadOneByOne } from '../runtime/load-one-by-one.ts';
 import { VERSION } from '../runtime/version.ts';
 import { firstSteps, helpAfter, type VariableRow, variableTable } from './help-text.ts';
 import { reportError } from './report-error.ts';
@@ -39,12 +40,30 @@ type Rows = readonly VariableRow[];
 
 /** Where the variables of each command stand. */
 const VARIABLES = {
-  run: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.run,
-  report: async () => (await import('./apply/connection.ts')).REPORT_ENVIRONMENT,
-  agent: async () => (await import('../agent/config.ts')).ENVIRONMENT_OF.agent,
-  service: async () => (await import('../service/config.ts')).SERVICE_ENVIRONMENT,
-  up: async () => (await import('./up/environment.ts')).UP_ENVIRONMENT,
-  apply: async () => (await import('./apply/connection.ts')).APPLY_ENVIRONMENT,
+  run: async () => {
+    loadOneByOne(import.meta.url, '../agent/config.js');
+    return (await import('../agent/config.ts')).ENVIRONMENT_OF.run;
+  },
+  report: async () => {
+    loadOneByOne(import.meta.url, './apply/connection.js');
+    return (await import('./apply/connection.ts')).REPORT_ENVIRONMENT;
+  },
+  agent: async () => {
+    loadOneByOne(import.meta.url, '../agent/config.js');
+    return (await import('../agent/config.ts')).ENVIRONMENT_OF.agent;
+  },
+  service: async () => {
+    loadOneByOne(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).SERVICE_ENVIRONMENT;
+  },
+  up: async () => {
+    loadOneByOne(import.meta.url, './up/environment.js');
+    return (await import('./up/environment.ts')).UP_ENVIRONMENT;
+  },
+  apply: async () => {
+    loadOneByOne(import.meta.url, './apply/connection.js');
+    return (await import('./apply/connection.ts')).APPLY_ENVIRONMENT;
+  },
 } as const satisfies Readonly<Record<string, () => Promise<Rows>>>;
 
 type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
@@ -119,7 +138,9 @@ function createProgram(
     .addHelpText('after', helpAfter('run'))
     .action(async (file: string, given: RunFlags) => {
       const { project, sessionName, environment, envFile = null, ...flags } = given;
+      loadOneByOne(import.meta.url, './commands/run.js');
       const { runCommand } = await import('./commands/run.ts');
+      loadOneByOne(import.meta.url, './run/report-facts.js');
       const { reportFactsOf } = await import('./run/report-facts.ts');
       const report = reportFactsOf(flags.report, { project, sessionName, environment });
       finished(await runCommand(file, { ...flags, envFile, report }, terminal, exitNow));
@@ -132,6 +153,7 @@ function createProgram(
     .argument('<file>', FILE, notEmpty)
     .addHelpText('after', helpAfter('validate'))
     .action(async (file: string) => {
+      loadOneByOne(import.meta.url, './commands/validate.js');
       const { validateCommand } = await import('./commands/validate.ts');
       finished(await validateCommand(file, terminal));
     });
@@ -146,6 +168,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.agent))
     .addHelpText('after', helpAfter('agent'))
     .action(async ({ printResults = false }: { printResults?: boolean }) => {
+      loadOneByOne(import.meta.url, './commands/agent.js');
       const { agentCommand } = await import('./commands/agent.ts');
       daemonEnded(await agentCommand({ printResults, onListening }, terminal));
     });
@@ -161,6 +184,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
     .action(async ({ file, data }: { file: string; data: string }) => {
+      loadOneByOne(import.meta.url, './commands/up.js');
       const { upCommand } = await import('./commands/up.ts');
       daemonEnded(await upCommand({ file, dataDir: data }, terminal));
     });
@@ -182,6 +206,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.apply))
     .addHelpText('after', helpAfter('apply'))
     .action(async (file: string, { location, ...flags }: ApplyFlags) => {
+      loadOneByOne(import.meta.url, './commands/apply.js');
       const { applyCommand } = await import('./commands/apply.ts');
       const options = { ...flags, location: location ?? null };
       finished(await applyCommand(file, options, terminal, exitNow));
@@ -195,6 +220,7 @@ function createProgram(
     .addHelpText('after', variableTable(variables.service))
     .addHelpText('after', helpAfter('service'))
     .action(async () => {
+      loadOneByOne(import.meta.url, './commands/service.js');
       const { serviceCommand } = await import('./commands/service.ts');
       daemonEnded(await serviceCommand(terminal, onListening));
     });
@@ -203,6 +229,7 @@ function createProgram(
     .summary('bring the database up to date, and end')
     .description('Brings the database of the service up to date, as its start does, and ends.')
     .action(async () => {
+      loadOneByOne(import.meta.url, './commands/service.js');
       const { migrateCommand } = await import('./commands/service.ts');
       finished(await migrateCommand(terminal));
     });

@@ -1,10 +1,13 @@
 import { CommanderError } from 'commander';
 import { FileProblemsError } from '../agent/source/file-problem.ts';
-import { messageOf, VedetteError } from '../runtime/errors.ts';
+import { descriptorLimit } from '../runtime/descriptors.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../runtime/errors.ts';
 import { harmless } from './print/harmless.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
+/** For any command; the daemons say by themselves what they need. */
+const ENOUGH_DESCRIPTORS = 512;
 
 /** Prints what ended the program as one line, and gives the exit code for it. */
 export function reportError(thrown: unknown, { stderr, env }: Terminal): number {
@@ -25,12 +28,21 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
 
 /** Whether nobody but us can do something about it. */
 export function isOurFault(thrown: unknown): boolean {
-  if (thrown instanceof CommanderError) return false;
+  if (thrown instanceof CommanderError || isShortOfDescriptors(thrown)) return false;
   return !(thrown instanceof VedetteError) || thrown.kind === 'internal';
+}
+
+/** Of the process; where the whole machine is (ENFILE), no limit of its own would help. */
+function isShortOfDescriptors(thrown: unknown): boolean {
+  return !(thrown instanceof VedetteError) && systemCodeOf(thrown) === 'EMFILE';
 }
 
 function text(thrown: unknown): string {
   const message = messageOf(thrown);
+  if (isShortOfDescriptors(thrown)) {
+    const limit = descriptorLimit() ?? 'not known';
+    return `${message}: the limit of this process is ${limit}; raise it (ulimit -n ${ENOUGH_DESCRIPTORS})`;
+  }
   if (thrown instanceof CommanderError) {
     const oneLine = message
       .replace(/^error: /, '')

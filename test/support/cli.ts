@@ -25,13 +25,18 @@ export interface RunningCli {
  * Starts the compiled program with its own small environment. It is killed with the test.
  *
  * @param stdout an open file to write to; a pipe to this process unless given
+ * @param maxDescriptors how many files and sockets it may have open; as many as this process unless given
  */
 export function startCli(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdout: 'pipe' | number = 'pipe',
+  maxDescriptors: number | 'as here' = 'as here',
 ): RunningCli {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const command = [process.execPath, MAIN, ...args];
+  const limited = ['sh', '-c', `ulimit -n ${maxDescriptors}; exec "$@"`, 'sh', ...command];
+  const [program = '', ...rest] = maxDescriptors === 'as here' ? command : limited;
+  const child = spawn(program, rest, {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', stdout, 'pipe'],
   });

@@ -76,6 +76,17 @@ describe('the import rules', () => {
   });
 });
 
+it('modules that are loaded when they are needed are loaded one by one', () => {
+  const wrong = sourceFiles().flatMap(({ path, text }) => {
+    const code = withoutComments(text);
+    return [...code.matchAll(/\bimport\('(\.[^']+)\.ts'\)/g)]
+      .filter(([, to]) => path !== 'cli/main.ts' || to === './program')
+      .filter(([, to]) => !code.includes(`loadOneByOne(import.meta.url, '${to}.js');`))
+      .map(([, to]) => `${path} loads ${to}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
 describe('what belongs to the command line alone', () => {
   it.each(['process.exit', 'process.env', 'process.argv', 'console.'])('%s', (name) => {
     const users = sourceFiles()

@@ -1,3 +1,4 @@
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import type { FaultReports, FaultReportsOptions } from './reporting.ts';
 
@@ -18,6 +19,7 @@ export function silentReports({
   return {
     ...NO_REPORTS,
     async run(_parts, signal) {
+      loadOneByOne(import.meta.url, './crash-file.js');
       const { removeCrashReports } = await import('./crash-file.ts');
       await isInTime(removeCrashReports({ dataDir, log }), signal);
     },

@@ -1,7 +1,15 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type CheckFile, parseCheckFile } from './check-file.ts';
-import { FileProblemsError, type ProblemReport } from './file-problem.ts';
-import { fingerprintOf } from './fingerprint.ts';
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import type { CheckFile } from './check-file.ts';
+import type { ProblemReport } from './file-problem.ts';
+
+// A thread loads its modules by itself.
+loadOneByOne(import.meta.url, './check-file.js');
+loadOneByOne(import.meta.url, './file-problem.js');
+loadOneByOne(import.meta.url, './fingerprint.js');
+const { parseCheckFile } = await import('./check-file.ts');
+const { FileProblemsError } = await import('./file-problem.ts');
+const { fingerprintOf } = await import('./fingerprint.ts');
 
 /** What the thread is started with. */
 export interface ParseJob {

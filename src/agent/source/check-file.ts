@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Check } from '../../model/check.ts';
 import type { ClientCertificate } from '../../model/client-certificate.ts';
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
 import { AlikeChecks } from './alike-checks.ts';
 import { isMapping, knownDefaults, NO_DEFAULTS, type RawMapping } from './check-defaults.ts';
 import { readCheck } from './check-entry.ts';
@@ -41,6 +42,7 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
   const plain = await parsePlainCheckFile(text, file);
   if (plain !== null) return plain;
   // Only here, as it takes its time to load.
+  loadOneByOne(import.meta.url, './document.js');
   const { readDocument } = await import('./document.ts');
   const problems = new ProblemList();
   const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';

@@ -8,11 +8,16 @@ import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
 import { createFileSource } from '../../agent/source/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { requireDescriptors } from '../../runtime/descriptors.ts';
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { runDaemon } from '../daemon.ts';
 import { wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
+
+/** It has some 25 open when it runs nothing; the others are for runs, and for who asks for its metrics. */
+const MIN_DESCRIPTORS = 64;
 
 export interface AgentOptions {
   /** Results go to stdout, too, where they go to a service. */
@@ -33,6 +38,7 @@ export async function agentCommand(
 ): Promise<number> {
   const { stderr, env, clock } = terminal;
   const config = loadConfig(env);
+  requireDescriptors(MIN_DESCRIPTORS, 'the agent');
   let secrets: SecretsVault | null = null;
   let reports = NO_REPORTS;
   const log = createLogger({
@@ -63,6 +69,7 @@ async function reportsFor(
   if (work.kind === 'file') return NO_REPORTS;
   const { dataDir } = work;
   if (!externalObservability) return silentReports({ dataDir, log });
+  loadOneByOne(import.meta.url, '../../agent/observability/fault-reports.js');
   const { createFaultReports } = await import('../../agent/observability/fault-reports.ts');
   return createFaultReports({ clock, dataDir, version: VERSION, log });
 }
@@ -83,6 +90,7 @@ function linkFor(config: AgentConfig, printResults: boolean, { stdout }: Termina
     if (work.kind === 'service') {
       const alsoTo = printResults ? lines() : null;
       // A file's checks do not wait for what only a service needs.
+      loadOneByOne(import.meta.url, '../../agent/link/service-link.js');
       const { openServiceLink } = await import('../../agent/link/service-link.ts');
       return openServiceLink({ work, concurrency, alsoTo }, parts);
     }

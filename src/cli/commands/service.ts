@@ -1,3 +1,4 @@
+import { requireDescriptors } from '../../runtime/descriptors.ts';
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
@@ -5,6 +6,9 @@ import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
 import { decryptService, migrateService, runService } from '../../service/main.ts';
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
+
+/** The embedded database opens a file for each table and index: 250 from the start, more as time goes by. */
+const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
 
 /**
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
@@ -68,6 +72,11 @@ function prepare({ env, stderr, clock }: Terminal): {
   readonly log: Logger;
 } {
   const config = loadServiceConfig(env);
+  if (config.databaseUrl === null) {
+    requireDescriptors(MIN_DESCRIPTORS.embedded, 'the service with its embedded database');
+  } else {
+    requireDescriptors(MIN_DESCRIPTORS.postgres, 'the service');
+  }
   const log = createLogger({
     level: config.logLevel,
     destination: stderr,

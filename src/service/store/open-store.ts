@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Store } from './port.ts';
 import { PostgresStore } from './postgres.ts';
@@ -26,6 +27,7 @@ export async function openStore(
   const { databaseUrl, dataDir, poolSize, statementTimeoutMs } = config;
   if (databaseUrl === null) {
     // 10 MB of code that a service on PostgreSQL never needs.
+    loadOneByOne(import.meta.url, './pglite.js');
     const { openPglite } = await import('./pglite.ts');
     return openPglite(dataDir, deps);
   }
