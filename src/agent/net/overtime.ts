@@ -2,16 +2,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, TICK_MS } from './kernel/kernel-sockets.ts';
 import type { Silence } from './kernel/silence.ts';
 
-/** Readings of both of an agent's counters of starvation, milliseconds. */
-export interface StarvationMark {
-  readonly runDelayMs: number;
-  readonly lateMs: number;
-}
-
 /** How starved of CPU the agent is, as the waits of one attempt ask at their deadlines. */
 export interface StarvationWatch {
-  mark(): StarvationMark;
-  sinceMs(mark: StarvationMark): number;
+  /** Monotonic instant at which the attempt began. */
+  readonly startMs: number;
+  /** Since then. Costs a system call, so only what is late or slow asks. */
+  readonly starvedMs: number;
   /** null where the kernel cannot be asked for its sockets. */
   readonly sockets: KernelSockets | null;
   /** A wait ended at its deadline; `certain`: its peer had all of the time that it was to have. */
@@ -40,28 +36,28 @@ const MAX_LOOKS = 3;
  */
 export class Overtime {
   readonly #limits: OvertimeLimits;
-  readonly #mark: StarvationMark | null;
   readonly #startMs: number;
   #looks = 0;
 
   constructor(limits: OvertimeLimits) {
     this.#limits = limits;
-    this.#mark = limits.starvation?.mark() ?? null;
     this.#startMs = limits.clock.monotonicMs();
   }
 
   /** Milliseconds more to wait; null: the time is up, and the attempt is told how certainly. */
   nextMs(silence: Silence): number | null {
     const { clock, deadlineMs, starvation } = this.#limits;
-    if (starvation === undefined || this.#mark === null) return null;
+    if (starvation === undefined) return null;
     if (silence.kind === 'arrived' && this.#looks < MAX_LOOKS) {
       this.#looks += 1;
       return 0;
     }
-    const limitMs = deadlineMs - this.#startMs;
+    const { starvedMs } = starvation;
+    // What starvation took before this wait began shortened it, and is no time of the peer's.
+    const lostMs = Math.min(starvedMs, MAX_OVERTIME_MS, this.#startMs - starvation.startMs);
+    const limitMs = deadlineMs + lostMs - this.#startMs;
     const silentMs = silence.kind === 'silent' ? silence.ms : 0;
     if (silence.kind === 'silent' && silentMs >= limitMs - TICK_MS) return this.#end(true);
-    const starvedMs = starvation.sinceMs(this.#mark);
     const overtimeMs = Math.min(starvedMs, MAX_OVERTIME_MS);
     const missingMs = Math.min(deadlineMs + overtimeMs - clock.monotonicMs(), limitMs - silentMs);
     return missingMs > TOLERANCE_MS ? missingMs : this.#end(starvedMs <= MAX_OVERTIME_MS);

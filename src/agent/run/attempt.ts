@@ -11,7 +11,6 @@ import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import type { Receiver } from '../config/variable-targets.ts';
-import { MAX_OVERTIME_MS } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
@@ -126,10 +125,7 @@ async function attemptStarved(
   const context: AttemptContext = {
     signal,
     clock,
-    // What starvation took before a wait begins is no time of the target's.
-    get deadlineMs() {
-      return startMs + ATTEMPT_LIMIT_MS + Math.min(starvation.starvedMs, MAX_OVERTIME_MS);
-    },
+    deadlineMs: startMs + ATTEMPT_LIMIT_MS,
     resolver,
     guard,
     log,
@@ -233,12 +229,12 @@ async function observe(
     const starvedMs = context.starvation.starvedMs;
     const { assertions } = check.request;
     const { signal } = context;
-    const mark = context.starvation.mark();
     let outOfTime = false;
     const judged = await evaluator.evaluate(assertions, probed.sources, signal, () => {
       outOfTime = true;
     });
-    const isCutShort = outOfTime && context.starvation.sinceMs(mark) > MAX_EVALUATION_STARVED_MS;
+    const sinceMs = outOfTime ? context.starvation.starvedMs - starvedMs : 0;
+    const isCutShort = sinceMs > MAX_EVALUATION_STARVED_MS;
     const scrubber = await secrets.scrubberWith(own);
     return {
       probed,

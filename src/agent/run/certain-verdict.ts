@@ -66,8 +66,10 @@ export async function certainVerdict(
   if (starvedMs < EXACT_MS || measured.hasErrors) return measured;
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
-  if (mayHaveGivenUp(probed) && starvedMs > OWN_SLOWNESS_MS) return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);
+  // A look-up whose time was over before it had asked anybody has no time-out of its own.
+  const isOurDoing = mayHaveGivenUp(probed) || (hasTimedOut && lastTimeOut === null);
+  if (isOurDoing && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
   const { responseTimeMs: measuredMs, peerMs } = probed;

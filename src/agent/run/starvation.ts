@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../net/kernel/kernel-sockets.ts';
-import type { StarvationMark, StarvationWatch } from '../net/overtime.ts';
+import type { StarvationWatch } from '../net/overtime.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
 /** The event loop is looked at this often while an attempt is under way. */
@@ -9,6 +9,12 @@ const BEAT_MS = 20;
 const TIMER_LATE_MS = 5;
 /** A reading is good for so long: attempts that begin together share one. */
 const READING_MS = 1;
+
+/** Readings of both counters, milliseconds. */
+export interface StarvationMark {
+  readonly runDelayMs: number;
+  readonly lateMs: number;
+}
 
 export interface StarvationSources {
   /** null where the kernel does not tell. */
@@ -45,7 +51,7 @@ export class StarvationMeter {
   begin(): AttemptStarvation {
     this.#attempts += 1;
     if (this.#attempts === 1) this.#beat();
-    return new AttemptStarvation(this, this.#sources.sockets);
+    return new AttemptStarvation(this, this.#clock.monotonicMs(), this.#sources.sockets);
   }
 
   /** Of an attempt that `begin` began. */
@@ -92,26 +98,19 @@ function latenessOf(dueMs: number, nowMs: number): number {
 
 /** One attempt's view of the meter. */
 export class AttemptStarvation implements StarvationWatch {
+  readonly startMs: number;
   readonly sockets: KernelSockets | null;
   readonly #meter: StarvationMeter;
   readonly #start: StarvationMark;
   #lastTimeOut: 'certain' | 'uncertain' | null = null;
 
-  constructor(meter: StarvationMeter, sockets: KernelSockets | null) {
+  constructor(meter: StarvationMeter, startMs: number, sockets: KernelSockets | null) {
     this.#meter = meter;
+    this.startMs = startMs;
     this.sockets = sockets;
     this.#start = meter.mark();
   }
 
-  mark(): StarvationMark {
-    return this.#meter.mark();
-  }
-
-  sinceMs(mark: StarvationMark): number {
-    return this.#meter.sinceMs(mark);
-  }
-
-  /** Of the attempt so far. */
   get starvedMs(): number {
     return this.#meter.sinceMs(this.#start);
   }

@@ -30,6 +30,9 @@ export function silenceOn(
   return connecting ? whileConnecting(state) : afterConnecting(state);
 }
 
+/** In less, the kernel's ticks tell nothing. */
+export const MIN_PEER_MS = 2 * TICK_MS;
+
 /**
  * By the kernel, how long the peer took at least from when we last sent something until data last
  * came, whenever we read it; 0 where the kernel cannot be asked. To be called when data has come.

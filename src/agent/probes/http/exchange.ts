@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
-import { peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
-import { EXACT_MS, Overtime, type StarvationMark } from '../../net/overtime.ts';
+import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
 import { FloodWatch } from './flood-watch.ts';
@@ -94,7 +94,6 @@ class Exchange {
   #head: ResponseHead | null = null;
   #firstByteMs: number | null = null;
   #endMs = 0;
-  #startMark: StarvationMark | null = null;
   #peerMs = 0;
   #ending: Ending | null = null;
   #reader: BodyReader | null = null;
@@ -125,7 +124,6 @@ class Exchange {
       return;
     }
     signal.addEventListener('abort', this.#onAbort, { once: true });
-    this.#startMark = this.#context.starvation?.mark() ?? null;
     const overtime = new Overtime({ clock, deadlineMs, starvation: this.#context.starvation });
     const onDeadline = (): void => this.#onDeadline(overtime, wire, onDeadline);
     this.#cancelTimer = clock.after(deadlineMs - this.#sentMs, onDeadline);
@@ -172,12 +170,11 @@ class Exchange {
     });
   }
 
-  /** Calm attempts save the calls: their times are exact. */
+  /** Of quick answers the kernel knows no more than we do, and of calm attempts. */
   #notePeerTime(wire: Socket): void {
-    const { starvation } = this.#context;
-    if (starvation === undefined || this.#startMark === null) return;
-    if (starvation.sinceMs(this.#startMark) < EXACT_MS) return;
-    this.#peerMs = peerTookMs(starvation.sockets, wire);
+    const { starvation, clock } = this.#context;
+    if (starvation === undefined || clock.monotonicMs() - this.#sentMs < MIN_PEER_MS) return;
+    if (starvation.starvedMs >= EXACT_MS) this.#peerMs = peerTookMs(starvation.sockets, wire);
   }
 
   #onHead(head: ResponseHead): void {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
-import { peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -56,7 +56,6 @@ export async function exchangeText(
   const { target, data } = options;
   const overtime = new Overtime({ clock, deadlineMs: options.untilMs, starvation });
   let { untilMs } = options;
-  const startMark = starvation?.mark() ?? null;
   let timedOut = false;
   let peerMs = 0;
   const startMs = clock.monotonicMs();
@@ -92,8 +91,8 @@ export async function exchangeText(
       }
       if (inbox.bytes > judgedBytes) {
         judgedBytes = inbox.bytes;
-        // Calm attempts save the calls: their times are exact.
-        if (startMark !== null && (starvation?.sinceMs(startMark) ?? 0) >= EXACT_MS) {
+        // Of quick answers the kernel knows no more than we do, and of calm attempts.
+        if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, socket);
         }
         const judgeStartMs = clock.monotonicMs();

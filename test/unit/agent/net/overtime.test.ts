@@ -13,8 +13,10 @@ function startWait(silence: () => Silence) {
   const meter = { starvedMs: 0, timeOuts: [] as boolean[] };
   const starvation: StarvationWatch = {
     sockets: null,
-    mark: () => ({ runDelayMs: meter.starvedMs, lateMs: 0 }),
-    sinceMs: (mark) => meter.starvedMs - mark.runDelayMs,
+    startMs: clock.monotonicMs(),
+    get starvedMs() {
+      return meter.starvedMs;
+    },
     timedOut: (certain) => void meter.timeOuts.push(certain),
   };
   const { signal } = new AbortController();

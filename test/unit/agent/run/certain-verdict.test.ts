@@ -135,6 +135,7 @@ describe('a failure', () => {
     const verdict = await judge(timeOut, 59_000, { lastTimeOut: 'certain' });
     expect(verdict).toMatchObject({ hasFailures: true });
     expect(await judge(timeOut, 59_000, { lastTimeOut: 'uncertain' })).toBeNull();
+    expect(await judge(timeOut, 59_000, { lastTimeOut: null })).toBeNull();
   });
 
   it('of an assertion that our own slowness cut short has no verdict', async () => {
