@@ -105,6 +105,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
   });
   try {
     if (stop.stopping.aborted) return;
+    app.documents.make();
     const port = await listen(app, config);
     log.info({ port, version: VERSION, database: store.kind }, 'the API is served');
     parts.onListening(port);

@@ -22,7 +22,7 @@ import { addObservation, requestIdOf } from './plugins/observe.ts';
 import { addOpenApi } from './plugins/openapi.ts';
 import { addSchemas } from './plugins/schemas.ts';
 import { healthRoutes } from './routes/health.ts';
-import { openApiRoutes } from './routes/openapi.ts';
+import { ApiDocuments, openApiRoutes } from './routes/openapi.ts';
 
 export { agentOf } from './plugins/agent-access.ts';
 export { callerOf } from './plugins/authentication.ts';
@@ -134,12 +134,14 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addAuthentication(app, { authenticator, locationKeys, clock });
   addBodyEncodings(app);
   addJsonBodies(app);
-  addSchemas(app);
+  addSchemas(app, clock);
   await addOpenApi(app, VERSION);
 
+  const documents = new ApiDocuments(app);
+  app.decorate('documents', documents);
   const database = createDatabaseProbe(parts.store, clock);
   await app.register(healthRoutes({ version: VERSION, metrics, database, stopping }));
-  await app.register(openApiRoutes());
+  await app.register(openApiRoutes(documents));
   for (const routes of parts.routes) await app.register(routes);
   await app.ready();
   return app;

@@ -1,9 +1,11 @@
+import type { Readable } from 'node:stream';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { CHECK_TYPES } from '../../../model/vocabulary.ts';
 import { id } from '../../../wire/v1/fields.ts';
 import type { CheckResults } from '../../features/results/check-results.ts';
+import { listAnswer } from '../list-answer.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { checkId } from './check-parameters.ts';
 import { booleanQuery } from './parameters.ts';
@@ -66,7 +68,7 @@ export function checkResultsRoutes({
           page,
           ...askedWindow(window),
         });
-        return sendJson(reply, `[${found.join(',')}]`);
+        return sendJson(reply, listAnswer(reply, found));
       },
     );
 
@@ -94,6 +96,6 @@ export function checkResultsRoutes({
  * Sends what was judged when it came in as it is stored: judging it again by the schema of the route
  * would take longer than all the rest.
  */
-function sendJson(reply: FastifyReply, json: string): FastifyReply {
-  return reply.type('application/json').send(json);
+function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { FastifyPluginAsync, FastifyReply } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
@@ -10,6 +11,7 @@ import {
 } from '../../../model/test-session.ts';
 import { id as checkIdField, instant, openCode } from '../../../wire/v1/fields.ts';
 import type { StoredSession, TestSessions } from '../../features/test-sessions/test-sessions.ts';
+import { listAnswer } from '../list-answer.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
 import { shownResult } from './result-schemas.ts';
@@ -174,7 +176,7 @@ export function testSessionsRoutes({
         const { accountId } = callerOf(request);
         const asked = { ...query, hasFailures };
         const found = await testSessions.results(accountId, request.params.id, asked);
-        return sendJson(reply, `[${found.join(',')}]`);
+        return sendJson(reply, listAnswer(reply, found));
       },
     );
 
@@ -198,8 +200,8 @@ export function testSessionsRoutes({
 }
 
 /** They were judged when they came in: judging them again would take longer than all the rest. */
-function sendJson(reply: FastifyReply, json: string): FastifyReply {
-  return reply.type('application/json').send(json);
+function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
 }
 
 function present(session: StoredSession): z.output<typeof response> {
