@@ -7,7 +7,14 @@ import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
 import { servedBy } from '../../support/http-servers.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
+/** How long the target takes for /slow: far longer than this process ever waits for a CPU. */
+const SLOW_MS = 300;
+
 const answering: RequestListener = (request, response) => {
+  if (request.url === '/slow') {
+    setTimeout(() => response.end(), SLOW_MS);
+    return;
+  }
   response.statusCode = request.url === '/missing' ? 404 : 200;
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ state: 'up', evil: '\u001b[2J' }));
@@ -45,11 +52,11 @@ function objects(text: string): readonly Record<string, unknown>[] {
 describe('vedette run', () => {
   it('exits with 0 where all checks pass, slow ones among them', async () => {
     const base = await servedBy(answering);
-    const file = fileOf(url('one', base), url('slow', base, { degradedResponseTime: 0 }));
+    const file = fileOf(url('one', base), url('slow', `${base}/slow`, { degradedResponseTime: 1 }));
     const { code, stdout, stderr } = await runHere(['run', file]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^PASS {4}one {2}URL {2}status 200 {2}[\d.]+ ms/m);
-    expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}[\d.]+ ms, over 0 ms: degraded$/m);
+    expect(stdout).toMatch(/^SLOW {4}slow .*\n {8}[\d.]+ ms, over 1 ms: degraded$/m);
     expect(stdout).toMatch(/\n\n2 checks in [\d.]+ m?s: 1 passed, 1 slow\n$/);
   });
 
