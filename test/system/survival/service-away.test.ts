@@ -120,15 +120,15 @@ interface Arrival {
 }
 
 /**
- * In the order in which the service stored them: by the transaction, and by the place in the table
- * within one.
+ * In the order in which the service stored them: by the transaction. Within one there is no order: a
+ * batch that was rolled back leaves room in the table, which later rows fill.
  */
 async function arrivals(where: Parameters<typeof readDatabase>[0]): Promise<readonly Arrival[]> {
   const rows = await readDatabase(
     where,
     `select check_id, slot, started_at, created_at from check_results
      where result_type = 'FINAL'
-     order by xmin::text::bigint, tableoid::regclass::text, ctid`,
+     order by xmin::text::bigint, created_at, slot`,
   );
   const msOf = (value: unknown): number => (value as Date).getTime();
   return rows.map((row) => ({
