@@ -1,3 +1,4 @@
+import { MASK } from '../sensitive-headers.ts';
 import { compileTemplate, namesIn } from '../template.ts';
 import type { OwnVariable } from '../variable.ts';
 import { isFields } from './request-credentials.ts';
@@ -5,7 +6,7 @@ import { mapUrlPassword } from './url-password.ts';
 
 /** Where a request goes with its credentials. Two are the same where the texts are. */
 export interface Target {
-  /** Scheme, host and port, and the Host headers. */
+  /** Scheme, host and port, what may lead to another host, and the Host headers. */
   readonly text: string;
   /** The variables that it is made of. */
   readonly names: readonly string[];
@@ -15,28 +16,41 @@ const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
 /** The parser of URLs leaves them out. */
 const LEFT_OUT = /[\t\n\r]/g;
 
-export function targetOf(request: unknown): Target {
+/** @param hiddenPassword what a mask in the URL stands for: a template in it counts, too */
+export function targetOf(request: unknown, hiddenPassword: string | null = null): Target {
   if (!isFields(request)) return { text: '', names: [] };
   const { url, headers } = request;
-  const address = typeof url === 'string' ? addressOf(url) : '';
+  const address = typeof url === 'string' ? addressOf(unmasked(url, hiddenPassword)) : '';
   const hosts = Array.isArray(headers) ? headers.flatMap(hostIn) : [];
   const parts = [address, ...hosts];
   return { text: JSON.stringify(parts), names: [...new Set(parts.flatMap(namesIn))] };
 }
 
+function unmasked(url: string, hidden: string | null): string {
+  return mapUrlPassword(url, (password) => (password === MASK ? (hidden ?? password) : password));
+}
+
 /**
- * Scheme, host and port; where a variable holds the scheme, the whole URL, as nobody knows where its
- * host ends.
+ * Scheme, host and port. A raw template before the host may hold a slash, and end the host there: with
+ * any template before it, user and password count, too. Where a variable holds the scheme, the whole
+ * URL counts, as nobody knows where its host ends.
  */
 function addressOf(url: string): string {
   if (compileTemplate(url) === null && URL.canParse(url)) return new URL(url).origin;
   const text = url.replace(LEFT_OUT, '').trim();
   const [, scheme, authority] = WRITTEN_OUT.exec(text) ?? [];
-  if (scheme === undefined || authority === undefined) return mapUrlPassword(text, () => '');
-  const host = authority.slice(authority.lastIndexOf('@') + 1);
+  if (scheme === undefined || authority === undefined) return withoutPlainPassword(text);
+  const hostAt = authority.lastIndexOf('@') + 1;
+  const isUserTemplate = compileTemplate(authority.slice(0, hostAt)) !== null;
+  if (isUserTemplate) return withoutPlainPassword(`${scheme}//${authority}`);
+  const host = authority.slice(hostAt);
   const address = `${scheme}//${host}`;
   const isTemplate = compileTemplate(host) !== null;
   return isTemplate || !URL.canParse(address) ? address : new URL(address).origin;
+}
+
+function withoutPlainPassword(url: string): string {
+  return mapUrlPassword(url, (password) => (compileTemplate(password) === null ? '' : password));
 }
 
 /** A proxy before several services chooses by it. */

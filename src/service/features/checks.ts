@@ -4,11 +4,15 @@ import {
   maskProblems,
   withKeptCredentials,
 } from '../../model/credentials/kept-credentials.ts';
+import { credentialTexts, URL_PASSWORD } from '../../model/credentials/request-credentials.ts';
 import { isSameTarget, targetOf } from '../../model/credentials/target.ts';
+import { urlPasswordOf } from '../../model/credentials/url-password.ts';
+import { MASK } from '../../model/sensitive-headers.ts';
 import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import {
+  type CheckKey,
   deleteCheck,
   findCheck,
   insertCheck,
@@ -114,6 +118,15 @@ export function createChecks(parts: ChecksParts): Checks {
     return viewOf(tx, accountId, created);
   }
 
+  /** null where the URL has none. A template in it may lead to another host. */
+  async function urlPassword(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
+    if (!('url' in request)) return null;
+    const password = urlPasswordOf(request.url);
+    if (password !== MASK) return password;
+    const opened = checkVariables.open(key, { request }, await sealedVariablesOf(tx, key));
+    return credentialTexts(opened.request).get(URL_PASSWORD.id) ?? null;
+  }
+
   async function change(
     tx: Sql,
     accountId: string,
@@ -124,13 +137,15 @@ export function createChecks(parts: ChecksParts): Checks {
     const { id, ...fields } = before;
     const given = changesIn(input, { id, checkType: before.checkType });
     const { variables, kept } = withKeptVariables(given.variables, before.variables);
-    const target = targetOf(before.request);
+    const key = { accountId, id };
+    const password = await urlPassword(tx, key, before);
+    const target = targetOf(before.request, password);
     const { request, problems } = withKeptCredentials(given.request, {
       before: before.request,
       isSameTarget: (other) =>
         isSameTarget(
           { target, variables: before.variables },
-          { target: targetOf(other), variables },
+          { target: targetOf(other, password), variables },
           kept,
         ),
     });
@@ -142,7 +157,6 @@ export function createChecks(parts: ChecksParts): Checks {
       const given = after.alertChannelSubscriptions;
       await replaceSubscriptions(tx, { accountId, checkId: id, given });
     }
-    const key = { accountId, id };
     const sealed = await checkVariables.sealChanged(key, { before, after, kept }, () =>
       sealedVariablesOf(tx, key),
     );

@@ -195,6 +195,33 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect((await mine.patch(at, { ...moved, request })).status).toBe(200);
     });
 
+    it.each([
+      ['{{{A}}}', 'evil.test/'],
+      ['{{{A}}}.x', 'evil.test?'],
+      ['{{{A}}}', 'evil.test\\'],
+      ['user:{{{A}}}', '@evil.test/'],
+      ['user:pw{{{A}}}', '@evil.test/'],
+    ])('stay only while no variable before the host, as in %s, is %s', async (userinfo, value) => {
+      const { mine } = service();
+      const url = `https://${userinfo}@shop.test/`;
+      const request = { ...REQUEST, url, basicAuth: null };
+      const variables = [{ key: 'A', value: 'monitor' }];
+      const moved = { variables: [{ key: 'A', value }] };
+      const plain = await create();
+      const asShown = { ...SHOWN, url, basicAuth: { username: 'user' } };
+      const other = await mine.patch(`/v1/checks/api/${plain}`, { ...moved, request: asShown });
+      expect(problemsIn(other).join('\n')).toContain('body.request.headers[0].value must');
+      const { json } = await mine.post('/v1/checks/api', { ...BODY, request, variables });
+      const at = `/v1/checks/api/${json.id}`;
+      for (const given of [moved, { ...moved, request: json.request }, { variables: [] }]) {
+        const refused = await mine.patch(at, given);
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain('body.request.headers[0].value must');
+      }
+      expect((await mine.put(at, json)).status).toBe(200);
+      expect(await toldOf(json.id)).toMatchObject(request);
+    });
+
     it('masked ones make no new check', async () => {
       const { mine } = service();
       const { locations } = BODY;

@@ -9,6 +9,7 @@ import { hiddenRequest } from '../../../src/model/credentials/request-credential
 import { isSameTarget, targetOf } from '../../../src/model/credentials/target.ts';
 import { mapUrlPassword, urlPasswordOf } from '../../../src/model/credentials/url-password.ts';
 import { MASK } from '../../../src/model/sensitive-headers.ts';
+import type { OwnVariable } from '../../../src/model/variable.ts';
 
 const pair = (key: string, value: unknown) => ({ key, value, locked: false });
 
@@ -110,12 +111,26 @@ const STORED = {
 };
 const SHOWN = hiddenRequest(STORED);
 
-const keep = (given: unknown, before: object = STORED) => {
-  const target = targetOf(before);
+const own = (key: string, value: string, secret = false) => ({ key, value, secret });
+
+const keep = (
+  given: unknown,
+  before: object = STORED,
+  {
+    variables = [],
+    given: others = variables,
+  }: { readonly variables?: readonly OwnVariable[]; readonly given?: readonly OwnVariable[] } = {},
+) => {
+  const password = 'url' in before ? urlPasswordOf(String(before.url)) : null;
+  const target = targetOf(before, password);
   const { request, problems } = withKeptCredentials(given, {
     before,
     isSameTarget: (other) =>
-      isSameTarget({ target, variables: [] }, { target: targetOf(other), variables: [] }, null),
+      isSameTarget(
+        { target, variables },
+        { target: targetOf(other, password), variables: others },
+        null,
+      ),
   });
   return { request, problems: problems.map(({ path }) => path.join('.')) };
 };
@@ -162,8 +177,24 @@ describe('an update', () => {
     ['a template for all', '{{URL}}'],
     ['a backslash', 'https://evil.test\\@shop.test/a'],
     ['a tab in the scheme', 'https:/\t/evil.test/a'],
+    ['one slash', 'https:/evil.test/a'],
+    ['no slash', 'https:evil.test/a'],
+    ['a raw template before the host', 'https://{{{A}}}@shop.test/'],
+    ['a raw template for a password', 'https://user:{{{A}}}@shop.test/'],
+    ['a raw template among several @', 'https://a@{{{A}}}@shop.test/'],
+    ['a raw template with text behind it', 'https://{{{A}}}.x@shop.test/'],
+    ['a raw template with a line break in its URL', 'ht\ntps://{{{\tA}}}@shop.test/'],
+    ['a raw template behind one slash', 'https:/{{{A}}}@shop.test/'],
+    ['a raw template behind no slash', 'https:{{{A}}}@shop.test/'],
+    ['a template for a user', 'https://{{A}}@shop.test/'],
+    ['a template for a scheme', '{{A}}://shop.test/'],
+    ['a template for a port', 'https://shop.test:{{A}}/'],
   ])('to %s needs each anew', (_, url) => {
-    expect(keep({ ...SHOWN, url }).problems).toEqual(['basicAuth.password', 'headers.0.value']);
+    const variables = { given: [own('A', 'evil.test/'), own('HOST', 'evil.test')] };
+    expect(keep({ ...SHOWN, url }, STORED, variables).problems).toEqual([
+      'basicAuth.password',
+      'headers.0.value',
+    ]);
     expect(keep({ url }).problems).toEqual(['basicAuth.password', 'headers.0.value']);
     const masked = url.replace('://', `://user:${MASK}@`);
     if (masked !== url && !url.includes('@'))
@@ -176,6 +207,42 @@ describe('an update', () => {
     expect(keep(given)).toEqual({ request: given, problems: [] });
     const without = { url, headers: [], basicAuth: null };
     expect(keep(without)).toEqual({ request: without, problems: [] });
+  });
+
+  it.each([
+    ['the user', 'https://{{{A}}}@shop.test/'],
+    ['the user, before a password', 'https://{{{A}}}:pw@shop.test/'],
+    ['the password', 'https://user:{{{A}}}@shop.test/'],
+    ['a part of the password', 'https://user:pw{{{A}}}@shop.test/'],
+    ['a part of several @', 'https://user:pw@{{{A}}}@shop.test/'],
+    ['the password behind no slash', 'https:user:{{{A}}}@shop.test/'],
+    ['the password behind one slash', 'https:/user:{{{A}}}@shop.test/'],
+    ['the password behind a backslash', 'https:\\user:{{{A}}}@shop.test/'],
+    ['the password behind a scheme in a template', '{{S}}://user:{{{A}}}@shop.test/'],
+    ['the user, with a line break', 'https:/\n/us\ter{{{A}}}@shop.test/'],
+    ['the port', 'https://shop.test:{{A}}/'],
+    ['the scheme', '{{A}}://shop.test/'],
+    ['the host', 'https://user:pw@{{A}}/'],
+  ])('of the variables alone needs each anew where one of them is %s', (_, url) => {
+    const headers = [pair('Authorization', 'Bearer token')];
+    const before = { url, headers, basicAuth: null };
+    const variables = [own('A', 'monitor'), own('S', 'https')];
+    const given = [own('A', 'evil.test/'), own('S', 'https')];
+    for (const request of [undefined, hiddenRequest(before)]) {
+      expect(keep(request, before, { variables, given }).problems).toContain('headers.0.value');
+      expect(keep(request, before, { variables, given: [] }).problems).toContain('headers.0.value');
+      expect(keep(request, before, { variables }).problems).toEqual([]);
+    }
+  });
+
+  it('of the variables in a Host header needs each anew, of those in a path does not', () => {
+    const change = { variables: [own('A', 'a')], given: [own('A', 'b')] };
+    const { url, basicAuth } = STORED;
+    const headers = [pair('Authorization', 'Bearer token'), pair('HOST', '{{A}}')];
+    expect(keep(undefined, { url, basicAuth, headers }, change).problems).toHaveLength(3);
+    expect(keep(undefined, { ...STORED, url: `${url}/{{{A}}}?{{A}}` }, change).problems).toEqual(
+      [],
+    );
   });
 
   it('with another Host header needs each anew', () => {
@@ -235,7 +302,6 @@ describe('an update', () => {
 
 describe('the variables of a target', () => {
   const target = targetOf({ url: 'https://{{HOST}}/{{PATH}}' });
-  const own = (key: string, value: string, secret = false) => ({ key, value, secret });
   const same = (
     before: readonly ReturnType<typeof own>[],
     after: unknown,
