@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { afterScheme, percentDecoded } from '../../model/credentials/credential-text.ts';
 import type { ApiRequest } from '../../model/request.ts';
 import { isSensitiveHeader } from './sensitive-headers.ts';
 import { credentialsOf } from './url-credentials.ts';
@@ -12,8 +13,6 @@ export interface RequestCredentials {
 }
 
 const NONE: RequestCredentials = { parts: [], wholes: [] };
-/** RFC 9110 11.4: a scheme, blanks and what it is about. */
-const SCHEME = /^[A-Za-z][\w!#$%&'*+.^`|~-]*[ \t]+(\S.*)$/s;
 const BASIC = /^basic[ \t]+([\w+/-]+={0,2})$/i;
 
 /**
@@ -50,8 +49,8 @@ function ofApiRequest({ url, headers, basicAuth }: ApiRequest): RequestCredentia
 
 function ofHeader(name: string, value: string): RequestCredentials {
   if (/cookie/i.test(name)) return { parts: cookieValues(value), wholes: [value] };
-  const token = SCHEME.exec(value)?.[1];
-  if (token === undefined) return { parts: [value], wholes: [] };
+  const token = afterScheme(value);
+  if (token === null) return { parts: [value], wholes: [] };
   const decoded = BASIC.exec(value)?.[1];
   const pair = decoded === undefined ? NONE : ofBasic(decoded);
   return { parts: [token, ...pair.parts], wholes: [value, ...pair.wholes] };
@@ -86,12 +85,4 @@ function ofUrl(text: string): RequestCredentials {
   const { username, password } = new URL(text);
   const { parts, wholes } = ofPair(percentDecoded(username), percentDecoded(password));
   return parts.length === 0 ? NONE : { parts: [...credentialsOf(text), ...parts], wholes };
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

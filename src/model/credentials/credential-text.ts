@@ -19,3 +19,20 @@ export function isCredential(text: string): boolean {
     return !isScheme && part.replace(SEPARATORS, '') !== '';
   });
 }
+
+/** RFC 9110 11.4: a scheme, blanks, and the credentials. */
+const WITH_SCHEME = /^[A-Za-z][\w!#$%&'*+.^`|~-]*[ \t]+(\S.*)$/s;
+
+/** What follows the scheme in the value of a header: `Bearer …`; null where there is none. */
+export function afterScheme(value: string): string | null {
+  return WITH_SCHEME.exec(value)?.[1] ?? null;
+}
+
+/** The password of a URL as it is sent: a stray % that is no escape stands for itself. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,9 +1,14 @@
 import type { Check } from '../../model/check.ts';
-import { isCredential } from '../../model/credentials/credential-text.ts';
+import {
+  afterScheme,
+  isCredential,
+  percentDecoded,
+} from '../../model/credentials/credential-text.ts';
 import {
   credentialTexts,
   isCredentialId,
   mapCredentials,
+  URL_PASSWORD,
 } from '../../model/credentials/request-credentials.ts';
 import { MASK } from '../../model/sensitive-headers.ts';
 import type { OwnVariable } from '../../model/variable.ts';
@@ -194,9 +199,9 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       return { ...body, request, variables: told };
     },
 
-    secretValues: (key, sealed) => shownTo(unseal(key, sealed)),
+    secretValues: (key, sealed) => repeatableForms(unseal(key, sealed)),
 
-    readableSecrets: (key, sealed) => shownTo(readable(key, sealed)),
+    readableSecrets: (key, sealed) => repeatableForms(readable(key, sealed)),
 
     sealAgain(key, body, sealed) {
       if (secrets === null) return null;
@@ -228,11 +233,14 @@ function withCredentials(request: unknown, textOf: (id: string) => string): unkn
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
 }
 
-/** What a target may repeat of them: of a header's value also what follows its scheme. */
-function shownTo(values: ReadonlyMap<string, string>): readonly string[] {
+/** In each form that a target may repeat: also without a scheme, and a URL's password decoded. */
+function repeatableForms(values: ReadonlyMap<string, string>): readonly string[] {
   return [...values].flatMap(([id, value]) => {
-    const token = isCredentialId(id) ? /^[A-Za-z][\w-]*[ \t]+(\S.*)$/s.exec(value)?.[1] : undefined;
-    return token === undefined ? [value] : [value, token];
+    if (!isCredentialId(id)) return [value];
+    const token = afterScheme(value);
+    const forms = token === null ? [value] : [value, token];
+    const decoded = id === URL_PASSWORD.id ? percentDecoded(value) : value;
+    return decoded === value ? forms : [...forms, decoded];
   });
 }
 

@@ -143,6 +143,18 @@ export function secretScrubbingSuite(kind: DatabaseKind): void {
       expect((await shown('other'))[0].apiCheckResult.assertions[0].actual).toBe(MASK);
     });
 
+    it.each([
+      ['the password in its URL', 'https://user:p%40w0rd-horse@shop.test/', []],
+      ['a token', 'https://shop.test/', [{ key: 'Authorization', value: 'Bearer p@w0rd-horse' }]],
+    ])('of a check are %s, as targets are sent it', async (_, url, headers) => {
+      const { berlin, deliver, check } = world();
+      await check('other', { checkType: 'API', request: { url, headers } });
+      const result = telling(1, 'echo p@w0rd-horse', { checkId: 'other' });
+      await deliver(berlin, { results: [result] });
+      expect(await stored()).not.toContain('w0rd-horse');
+      expect((await shown('other'))[0].apiCheckResult.assertions[0].actual).toBe(`echo ${MASK}`);
+    });
+
     it('of a check and of its account may be parts of each other', async () => {
       const { berlin, deliver, check } = world();
       await secretOfAccount('SHORT', 'horse');

@@ -1,4 +1,5 @@
 import type { Check } from '../../../../model/check.ts';
+import { afterScheme, percentDecoded } from '../../../../model/credentials/credential-text.ts';
 import { MASK } from '../../../../model/sensitive-headers.ts';
 import { isSensitiveName, sensitiveValues } from './named-values.ts';
 
@@ -44,25 +45,11 @@ function secretsOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
   const pairs = [...url.searchParams].map(([key, value]) => ({ key, value, locked: false }));
-  return [url.password, decoded(url.password), ...secretsOfPairs(pairs)];
+  return [url.password, percentDecoded(url.password), ...secretsOfPairs(pairs)];
 }
 
 function secretsOfPairs(pairs: readonly Pair[]): readonly string[] {
   return pairs
     .filter(({ key, value, locked }) => locked || isSensitiveName(key) || KEY_LIKE.test(value))
-    .flatMap(({ value }) => [value, ...afterScheme(value)]);
-}
-
-/** `Bearer …` is a secret without its first word, too. */
-function afterScheme(value: string): readonly string[] {
-  const [, credentials] = /^[A-Za-z]+\s+(\S.*)$/s.exec(value) ?? [];
-  return credentials === undefined ? [] : [credentials];
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+    .flatMap(({ value }) => [value, afterScheme(value) ?? value]);
 }
