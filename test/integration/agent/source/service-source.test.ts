@@ -126,7 +126,8 @@ async function startAgent(dataDir: string | null = null, serviceUrl?: URL, key =
       const poll = stub.polls.shift();
       if (poll !== undefined) return poll;
       const waitMs = clock.nextTimerInMs ?? Number.POSITIVE_INFINITY;
-      if (waitMs <= REST_MS) await clock.advance(waitMs);
+      // Less than a millisecond more is what rounding adds after a back-off of no whole milliseconds.
+      if (waitMs < REST_MS + 1) await clock.advance(waitMs);
       else await new Promise<void>((resolve) => setImmediate(resolve));
     }
   };
