@@ -1,10 +1,19 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Whether a connection had a request in progress (`busy`) when it made way for a new one. */
-export type ClosedState = 'idle' | 'busy';
+/**
+ * What a connection was when it was closed: without a request (`idle`) or with one in progress (`busy`)
+ * as it made way for a new one, or past MAX_UNANSWERED (`pipelining`).
+ */
+export type ClosedState = 'idle' | 'busy' | 'pipelining';
 
-export const CLOSED_STATES: readonly ClosedState[] = ['idle', 'busy'];
+export const CLOSED_STATES: readonly ClosedState[] = ['idle', 'busy', 'pipelining'];
+
+/**
+ * Requests of one connection whose answers it has not been sent, with the one in progress. Proxies and
+ * most clients send one at a time (RFC 9112 9.3.2: whoever pipelines must be ready to be closed).
+ */
+export const MAX_UNANSWERED = 8;
 
 export interface ConnectionBoundOptions {
   /** Open at once, 1 or more. */
@@ -103,15 +112,20 @@ export class ConnectionBound {
     }
   }
 
+  /** Closes one of its connections, and counts it. */
+  close(socket: Socket, state: ClosedState): void {
+    // It is gone from the count at once: the socket tells of its end only later.
+    this.#remove(socket);
+    socket.destroy();
+    this.#options.onClosed(state, socket);
+  }
+
   #makeRoom({ idle, busy }: Pool): boolean {
     const [oldestIdle] = idle;
     const [oldestBusy] = this.#options.closesBusy ? busy : [];
     const socket = oldestIdle ?? oldestBusy;
     if (socket === undefined) return false;
-    // It is gone from the count at once: the socket tells of its end only later.
-    this.#remove(socket);
-    socket.destroy();
-    this.#options.onClosed(oldestIdle === undefined ? 'busy' : 'idle', socket);
+    this.close(socket, oldestIdle === undefined ? 'busy' : 'idle');
     return true;
   }
 
@@ -137,19 +151,53 @@ export class ConnectionBound {
   }
 }
 
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
 /**
  * Holds a server's connections to the bounds: each connection is taken by the first bound that has
- * room for it, and closed where none has. To be called before the server listens.
+ * room for it, and closed where none has. The handler gets one request of a connection at a time, and
+ * the next one when the answer before has gone to the kernel: a client that does not read holds the
+ * memory of one answer, however many requests it sends. To be called when the server has its handler,
+ * and before it listens.
  */
 export function boundConnections(server: Server, bounds: readonly ConnectionBound[]): void {
   server.on('connection', (socket: Socket) => {
     if (!bounds.some((bound) => bound.take(socket))) socket.destroy();
   });
-  // Before the request is answered, which may happen at once.
-  server.prependListener('request', ({ socket }, response) => {
+  // In place of the handler: Node parses all requests of a chunk, 64 KiB, in one go, also those after
+  // the one that closed the connection.
+  const handlers = server.listeners('request') as Handler[];
+  server.removeAllListeners('request');
+  const unanswered = new WeakMap<Socket, Exchange[]>();
+  const handle = ({ request, response }: Exchange): void => {
+    for (const handler of handlers) handler.call(server, request, response);
+  };
+  server.on('request', (request, response) => {
+    const { socket } = request;
     const bound = bounds.find((each) => each.has(socket));
+    // Closed, but the rest of its chunk is still being parsed.
     if (bound === undefined) return;
+    const exchanges = unanswered.get(socket) ?? [];
+    unanswered.set(socket, exchanges);
+    if (exchanges.length >= MAX_UNANSWERED) {
+      bound.close(socket, 'pipelining');
+      return;
+    }
+    const exchange = { request, response };
+    exchanges.push(exchange);
     bound.begin(socket);
-    response.once('close', () => bound.end(socket));
+    response.once('close', () => {
+      bound.end(socket);
+      exchanges.shift();
+      const [next] = exchanges;
+      // Nobody gets the answer where the one before was the connection's last.
+      if (next !== undefined && socket.writable) handle(next);
+    });
+    if (exchanges.length === 1) handle(exchange);
   });
 }

@@ -247,6 +247,25 @@ describe('bad peers', () => {
     silent.close();
   });
 
+  it('that send thousands of requests at once are closed, and one request reached the agent', async () => {
+    const real = createMetrics({ version: '1.2.3' });
+    let asked = 0;
+    const metrics = {
+      ...real,
+      text: () => {
+        asked += 1;
+        return real.text();
+      },
+    };
+    const { port } = await start({ metrics });
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    socket.write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(5_000));
+    await new Promise((resolve) => socket.resume().once('close', resolve));
+    expect(asked).toBe(1);
+    const { body } = await ask(port, '/metrics');
+    expect(body).toContain('vedette_health_connections_closed_total{state="pipelining"} 1\n');
+  });
+
   it('that hold on to a request do not keep a probe out', async () => {
     let asked = 0;
     const metrics = {

@@ -120,7 +120,7 @@ export const METRIC_TABLE = {
     type: 'counter',
     labels: ['state'],
     meaning:
-      'Connections to the health port that were closed to make room for new ones, by their state: idle, or busy with a request.',
+      'Connections to the health port that were closed, by their state: idle, or busy with a request, to make room for new ones; pipelining, for more than 8 requests without waiting for the answers.',
   },
   clockAhead: {
     name: 'vedette_clock_ahead_seconds',

@@ -9,8 +9,8 @@ import {
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/run-result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
-import { systemClock } from '../../runtime/clock.ts';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
+import { sharedExposition } from '../../runtime/exposition.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
 import { SHEDDABLE, type Sheddable } from '../run/cpu-pressure.ts';
@@ -57,7 +57,7 @@ export interface AgentMetrics {
   uploaded(count: number): void;
   /** The service refused records for good. */
   rejected(kind: SpoolKind, count: number): void;
-  /** A connection to the health port was closed to make room for a new one. */
+  /** A connection to the health port was closed by its bounds. */
   connectionClosed(state: ClosedState): void;
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Reads the load, how the check file stands and what waits from here at each scrape. */
@@ -75,8 +75,6 @@ const LATENESS_BUCKETS = [
 ];
 /** How often the event loop's lag is sampled, in milliseconds. */
 const LAG_SAMPLING_MS = 20;
-/** A scrape lets the event loop go on after so long. */
-const RENDER_BUDGET_MS = 4;
 
 /** A registry of its own: two agents in one process would not meet in it. */
 export function createMetrics({ version }: { readonly version: string }): AgentMetrics {
@@ -150,7 +148,6 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   }
 
   const totals = { missedSlots: 0, droppedLines: 0 };
-  let rendering: Promise<string> | null = null;
   return {
     totals,
     contentType: registry.contentType,
@@ -188,12 +185,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
       checkFile = checkFileFrom;
       link = linkFrom;
     },
-    text() {
-      rendering ??= render(registry).finally(() => {
-        rendering = null;
-      });
-      return rendering;
-    },
+    text: sharedExposition(registry),
   };
 }
 
@@ -237,21 +229,4 @@ function readGauge(
       else this.set(value);
     },
   });
-}
-
-/**
- * Metric by metric, with a turn of the event loop where they have taken their time: with 10,000
- * checks, all at once would hold the loop for longer than the runs meanwhile could bear. Not after
- * each of them: where the loop is busy, a turn takes long, and nobody waits for so many.
- */
-async function render(registry: Registry): Promise<string> {
-  const parts: string[] = [];
-  let turnEndsMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
-  for (const { name } of registry.getMetricsAsArray()) {
-    parts.push(await registry.getSingleMetricAsString(name));
-    if (systemClock.monotonicMs() < turnEndsMs) continue;
-    await new Promise<void>((resolve) => setImmediate(resolve));
-    turnEndsMs = systemClock.monotonicMs() + RENDER_BUDGET_MS;
-  }
-  return `${parts.join('\n\n')}\n`;
 }

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
+import { sharedExposition } from '../../runtime/exposition.ts';
 import type { FeatureCounts } from '../feature-counts.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
@@ -29,10 +30,12 @@ export interface FinishedRequest {
 
 export interface ServiceMetrics {
   finished(request: FinishedRequest): void;
-  /** A connection was closed to make room for a new one. */
+  /** A connection was closed by its bounds. */
   connectionClosed(state: ClosedState): void;
   /** Reads how many connections are open at each scrape. */
   readConnections(open: () => number): void;
+  /** The exposition of everything. Calls at once share one. */
+  text(): Promise<string>;
   /** For metrics of other parts. */
   readonly registry: Registry;
 }
@@ -78,7 +81,7 @@ export function createServiceMetrics(options: {
   });
   const closed = new Counter({
     name: 'vedette_service_http_connections_closed_total',
-    help: 'Connections closed to make room for new ones, by their state: idle, or busy with a request.',
+    help: 'Connections closed, by their state: idle, or busy with a request, to make room for new ones; pipelining, for more than 8 requests without waiting for the answers.',
     labelNames: ['state'],
     registers,
   });
@@ -135,6 +138,7 @@ export function createServiceMetrics(options: {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_SAMPLING_MS });
   return {
     registry,
+    text: sharedExposition(registry),
     connectionClosed: (state) => closed.inc({ state }),
     readConnections(open) {
       openConnections = open;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -190,5 +190,96 @@ describe('where every connection has a request in progress', () => {
     expect((await fromOther).status).toBe(200);
     // What was answered gives its place back.
     expect((await running.ask('/v1/held', { key: KEYS.read })).status).toBe(200);
+  });
+});
+
+describe('requests that are sent without waiting for the answers', () => {
+  const open: Socket[] = [];
+  afterEach(() => {
+    for (const socket of open.splice(0)) socket.destroy();
+  });
+
+  /** A connection that reads nothing by itself. */
+  async function pipeline(bytes: string): Promise<Socket> {
+    const socket = connect(service?.port ?? 0, '127.0.0.1').on('error', () => {});
+    open.push(socket);
+    socket.pause();
+    await once(socket, 'connect');
+    socket.write(bytes);
+    return socket;
+  }
+
+  function closed(socket: Socket): Promise<void> {
+    return new Promise((resolve) => socket.resume().once('close', () => resolve()));
+  }
+
+  it('close their connection past 8 of them, of which one reached the app', async () => {
+    const running = await start();
+    const socket = await pipeline(A_REQUEST.repeat(5_000));
+    await closed(socket);
+    expect(held).toBe(1);
+    const { status, text: metrics } = await running.ask('/metrics', { key: null });
+    expect(status).toBe(200);
+    expect(metrics).toContain(
+      'vedette_service_http_connections_closed_total{state="pipelining"} 1\n',
+    );
+    expect(warnings(running)).toMatchObject([
+      { closed: 1, lastAddress: '127.0.0.1', msg: expect.stringContaining('turn HTTP pipelining') },
+    ]);
+  });
+
+  it('up to 8 are answered in their order, one after the other', async () => {
+    const running = await start();
+    const socket = await pipeline(
+      `${A_REQUEST.repeat(7)}${A_REQUEST.replace('host: a', 'host: a\r\nconnection: close')}`,
+    );
+    await eventually(() => held === 1);
+    expect((await running.ask('/health', { key: null })).status).toBe(200);
+    expect(held).toBe(1);
+    release();
+    const answers = await text(socket);
+    expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(8);
+    expect(held).toBe(8);
+  });
+
+  it('hold the memory of one answer where nobody reads', async () => {
+    let asked = 0;
+    const body = 'x'.repeat(64 * 1024 * 1024);
+    const large: FastifyPluginAsync = async (app) => {
+      app.get('/v1/held', { config: { role: 'read' } }, async (_request, reply) => {
+        asked += 1;
+        return reply.type('text/plain').send(body);
+      });
+    };
+    service = await startServiceApp([large]);
+    const socket = await pipeline(A_REQUEST.repeat(3));
+    await once(socket, 'readable');
+    expect((await service.ask('/health', { key: null })).status).toBe(200);
+    expect(asked).toBe(1);
+  });
+
+  it('leave nothing in flight when their connection ends', async () => {
+    const running = await start();
+    const socket = await pipeline(A_REQUEST.repeat(3));
+    await eventually(() => held === 1);
+    socket.destroy();
+    await eventually(() => running.inFlight.size === 0);
+    release();
+    expect((await running.ask('/health', { key: null })).status).toBe(200);
+    expect(held).toBe(1);
+  });
+
+  it('are none of an ordinary client, whose connection stays for 1,000 requests', async () => {
+    const { port } = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const sockets = new Set<Socket>();
+    for (let n = 0; n < 1_000; n += 1) {
+      const sent = request({ host: '127.0.0.1', port, path: '/-/liveness', agent }).end();
+      const [response] = await once(sent, 'response');
+      expect(await text(response)).toBe('live\n');
+      sockets.add(response.socket);
+    }
+    expect(sockets.size).toBe(1);
+    agent.destroy();
   });
 });

@@ -7,6 +7,7 @@ import {
   boundConnections,
   type ClosedState,
   ConnectionBound,
+  MAX_UNANSWERED,
 } from '../../../runtime/connection-bound.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { errorBody } from '../../errors.ts';
@@ -47,10 +48,17 @@ const LOG_AGAIN_MS = 60_000;
 export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts): void {
   const { metrics, limits } = parts;
   const addressOf = addressCounter(parts.trustedProxies);
-  const report = closingsLog(parts);
+  const report = closingsLog(
+    parts,
+    'too many connections are open, so some are closed: see who opens them, and name proxies that bring many clients in TRUSTED_PROXIES',
+  );
+  const reportPipelining = closingsLog(
+    parts,
+    `connections are closed that sent more than ${MAX_UNANSWERED} requests without waiting for the answers: see who sends them, and turn HTTP pipelining off there`,
+  );
   const onClosed = (state: ClosedState, { remoteAddress }: Socket): void => {
     metrics.connectionClosed(state);
-    report(remoteAddress);
+    (state === 'pipelining' ? reportPipelining : report)(remoteAddress);
   };
   const { max, maxPerAddress, reserve: reserved } = limits;
   const ordinary = new ConnectionBound({
@@ -100,21 +108,18 @@ function addressCounter(trustedProxies: readonly string[]): (socket: Socket) => 
   };
 }
 
-/** Logs once a minute how many connections were closed to make room, and whose was the last. */
-function closingsLog({
-  clock,
-  log,
-}: Pick<ConnectionParts, 'clock' | 'log'>): (address: string | undefined) => void {
+/** Logs once a minute how many connections were closed for a reason, and whose was the last. */
+function closingsLog(
+  { clock, log }: Pick<ConnectionParts, 'clock' | 'log'>,
+  message: string,
+): (address: string | undefined) => void {
   let loggedMs: number | null = null;
   let closed = 0;
   return (address) => {
     closed += 1;
     const nowMs = clock.monotonicMs();
     if (loggedMs !== null && nowMs - loggedMs < LOG_AGAIN_MS) return;
-    log.warn(
-      { closed, lastAddress: address },
-      'too many connections are open, so some are closed: see who opens them, and name proxies that bring many clients in TRUSTED_PROXIES',
-    );
+    log.warn({ closed, lastAddress: address }, message);
     loggedMs = nowMs;
     closed = 0;
   };

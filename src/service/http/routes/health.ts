@@ -101,7 +101,7 @@ export function healthRoutes({
         },
       },
       async (_request, reply) =>
-        reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+        reply.type(metrics.registry.contentType).send(await metrics.text()),
     );
   };
 }
