@@ -42,15 +42,6 @@ export function testSessionErrorGroupId(
   return stableId('test-session-error-group', accountId, projectId ?? '', errorHash);
 }
 
-/** The group that the result of a check belongs to; null for all but a FINAL that failed. */
-export function errorGroupIdOf(
-  accountId: string,
-  result: FailedResult & { readonly checkId: string; readonly resultType: 'FINAL' | 'ATTEMPT' },
-): string | null {
-  const facts = result.resultType === 'FINAL' ? errorFactsOf(result) : null;
-  return facts === null ? null : checkErrorGroupId(accountId, result.checkId, facts.errorHash);
-}
-
 /**
  * - `none`: it is among those to look at
  * - `until-next-event`: put away, and back as soon as a later run fails so again

@@ -123,14 +123,14 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     .max(MAX_HEADERS)
     .optional()
     .describe(
-      'The value of Authorization and the like stays where it is ******** or left out, and scheme, host and port of `url` are the same; null removes it. All of them stay where `headers` is left out.',
+      'The value of Authorization and the like stays where it is ******** or left out, and `url` and the Host header lead to the same host as before; null removes it. All of them stay where `headers` is left out.',
     ),
   basicAuth: basicAuth
     .extend({ password: password.nullable().optional() })
     .nullable()
     .optional()
     .describe(
-      'It stays where it is left out; so does the password where it is ******** or left out, and scheme, host and port of `url` are the same. null removes it.',
+      'It stays where it is left out; so does the password where it is ******** or left out, and `url` and the Host header lead to the same host as before. null removes it.',
     ),
 });
 

@@ -7,8 +7,8 @@ const SCHEME =
 const SEPARATORS = /[\s:;,]/g;
 
 /**
- * Whether the text of a credential's field is to be shown to nobody. Empty texts are not, and neither
- * are placeholders (`{{TOKEN}}`, `Bearer {{TOKEN}}`): the secret is elsewhere.
+ * Whether answers hide the text of a credential's field. They show empty texts and
+ * placeholders (`{{TOKEN}}`, `Bearer {{TOKEN}}`): the secret is elsewhere.
  */
 export function isCredential(text: string): boolean {
   const template = compileTemplate(text);

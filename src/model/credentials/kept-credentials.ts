@@ -16,30 +16,30 @@ export interface CredentialProblem {
 }
 
 export interface KeptRequest {
-  /** Of any form: what else is wrong with it the model of checks tells. */
+  /** Of any form: the model of checks finds what else is wrong with it. */
   readonly request: unknown;
   readonly problems: readonly CredentialProblem[];
 }
 
-const ANEW =
-  'must be given anew: a hidden value stays only where scheme, host and port stay the same (null removes it)';
-const NOTHING = `must not be ${MASK}: this stands for a hidden value, and none is stored here`;
-const SEVERAL =
-  'must be given anew: there are several headers of this name, and not as many as were stored';
+const GIVE_AGAIN =
+  'must be given again: a hidden value stays only where scheme, host, port and Host header stay the same, and so do the variables of the check in them or before the host (null removes it)';
+const NONE_STORED = `must not be ${MASK}: this stands for a hidden value, and none is stored here`;
+const COUNT_DIFFERS =
+  'must be given again: there are several headers of this name, and not as many as were stored';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is wrong with the request of a new check: a mask stands for nothing there. */
+/** The problems of a new check's request: nothing is stored that a mask could stand for. */
 export function maskProblems(request: unknown): readonly CredentialProblem[] {
   return withKeptCredentials(request, { before: {}, isSameTarget: () => true }).problems;
 }
 
 /**
- * A request of an update with the credentials that it leaves out, or has masked as answers have them:
- * the stored ones, as long as they go to the same place. null removes one.
+ * Fills in the stored credentials that the request of an update leaves out, or sends back masked, as
+ * long as the request goes to the same target. null removes one.
  *
- * @param given undefined: the stored one stays as a whole
- * @param before as it is stored, where a mask stands for what is encrypted beside it
+ * @param given undefined: the stored request stays as a whole
+ * @param before as it is stored: a mask stands for an encrypted credential
  * @param isSameTarget whether that request goes where the stored one goes
  */
 export function withKeptCredentials(
@@ -60,10 +60,11 @@ export function withKeptCredentials(
   const keep = (field: CredentialField): string => {
     const text = texts.get(field.id) ?? '';
     const name = headerNameOf(field, whole);
-    if (text === '') problems.push({ path: field.path, message: NOTHING });
+    if (text === '') problems.push({ path: field.path, message: NONE_STORED });
     else if (name !== null && counts.get(name) !== countsBefore.get(name)) {
-      problems.push({ path: field.path, message: SEVERAL });
-    } else if (!isSame && isCredential(text)) problems.push({ path: field.path, message: ANEW });
+      problems.push({ path: field.path, message: COUNT_DIFFERS });
+    } else if (!isSame && isCredential(text))
+      problems.push({ path: field.path, message: GIVE_AGAIN });
     return text;
   };
   const isStored = given === undefined;
@@ -73,7 +74,7 @@ export function withKeptCredentials(
   return { request, problems: [...problems, ...masksElsewhere(whole)] };
 }
 
-/** With a mask for each credential that it says nothing about, and without those that are null. */
+/** Adds a mask for each credential that is left out, and removes those that are null. */
 function withLeftOut(given: Fields, stored: Fields, texts: ReadonlyMap<string, string>): Fields {
   const { basicAuth, headers } = given;
   return {
@@ -96,7 +97,7 @@ function authOf(basicAuth: unknown, texts: ReadonlyMap<string, string>): unknown
   return { ...basicAuth, password: isEmpty(texts.get(BASIC_PASSWORD.id)) ? '' : MASK };
 }
 
-/** Those that hold no credentials have their default, as each field that is left out. */
+/** Keeps the headers with credentials alone: the others get their default, as any field that is left out. */
 function leftOutHeaders({ headers }: Fields): Fields {
   if (!Array.isArray(headers)) return {};
   const fields = headerFields(headers);
@@ -125,13 +126,13 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === '';
 }
 
-/** A masked value that was moved to a header of another kind would be lost without a word. */
+/** Finds masks in headers that hold no credential, where the stored value would be lost silently. */
 function masksElsewhere({ headers }: Fields): readonly CredentialProblem[] {
   if (!Array.isArray(headers)) return [];
   const fields = headerFields(headers);
   return headers.flatMap((header: unknown, index) => {
     if (fields.has(index) || !isFields(header) || header.value !== MASK) return [];
-    return [{ path: ['headers', index, 'value'], message: NOTHING }];
+    return [{ path: ['headers', index, 'value'], message: NONE_STORED }];
   });
 }
 

@@ -1,15 +1,15 @@
 import { MASK } from '../sensitive-headers.ts';
 import { mapUrlPassword, urlPasswordOf } from './url-password.ts';
 
-/** The URL of a location's proxy as everybody is shown it. No templates are filled in there. */
+/** The URL of a location's proxy as answers show it. No templates are filled in there. */
 export function hiddenProxyUrl(proxyUrl: string): string {
   return mapUrlPassword(proxyUrl, (password) => (password === '' ? '' : MASK));
 }
 
 /**
- * The proxy of an update with the stored password where its own is masked, as answers have it.
+ * Fills in the stored password where an update sends it back masked.
  *
- * @param given of any form: what else is wrong with it the model of locations tells
+ * @param given of any form: the model of locations finds what else is wrong with it
  * @param before as it is stored; its mask stands for what is encrypted beside it
  */
 export function withKeptPassword(

@@ -13,7 +13,7 @@ export interface Target {
 }
 
 const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
-/** The parser of URLs leaves them out. */
+/** The URL parser removes them. */
 const LEFT_OUT = /[\t\n\r]/g;
 
 /** @param hiddenPassword what a mask in the URL stands for: a template in it counts, too */
@@ -53,7 +53,7 @@ function withoutPlainPassword(url: string): string {
   return mapUrlPassword(url, (password) => (compileTemplate(password) === null ? '' : password));
 }
 
-/** A proxy before several services chooses by it. */
+/** A reverse proxy chooses the service by it. */
 function hostIn(header: unknown): readonly string[] {
   if (!isFields(header) || typeof header.key !== 'string') return [];
   if (header.key.toLowerCase() !== 'host' || typeof header.value !== 'string') return [];

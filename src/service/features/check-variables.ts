@@ -45,7 +45,7 @@ export interface VariablesChange {
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * The secrets of checks themselves, which only agents are told: the values of secret variables, and
+ * The secrets of checks themselves, which are sent to agents alone: the values of secret variables, and
  * the credentials in requests. Both are encrypted together, by the keys of the variables and the ids
  * of the credentials.
  */
@@ -68,12 +68,12 @@ export interface CheckVariables {
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
   /**
-   * The body of a check as agents are told it. Secret values that cannot be decrypted are left out, and
+   * The body of a check as it is sent to agents. Secret values that cannot be decrypted are left out, and
    * a credential is a template that no variable fills: the check fails, and nothing is sent.
    */
   open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
   /**
-   * The values that must be shown to nobody.
+   * The values to hide from everybody, in each form that a target may repeat.
    *
    * @throws ServiceError 409 where they cannot be decrypted
    */
@@ -126,7 +126,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       unreadable.tell(
         [accountId, checkId],
         { checkId },
-        'agents are not told the secret variables and credentials of a check',
+        'the secret variables and credentials of a check are not sent to agents',
         error,
       );
       return new Map();
@@ -191,12 +191,12 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       const { variables } = body;
       const request = withCredentials(body.request, (id) => values.get(id) ?? NOT_READABLE);
       if (!Array.isArray(variables)) return { ...body, request };
-      const told = (variables as readonly OwnVariable[]).flatMap((variable) => {
+      const sent = (variables as readonly OwnVariable[]).flatMap((variable) => {
         if (!variable.secret) return [variable];
         const value = values.get(variable.key);
         return value === undefined ? [] : [{ ...variable, value }];
       });
-      return { ...body, request, variables: told };
+      return { ...body, request, variables: sent };
     },
 
     secretValues: (key, sealed) => repeatableForms(unseal(key, sealed)),
@@ -228,7 +228,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   };
 }
 
-/** With what stands for the masks. */
+/** Puts the credentials back in place of the masks. */
 function withCredentials(request: unknown, textOf: (id: string) => string): unknown {
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
 }
@@ -248,7 +248,7 @@ function repeatableForms(values: ReadonlyMap<string, string>): readonly string[]
  * Variables of an update, in which a secret one without a value, as answers have it, is the stored
  * one of the same key.
  *
- * @param given of any form, what else is wrong with it the model tells; undefined: all stay
+ * @param given of any form: the model finds what else is wrong with it; undefined: all stay
  * @throws ServiceError 400 where one that was secret is to be so no more, and has no value
  */
 export function withKeptVariables(

@@ -22,7 +22,7 @@ export interface StoredProxy {
   readonly sealedProxyPassword: Buffer | null;
 }
 
-/** The passwords of locations' proxies, which only agents are told. */
+/** The passwords of locations' proxies, which are sent to agents alone. */
 export interface ProxyPasswords {
   /**
    * @param proxyUrl its mask stands for the password that is stored
@@ -30,7 +30,7 @@ export interface ProxyPasswords {
    * @throws ServiceError 409 where what is stored has to be read, and no key opens it
    */
   seal(key: LocationKeyOf, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
-  /** As agents are told it: with its mask, where the password cannot be decrypted. */
+  /** As it is sent to agents: with its mask, where the password cannot be decrypted. */
   open(key: LocationKeyOf, stored: StoredProxy): string | null;
   /** As it is to be stored now; null where it is so already. Like `CheckVariables.sealAgain`. */
   sealAgain(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
@@ -94,7 +94,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
         unreadable.tell(
           [accountId, locationId],
           { locationId },
-          "agents are not told the password of a location's proxy",
+          "the password of a location's proxy is not sent to agents",
           error,
         );
         return proxyUrl;

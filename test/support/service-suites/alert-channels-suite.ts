@@ -89,6 +89,39 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
       expect((await mine.get(CHANNELS)).json).toEqual([created.json]);
     });
 
+    it('are refused with what keys that may not write are shown in place of values', async () => {
+      const { mine, clientWith } = service();
+      const reader = await clientWith('read');
+      const config = {
+        ...WEBHOOK.config,
+        headers: [
+          { key: 'X-Plain', value: 'plain' },
+          { key: 'X-API-Key', value: SECRET },
+        ],
+        queryParameters: [{ key: 'token', value: SECRET }],
+      };
+      for (const [fields, masked] of [
+        [SLACK, ['url']],
+        [{ type: 'WEBHOOK', config }, ['url', 'headers[1].value', 'queryParameters[0].value']],
+      ] as const) {
+        const { json: created } = await mine.post(CHANNELS, fields);
+        const at = `${CHANNELS}/${created.id}`;
+        const { hasWebhookSecret: _, ...shown } = (await reader.get(at)).json.config;
+        for (const refused of [
+          await mine.post(CHANNELS, { type: fields.type, config: shown }),
+          await mine.put(at, { config: shown }),
+          await mine.patch(at, { config: shown }),
+        ]) {
+          expect(refused.status, refused.text).toBe(400);
+          expect(problemsIn(refused)).toEqual(
+            masked.map((path) => expect.stringContaining(`body.config.${path} must not`)),
+          );
+        }
+        expect((await mine.get(at)).json).toEqual(created);
+      }
+      expect((await mine.get(CHANNELS)).json).toHaveLength(2);
+    });
+
     it('give back every field as it came', async () => {
       const { mine } = service();
       await makeCheck(service(), 'home');

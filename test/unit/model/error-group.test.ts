@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   archiveAfter,
+  checkErrorGroupId,
   type ErrorGroupArchive,
   type ErrorGroupChanges,
   errorFactsOf,
-  errorGroupIdOf,
   testSessionErrorGroupId,
 } from '../../../src/model/error-group.ts';
 import { errorHashOf, MAX_ERROR_MESSAGE_CHARS } from '../../../src/model/error-message.ts';
@@ -17,27 +17,31 @@ function failing(requestError: string, fields: Partial<CheckResult> = {}): Check
   return resultFor({ hasFailures: true, apiCheckResult, ...fields });
 }
 
+function groupOf(accountId: string, result: CheckResult): string | null {
+  const facts = errorFactsOf(result);
+  return facts === null ? null : checkErrorGroupId(accountId, result.checkId, facts.errorHash);
+}
+
 describe('the error group of a result', () => {
   it('is that of its check and its cleaned message', () => {
-    const id = errorGroupIdOf('mine', failing('a.test:443 refused after 3 ms'));
+    const id = groupOf('mine', failing('a.test:443 refused after 3 ms'));
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8/);
-    expect(errorGroupIdOf('mine', failing('a.test:443 refused after 81.5 ms'))).toBe(id);
+    expect(groupOf('mine', failing('a.test:443 refused after 81.5 ms'))).toBe(id);
     const others = [
-      errorGroupIdOf('theirs', failing('a.test:443 refused after 3 ms')),
-      errorGroupIdOf('mine', failing('a.test:443 refused after 3 ms', { checkId: 'other' })),
-      errorGroupIdOf('mine', failing('b.test:443 refused after 3 ms')),
+      groupOf('theirs', failing('a.test:443 refused after 3 ms')),
+      groupOf('mine', failing('a.test:443 refused after 3 ms', { checkId: 'other' })),
+      groupOf('mine', failing('b.test:443 refused after 3 ms')),
     ];
     expect(new Set([id, ...others]).size).toBe(4);
   });
 
-  it('is none but for a FINAL that failed', () => {
+  it('is none where it did not fail by its target', () => {
     for (const fields of [
-      { resultType: 'ATTEMPT' },
       { hasFailures: false },
       { isCancelled: true },
       { hasErrors: true },
     ] as const) {
-      expect(errorGroupIdOf('mine', failing('gone', fields))).toBeNull();
+      expect(groupOf('mine', failing('gone', fields))).toBeNull();
     }
   });
 

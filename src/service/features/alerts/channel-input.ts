@@ -3,8 +3,9 @@ import {
   alertChannelSchema,
   type WebhookConfig,
 } from '../../../model/alert-channel.ts';
+import { MASK } from '../../../model/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
-import { invalid } from '../../errors.ts';
+import { invalid, type RequestProblem } from '../../errors.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
 import { givenFields } from '../given-fields.ts';
 import { bodyProblem, parseBody } from '../input-problems.ts';
@@ -15,17 +16,42 @@ import { withKeptSecrets } from './kept-secrets.ts';
 /** A body as it came. */
 export type ChannelInput = Readonly<Record<string, unknown>>;
 
+const MASKED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
+
 /** What the service adds to a channel: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
-/** @throws ServiceError 400 where it is no channel */
+/** @throws ServiceError 400 where it is no channel, and for a mask in place of a value */
 export function wholeChannel(fields: ChannelInput): AlertChannel {
+  const channel = parsedChannel(fields);
+  const problems = maskProblemsIn(channel);
+  if (problems.length > 0) throw invalid(problems);
+  return channel;
+}
+
+/** With masks that releases before have stored: an update of other fields leaves them. */
+function parsedChannel(fields: ChannelInput): AlertChannel {
   const parsed = parseBody(alertChannelSchema, fields);
   if (!parsed.ok) throw invalid(parsed.problems);
   const channel = parsed.value;
   const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
   if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
   return channel;
+}
+
+/** Keys that may not write are shown masks: in a copy of such an answer the values are missing. */
+function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
+  if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
+  const { pathname, search } = new URL(config.url);
+  const paths: (string | number)[][] = `${pathname}${search}`.includes(MASK) ? [['url']] : [];
+  if (type === 'WEBHOOK') {
+    for (const name of ['headers', 'queryParameters'] as const) {
+      for (const [index, { value }] of config[name].entries()) {
+        if (value === MASK) paths.push([name, index, 'value']);
+      }
+    }
+  }
+  return paths.map((path) => bodyProblem(['config', ...path], MASKED));
 }
 
 export interface ChangedChannel {
@@ -53,7 +79,8 @@ export function changedChannel(
     openedTarget(secrets, key, { target, sealedSecrets }).config as WebhookConfig;
   const config =
     given.config === undefined ? bareConfigOf(target) : configOf(given.config, target, opened);
-  const channel = wholeChannel({ ...target, ...given, config });
+  const whole = given.config === undefined ? parsedChannel : wholeChannel;
+  const channel = whole({ ...target, ...given, config });
   const { subscriptions, ...fields } = channel;
   const sealed =
     given.config === undefined ? { target, sealedSecrets } : sealedTarget(secrets, key, channel);

@@ -10,12 +10,13 @@ const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
 const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
 
 /**
- * A check as the API tells it: spec 2.2. Nobody is told its credentials. Heartbeats are told by
- * `presentHeartbeat`.
+ * A check as the API shows it: spec 2.2. Its credentials are hidden from every key. `presentHeartbeat`
+ * shows heartbeats.
  */
 export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, unknown> {
   const { check } = stored;
-  if (check.checkType === 'HEARTBEAT') throw new ServiceError(500, 'A heartbeat is told as a run');
+  if (check.checkType === 'HEARTBEAT')
+    throw new ServiceError(500, 'A heartbeat check was presented as a check that runs');
   const {
     retryStrategy,
     triggerIncident: _,
@@ -39,7 +40,7 @@ export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, 
   };
 }
 
-/** What is told of every type in another form than it is kept. */
+/** The fields of every type that answers show in another form than they are stored. */
 export function presentShared(
   { check: { alertSettings, triggerIncident }, createdAt, updatedAt, alertChannels }: CheckView,
   viewer: Viewer,

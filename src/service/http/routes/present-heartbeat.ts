@@ -17,8 +17,8 @@ export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | '
 }
 
 /**
- * A heartbeat check as the API tells it. Whoever may not write is not told its token: they could say
- * that the job runs.
+ * A heartbeat check as the API shows it. Its token is hidden from keys that may not write: with it they
+ * could report that the job runs.
  *
  * @param baseUrl where it is pinged, without a slash at its end
  */
