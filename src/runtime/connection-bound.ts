@@ -151,11 +151,6 @@ export class ConnectionBound {
   }
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
@@ -173,31 +168,40 @@ export function boundConnections(server: Server, bounds: readonly ConnectionBoun
   // the one that closed the connection.
   const handlers = server.listeners('request') as Handler[];
   server.removeAllListeners('request');
-  const unanswered = new WeakMap<Socket, Exchange[]>();
-  const handle = ({ request, response }: Exchange): void => {
+  const handle: Handler = (request, response) => {
     for (const handler of handlers) handler.call(server, request, response);
   };
-  server.on('request', (request, response) => {
+  const unanswered = new WeakMap<Socket, (() => void)[]>();
+  const inOrder = (handler: Handler, ...[request, response]: Parameters<Handler>): void => {
     const { socket } = request;
     const bound = bounds.find((each) => each.has(socket));
     // Closed, but the rest of its chunk is still being parsed.
     if (bound === undefined) return;
-    const exchanges = unanswered.get(socket) ?? [];
-    unanswered.set(socket, exchanges);
-    if (exchanges.length >= MAX_UNANSWERED) {
+    const answers = unanswered.get(socket) ?? [];
+    unanswered.set(socket, answers);
+    if (answers.length >= MAX_UNANSWERED) {
       bound.close(socket, 'pipelining');
       return;
     }
-    const exchange = { request, response };
-    exchanges.push(exchange);
+    const answer = (): void => handler(request, response);
+    answers.push(answer);
     bound.begin(socket);
     response.once('close', () => {
       bound.end(socket);
-      exchanges.shift();
-      const [next] = exchanges;
+      answers.shift();
+      const [next] = answers;
       // Nobody gets the answer where the one before was the connection's last.
-      if (next !== undefined && socket.writable) handle(next);
+      if (socket.writable) next?.();
     });
-    if (exchanges.length === 1) handle(exchange);
-  });
+    if (answers.length === 1) answer();
+  };
+  server.on('request', (request, response) => inOrder(handle, request, response));
+  // Node answers these itself where nobody listens, past every bound.
+  server.on('checkExpectation', (request, response) => inOrder(refuse, request, response));
+}
+
+/** An expectation other than 100-continue (RFC 9110 10.1.1). */
+function refuse(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.writeHead(417).end();
 }

@@ -14,7 +14,7 @@ import { type Page, rangeOf } from './paging.ts';
 
 export type { AgentError } from '../store/agent-errors.ts';
 
-/** Of each location the newest ones. */
+/** Of each location; those of the agent that has most make way first. */
 export const MAX_AGENT_ERRORS = 1_000;
 /** Of each agent the newest ones, so that one alone does not push out those of all others. */
 export const MAX_ERRORS_AN_AGENT = 100;
@@ -22,7 +22,8 @@ export const MAX_ERRORS_AN_AGENT = 100;
 /** The agents' own errors: external observability (SEMANTICS 4). */
 export interface AgentErrors {
   /**
-   * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, of the location past MAX_AGENT_ERRORS.
+   * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, past MAX_AGENT_ERRORS of the location
+   * those of whichever agent has most.
    *
    * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
    *   agent: whoever has its key could make up any number of them
@@ -49,10 +50,12 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
         lastAtMs: lastAt,
       }));
       const stored = await insertAgentErrors(store, { accountId, locationId, ...agent, errors });
-      const location = { accountId, locationId };
-      // The agent's own first, which may leave nothing to be done for the others'.
-      await trimAgentErrors(store, { ...location, agentId, keep: MAX_ERRORS_AN_AGENT });
-      await trimAgentErrors(store, { ...location, agentId: null, keep: MAX_AGENT_ERRORS });
+      await trimAgentErrors(store, {
+        accountId,
+        locationId,
+        keepOfEach: MAX_ERRORS_AN_AGENT,
+        keep: MAX_AGENT_ERRORS,
+      });
       return { stored };
     },
 

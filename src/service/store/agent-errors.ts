@@ -48,7 +48,11 @@ type ErrorRow = Row & {
   readonly received_at: Date;
 };
 
-/** @returns how many were stored: none where the location is gone */
+/**
+ * Times ahead of the database's clock count as now, as that of the receipt.
+ *
+ * @returns how many were stored: none where the location is gone
+ */
 export async function insertAgentErrors(
   sql: Sql,
   report: OfLocation & {
@@ -72,7 +76,8 @@ export async function insertAgentErrors(
   const stored = await sql.query(
     `insert into agent_errors (account_id, location_id, agent_id, version, node, platform, arch,
        class, code, stack, count, first_at, last_at)
-     select $1, l.id, $3, $4, $5, $6, $7, e.class, e.code, e.stack, e.count, e.first_at, e.last_at
+     select $1, l.id, $3, $4, $5, $6, $7, e.class, e.code, e.stack, least(e.count, 2147483647),
+       least(e.first_at, e.last_at, now()), least(e.last_at, now())
      from private_locations l, jsonb_to_recordset($8::jsonb) as e(class text, code text,
        stack jsonb, count bigint, first_at timestamptz, last_at timestamptz)
      where l.account_id = $1 and l.id = $2 returning id`,
@@ -81,25 +86,28 @@ export async function insertAgentErrors(
   return stored.length;
 }
 
-/** Keeps the newest ones of a location, or of one agent there. */
+/**
+ * Keeps the newest errors of each agent, and of a location that has too many takes the oldest of the
+ * agent that has most, again and again: no agent loses any that has no more than its equal share.
+ */
 export async function trimAgentErrors(
   sql: Sql,
   {
     accountId,
     locationId,
-    agentId,
+    keepOfEach,
     keep,
-  }: OfLocation & {
-    /** null for all of the location. */
-    readonly agentId: string | null;
-    readonly keep: number;
-  },
+  }: OfLocation & { readonly keepOfEach: number; readonly keep: number },
 ): Promise<void> {
-  const own = 'account_id = $1 and location_id = $2 and ($4::text is null or agent_id = $4)';
   await sql.query(
-    `delete from agent_errors where ${own} and id <= (
-       select id from agent_errors where ${own} order by id desc offset $3::integer limit 1)`,
-    [accountId, locationId, keep, agentId],
+    `delete from agent_errors where account_id = $1 and location_id = $2 and id in (
+       select id from (
+         select id, of_agent, row_number() over (order by of_agent, id desc) as of_location
+         from (
+           select id, row_number() over (partition by agent_id order by id desc) as of_agent
+           from agent_errors where account_id = $1 and location_id = $2) as each) as ranked
+       where of_agent > $3::integer or of_location > $4::integer)`,
+    [accountId, locationId, keepOfEach, keep],
   );
 }
 

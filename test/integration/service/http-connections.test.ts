@@ -228,6 +228,17 @@ describe('requests that are sent without waiting for the answers', () => {
     ]);
   });
 
+  it('close their connection also where each expects what nobody can do', async () => {
+    const running = await start();
+    const expecting = A_REQUEST.replace('host: a', 'host: a\r\nexpect: wonders');
+    const one = expecting.replace('host: a', 'host: a\r\nconnection: close');
+    expect(await running.raw(one)).toMatch(/^HTTP\/1\.1 417 /);
+    await closed(await pipeline(expecting.repeat(100)));
+    expect(held).toBe(0);
+    const { text: metrics } = await running.ask('/metrics', { key: null });
+    expect(metrics).toContain('connections_closed_total{state="pipelining"} 1\n');
+  });
+
   it('up to 8 are answered in their order, one after the other', async () => {
     const running = await start();
     const socket = await pipeline(

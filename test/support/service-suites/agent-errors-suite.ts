@@ -97,7 +97,7 @@ export function agentErrorsSuite(kind: DatabaseKind): void {
       expect((await mine.ask(LIST(mine))).json).toHaveLength(1);
     });
 
-    it('are kept to the newest ones of each location', async () => {
+    it('are kept to so many of each location, the newest ones of each agent', async () => {
       const { mine, theirs, store } = service();
       await theirs.agent(PATH, REPORT);
       const reports = Array.from({ length: 100 }, (_, n) => ({ ...ERROR, count: n + 1 }));
@@ -113,11 +113,34 @@ export function agentErrorsSuite(kind: DatabaseKind): void {
         [mine.accountId],
       );
       expect(counts).toHaveLength(MAX_AGENT_ERRORS);
-      expect([counts[0]?.count, counts.at(-1)?.count]).toEqual([4, 3]);
+      // Three of the ten that had most lost their oldest.
+      const left = counts.filter(({ count }) => count === 1);
+      expect([left.length, counts.at(-1)?.count]).toEqual([8, 3]);
       expect((await theirs.ask(LIST(theirs))).json).toHaveLength(1);
       const tooMany = [...reports, ERROR];
       expect((await mine.agent(PATH, { ...REPORT, reports: tooMany })).status).toBe(400);
       expect((await mine.agent(PATH, { ...REPORT, reports: [] })).json).toEqual({ stored: 0 });
+    });
+
+    it('are neither ahead of the clock nor seen first after they were seen last, nor countless', async () => {
+      const { mine } = service();
+      const startMs = Date.now();
+      const reports = [
+        { ...ERROR, count: Number.MAX_SAFE_INTEGER, lastAt: Date.UTC(9999, 0) },
+        { ...ERROR, firstAt: Date.UTC(9999, 0), lastAt: Date.UTC(9999, 0) },
+        { ...ERROR, firstAt: ERROR.lastAt, lastAt: ERROR.firstAt },
+      ];
+      expect((await mine.agent(PATH, { ...REPORT, reports })).json).toEqual({ stored: 3 });
+      const listed: { count: number; firstAt: string; lastAt: string; received_at: string }[] = (
+        await mine.ask(LIST(mine))
+      ).json;
+      expect(listed.map(({ count }) => count).sort((a, b) => a - b)).toEqual([4, 4, 2_147_483_647]);
+      for (const { firstAt, lastAt, received_at } of listed) {
+        expect(Date.parse(firstAt)).toBeLessThanOrEqual(Date.parse(lastAt));
+        expect(Date.parse(lastAt)).toBeLessThanOrEqual(Date.parse(received_at));
+      }
+      const ahead = listed.filter(({ lastAt }) => Date.parse(lastAt) >= startMs - 60_000);
+      expect(ahead).toHaveLength(2);
     });
 
     it('of another account are nobody else’s, and are for users to read', async () => {

@@ -1,5 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_ERRORS_AN_AGENT } from '../../../src/service/features/agent-errors.ts';
+import {
+  MAX_AGENT_ERRORS,
+  MAX_ERRORS_AN_AGENT,
+} from '../../../src/service/features/agent-errors.ts';
 import { type DatabaseKind, useMigratedStore } from '../databases.ts';
 import { type AgentLab, type LabLocation, useAgentLab } from './agent-lab.ts';
 import { type AgentsOverHttp, useAgentsOverHttp } from './agents-over-http.ts';
@@ -131,6 +134,26 @@ export function foreignLocationsSuite(kind: DatabaseKind): void {
         { agent_id: 'agent-a', errors: 1 },
         { agent_id: 'agent-b', errors: MAX_ERRORS_AN_AGENT },
       ]);
+    });
+
+    it('pushes the errors of no agent out by those of many that it invented (trust model AN16)', async () => {
+      await http.agent(lab.cellar, 'honest').look();
+      const own = Array.from({ length: 60 }, () => ERROR);
+      await http.send(lab.cellar, '/agent/v1/errors', report('honest', own));
+      const many = Array.from({ length: MAX_ERRORS_AN_AGENT }, () => ERROR);
+      for (let n = 0; n < 12; n += 1) {
+        await http.agent(lab.cellar, `invented-${n}`).look();
+        const sent = await http.send(lab.cellar, '/agent/v1/errors', report(`invented-${n}`, many));
+        expect(sent.json).toEqual({ stored: MAX_ERRORS_AN_AGENT });
+      }
+      const counts = await store().query<{ agent_id: string; errors: number }>(
+        'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',
+      );
+      expect(counts[0]).toEqual({ agent_id: 'honest', errors: 60 });
+      expect(counts.reduce((sum, { errors }) => sum + errors, 0)).toBe(MAX_AGENT_ERRORS);
+      // What is left is shared by those that have more than they should.
+      const invented = counts.slice(1).map(({ errors }) => errors);
+      expect([Math.min(...invented), Math.max(...invented)]).toEqual([78, 79]);
     });
   });
 }
