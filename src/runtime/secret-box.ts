@@ -14,6 +14,14 @@ export const KEY_BYTES = 32;
 
 /** Encrypts what is stored of others' secrets, so that the database or the disk alone tells nothing. */
 export interface SecretBox {
+  /** The public names of its keys, the newest first: each sealed text starts with that of its own. */
+  readonly keyNames: readonly string[];
+  /**
+   * Has another key of its own encrypt from now on, where not everybody has the newest yet.
+   *
+   * @param keyName of `keyNames`
+   */
+  sealBy(keyName: string): void;
   /**
    * @param place where it is kept, for example the table, the account and the row: bytes that were
    *   moved to another place do not open there
@@ -23,7 +31,7 @@ export interface SecretBox {
   open(sealed: Uint8Array, place: readonly string[]): string;
   /** Whether a key that we have encrypted it, by what it says of itself: where not, nothing opens it. */
   hasKeyOf(sealed: Uint8Array): boolean;
-  /** Whether it was the key that encrypts now, by the same. */
+  /** Whether it was the key that encrypts now, by the same: the newest, or that of `sealBy`. */
   isOfNewestKey(sealed: Uint8Array): boolean;
 }
 
@@ -32,10 +40,17 @@ export interface SecretBox {
  *   by putting the new one before it
  */
 export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])]): SecretBox {
-  const [current] = keys;
-  const currentName = nameOf(current);
+  let [current] = keys;
+  let currentName = nameOf(current);
   const byName = new Map(keys.map((key) => [nameOf(key).toString('hex'), key]));
   return {
+    keyNames: [...byName.keys()],
+
+    sealBy(keyName) {
+      current = byName.get(keyName) ?? current;
+      currentName = nameOf(current);
+    },
+
     seal(text, place) {
       const nonce = randomBytes(NONCE_BYTES);
       const cipher = createCipheriv(CIPHER, current, nonce, { authTagLength: TAG_BYTES });

@@ -4,7 +4,7 @@ import { VedetteError } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { closeDataFolder } from '../runtime/private-folder.ts';
-import type { SecretBox } from '../runtime/secret-box.ts';
+import { createSecretBox, type SecretBox } from '../runtime/secret-box.ts';
 import { VERSION } from '../runtime/version.ts';
 import { loadPlans } from './account-config.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
@@ -155,13 +155,14 @@ export async function migrateService({
  * Stores credentials in clear again and does no more: for a return to the release before, which cannot
  * read encrypted ones.
  *
- * @throws VedetteError where the database is not to be had
+ * @throws VedetteError where the database is not to be had, or a replica is connected to it
  */
 export async function decryptService({
   config,
   log,
 }: Pick<ServiceParts, 'config' | 'log'>): Promise<Rewritten> {
-  return await withStore(config, log, async (store) => {
+  // With one connection, every other one is somebody else's.
+  return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
     await migrate(store, log);
     return decryptCredentials({ store, log, secrets: await secretBoxOf(store, config) });
   });
@@ -179,7 +180,8 @@ async function withStore<Result>(
   log: Logger,
   use: (store: Store) => Promise<Result>,
 ): Promise<Result> {
-  const { databaseUrl, dataDir, poolSize, statementTimeoutMs } = config;
+  const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
+  const keyNames = encryptionKeys === null ? [] : createSecretBox(encryptionKeys).keyNames;
   if (databaseUrl === null && dataDir === null) {
     log.warn(
       'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
@@ -188,7 +190,7 @@ async function withStore<Result>(
   if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
   try {
     const store = await openStore(
-      { databaseUrl, dataDir, poolSize, statementTimeoutMs },
+      { databaseUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
       { clock: systemClock, log },
     );
     try {

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../src/runtime/secret-box.ts';
-import {
-  createCredentialSealing,
-  decryptCredentials,
-} from '../../src/service/features/credential-sealing.ts';
+import { decryptCredentials } from '../../src/service/features/credential-sealing.ts';
 import { isAssignedSlot } from '../../src/service/features/results/assigned-slots.ts';
 import { listAssignedSlots } from '../../src/service/store/assigned-slots.ts';
 import { migrate } from '../../src/service/store/migrate.ts';
 import { MIGRATIONS_FOLDER } from '../../src/service/store/migration-files.ts';
 import type { Store } from '../../src/service/store/port.ts';
 import { emptySchema, silentLog } from './databases.ts';
+import { sealingReplica, unshared } from './sealing-replica.ts';
 import { makeTempFolder } from './temp-folder.ts';
 
 /** The last migration of the release before. */
@@ -83,16 +80,16 @@ export function upgradeSuite(store: () => Store): void {
       await upgrade();
       const log = silentLog();
       const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
-      const parts = { store: store(), clock: systemClock, log, secrets };
+      const on = unshared(store());
       const contents = async () =>
         JSON.stringify([
           await store().query('select to_jsonb(c) as row from checks c'),
           await store().query('select to_jsonb(l) as row from private_locations l'),
         ]);
       expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
-      await createCredentialSealing(parts).begin();
+      await sealingReplica(on, secrets).start();
       expect(await contents()).not.toMatch(/basic-pw|proxy-pw/);
-      await decryptCredentials(parts);
+      await decryptCredentials({ store: on, log, secrets });
       expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
     });
 

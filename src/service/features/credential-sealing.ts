@@ -1,16 +1,20 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
+import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
+import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { ServiceError } from '../errors.ts';
 import type { CheckKey } from '../store/checks.ts';
 import type { Store } from '../store/port.ts';
 import { lockPrivateLocation } from '../store/private-locations.ts';
+import { readsKey } from '../store/replica-name.ts';
 import {
-  isReleaseBeforeConnected,
+  isOtherReplicaConnected,
   listCredentialChecks,
+  listCredentialKeys,
   listProxyLocations,
+  listReplicas,
   lockCheckCredentials,
   putCheckCredentials,
   putLocationProxy,
@@ -28,62 +32,109 @@ export interface CredentialSealingParts {
 
 /**
  * Encrypts the credentials of checks and proxies that are stored in clear, or by another key than the
- * newest. While a release is at work that reads them in clear alone, they stay as they are, and new
- * ones are stored in clear too.
+ * first, once every connected replica can decrypt what the first key encrypts. Until then, new ones
+ * are encrypted by the first key that every replica has, or are stored in clear where there is none.
+ *
+ * | state | entered by | new credentials |
+ * |---|---|---|
+ * | clear | – | in clear |
+ * | older key | two looks, LOOK_MS apart, or a credential that is stored so: all have that key | by that key |
+ * | first key | the same, of the first key | by the first key, as are all others soon: never left |
  */
 export interface CredentialSealing {
-  /** Whether credentials are to be encrypted when they are stored. */
+  /** Whether credentials are to be encrypted when they are stored. Once true, it stays so. */
   readonly isOn: () => boolean;
-  /** Encrypts them, or begins to wait. To be called before the first request. */
+  /** Looks for the first time. To be called before the first request. */
   begin(): Promise<void>;
-  /** Waits until no release before is at work, then encrypts them. */
+  /** Looks on until the first key is in use, then encrypts all that is stored; until the signal aborts. */
   keep(signal: AbortSignal): Promise<void>;
 }
 
 const BATCH = 100;
+/** A session may be missing for an instant, while the database fails over. */
 const LOOK_MS = 5000;
+/**
+ * The second one is LOOK_MS after the first: for what came in clear behind the first, of a request that
+ * began before, or of a replica that looked later.
+ */
+const WALKS = 2;
+const MAX_NAMED_REPLICAS = 10;
 
 export function createCredentialSealing(parts: CredentialSealingParts): CredentialSealing {
   const { store, clock, log, secrets } = parts;
-  let isOn = false;
+  const [firstKey] = secrets?.keyNames ?? [];
+  const failures = new ThrottledLog(clock, log);
+  /** The key that encrypts credentials; null while they are stored in clear. */
+  let sealingKey: string | null = null;
+  /** Those that every replica had at the last look. */
+  let sharedBefore: readonly string[] = [];
+  let isHeldUpLogged = false;
+  let unreadableBefore = 0;
 
-  const sealAll = async (): Promise<void> => {
-    // From now on, so that none comes in clear behind the pass.
-    isOn = true;
-    const { changed, unreadable } = await rewriteAll(parts, 'seal');
+  const look = async (box: SecretBox): Promise<void> => {
+    const replicas = await listReplicas(store);
+    const { keyNames } = box;
+    const shared = keyNames.filter((key) => replicas.every(({ name }) => readsKey(name, key)));
+    const sure = shared.find((key) => key === sealingKey || sharedBefore.includes(key));
+    sharedBefore = shared;
+    sealingKey = sure ?? sealingKey;
+    // Other secrets cannot be stored in clear: where there is no key that all have, by the first.
+    const next = sealingKey ?? shared[0] ?? firstKey;
+    if (next !== undefined) box.sealBy(next);
+    const lacking = replicas.filter(
+      ({ name }) => firstKey !== undefined && !readsKey(name, firstKey),
+    );
+    if (lacking.length === 0 || isHeldUpLogged) return;
+    isHeldUpLogged = true;
+    log.warn(
+      { replicas: lacking.slice(0, MAX_NAMED_REPLICAS), count: lacking.length },
+      `the first key of ENCRYPTION_KEY encrypts no credentials yet, as not every replica can decrypt them: restart those named here with this release and this ENCRYPTION_KEY; until then new credentials are ${shared.length === 0 ? 'stored in clear' : 'encrypted by an older key'}`,
+    );
+  };
+
+  const walk = async (signal: AbortSignal): Promise<void> => {
+    const { changed, unreadable } = await rewriteAll(parts, 'seal', signal);
     if (changed > 0) log.info({ changed }, 'stored credentials are encrypted');
-    if (unreadable > 0) {
+    if (unreadable > 0 && unreadable !== unreadableBefore) {
       log.error(
         { unreadable },
         'stored secrets cannot be decrypted, and stay as they are: put the key that is missing behind the others in ENCRYPTION_KEY',
       );
     }
+    unreadableBefore = unreadable;
   };
 
   return {
-    isOn: () => isOn,
+    isOn: () => sealingKey !== null,
 
     async begin() {
       if (secrets === null) {
         log.warn(
           'ENCRYPTION_KEY is not set: passwords and Authorization values of checks and the passwords of proxies are stored in clear',
         );
-      } else if (await isReleaseBeforeConnected(store)) {
-        log.warn(
-          'a replica of a release before works on the database: credentials are stored in clear until it has ended',
-        );
-      } else await sealAll();
+        return;
+      }
+      // Every replica had those once, or nobody would have used them. No other shares an embedded database.
+      sharedBefore = store.kind === 'pglite' ? secrets.keyNames : await listCredentialKeys(store);
+      await look(secrets);
     },
 
     async keep(signal) {
-      while (secrets !== null && !isOn && !signal.aborted) {
-        if (!(await sleep(clock, LOOK_MS, signal))) return;
+      if (secrets === null) return;
+      let isLook = false;
+      for (let walks = 0; walks < WALKS && !signal.aborted; ) {
         try {
-          if (!(await isReleaseBeforeConnected(store))) await sealAll();
+          if (isLook && sealingKey !== firstKey) await look(secrets);
+          if (sealingKey === firstKey) {
+            await walk(signal);
+            walks += 1;
+          }
         } catch (error) {
-          log.warn(`stored credentials are not encrypted yet: ${messageOf(error)}`);
-          isOn = false;
+          const message = `stored credentials are not encrypted yet: ${messageOf(error)}`;
+          failures.warn('', {}, message);
         }
+        isLook = true;
+        if (walks < WALKS && !(await sleep(clock, LOOK_MS, signal))) return;
       }
     },
   };
@@ -92,12 +143,27 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
 /**
  * Stores all credentials in clear, as the release before has them.
  *
+ * @param parts with a store of one connection
  * @returns how many checks and locations had encrypted ones, and how many have unreadable ones
+ * @throws VedetteError where a replica is connected, which would encrypt new ones
  */
-export function decryptCredentials(
+export async function decryptCredentials(
   parts: Omit<CredentialSealingParts, 'clock'>,
 ): Promise<Rewritten> {
-  return rewriteAll(parts, 'unseal');
+  await refuseBesideReplica(parts.store);
+  const rewritten = await rewriteAll(parts, 'unseal', new AbortController().signal);
+  // One may have started meanwhile.
+  await refuseBesideReplica(parts.store);
+  return rewritten;
+}
+
+async function refuseBesideReplica(store: Store): Promise<void> {
+  if (!(await isOtherReplicaConnected(store))) return;
+  throw new VedetteError(
+    'environment',
+    'REPLICA_CONNECTED',
+    'a replica of the service is connected to the database and would encrypt credentials again: stop all replicas, then run vedette service decrypt again',
+  );
 }
 
 export interface Rewritten {
@@ -106,13 +172,19 @@ export interface Rewritten {
   readonly unreadable: number;
 }
 
-/** Each in a transaction of its own: it may be done again, and by several replicas at once. */
+/**
+ * Locks only what has to change, each in a transaction of its own: it may be done again, and by several
+ * replicas at once.
+ */
 async function rewriteAll(
   { store, log, secrets }: Omit<CredentialSealingParts, 'clock'>,
   to: 'seal' | 'unseal',
+  signal: AbortSignal,
 ): Promise<Rewritten> {
   const checkVariables = createCheckVariables({ log, secrets });
   const proxyPasswords = createProxyPasswords({ log, secrets });
+  const rewriteCheck = to === 'seal' ? checkVariables.sealAgain : checkVariables.unsealCredentials;
+  const rewriteProxy = to === 'seal' ? proxyPasswords.sealAgain : proxyPasswords.unseal;
   let changed = 0;
   let unreadable = 0;
 
@@ -125,47 +197,51 @@ async function rewriteAll(
       unreadable += 1;
     }
   };
-  const rewriteCheck = (key: CheckKey): Promise<boolean> =>
-    store.transaction(async (tx) => {
-      const stored = await lockCheckCredentials(tx, key);
-      if (stored === null) return false;
-      const { body, sealedVariables } = stored;
-      const next =
-        to === 'seal'
-          ? checkVariables.sealAgain(key, body, sealedVariables)
-          : checkVariables.unsealCredentials(key, body, sealedVariables);
-      if (next !== null) await putCheckCredentials(tx, { ...key, ...next });
-      return next !== null;
-    });
-  const rewriteLocation = (key: CheckKey): Promise<boolean> =>
-    store.transaction(async (tx) => {
-      const stored = await lockPrivateLocation(tx, key);
-      if (stored === null) return false;
-      const next =
-        to === 'seal' ? proxyPasswords.sealAgain(key, stored) : proxyPasswords.unseal(key, stored);
-      if (next !== null) await putLocationProxy(tx, { ...key, ...next });
-      return next !== null;
-    });
 
   await inBatches(
     (after) => listCredentialChecks(store, { after, limit: BATCH }),
-    (key) => rewrite(() => rewriteCheck(key)),
+    (key) =>
+      rewrite(async () => {
+        if (rewriteCheck(key, key.body, key.sealedVariables) === null) return false;
+        return store.transaction(async (tx) => {
+          const stored = await lockCheckCredentials(tx, key);
+          const next =
+            stored === null ? null : rewriteCheck(key, stored.body, stored.sealedVariables);
+          if (next !== null) await putCheckCredentials(tx, { ...key, ...next });
+          return next !== null;
+        });
+      }),
+    signal,
   );
   await inBatches(
     (after) => listProxyLocations(store, { after, limit: BATCH }),
-    (key) => rewrite(() => rewriteLocation(key)),
+    (key) =>
+      rewrite(async () => {
+        if (rewriteProxy(key, key) === null) return false;
+        return store.transaction(async (tx) => {
+          const stored = await lockPrivateLocation(tx, key);
+          const next = stored === null ? null : rewriteProxy(key, stored);
+          if (next !== null) await putLocationProxy(tx, { ...key, ...next });
+          return next !== null;
+        });
+      }),
+    signal,
   );
   return { changed, unreadable };
 }
 
-async function inBatches(
-  listAfter: (after: CheckKey | null) => Promise<readonly CheckKey[]>,
-  work: (key: CheckKey) => Promise<void>,
+async function inBatches<Row extends CheckKey>(
+  listAfter: (after: CheckKey | null) => Promise<readonly Row[]>,
+  work: (row: Row) => Promise<void>,
+  signal: AbortSignal,
 ): Promise<void> {
-  for (let after: CheckKey | null = null; ; ) {
-    const keys: readonly CheckKey[] = await listAfter(after);
-    for (const key of keys) await work(key);
-    after = keys.at(-1) ?? null;
-    if (after === null || keys.length < BATCH) return;
+  for (let after: CheckKey | null = null; !signal.aborted; ) {
+    const rows: readonly Row[] = await listAfter(after);
+    for (const row of rows) {
+      if (signal.aborted) return;
+      await work(row);
+    }
+    after = rows.at(-1) ?? null;
+    if (after === null || rows.length < BATCH) return;
   }
 }

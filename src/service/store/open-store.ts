@@ -13,6 +13,8 @@ export interface StoreConfig {
   readonly poolSize: number;
   /** After it PostgreSQL ends a statement. The embedded database cannot. */
   readonly statementTimeoutMs: number;
+  /** Of the keys that this replica decrypts with, the newest first: the other replicas see them. */
+  readonly keyNames?: readonly string[];
 }
 
 /**
@@ -24,14 +26,14 @@ export async function openStore(
   config: StoreConfig,
   deps: { readonly clock: Clock; readonly log: Logger },
 ): Promise<Store> {
-  const { databaseUrl, dataDir, poolSize, statementTimeoutMs } = config;
+  const { databaseUrl, dataDir, ...options } = config;
   if (databaseUrl === null) {
     // 10 MB of code that a service on PostgreSQL never needs.
     loadOneByOne(import.meta.url, './pglite.js');
     const { openPglite } = await import('./pglite.ts');
     return openPglite(dataDir, deps);
   }
-  const store = new PostgresStore({ databaseUrl, poolSize, statementTimeoutMs, ...deps });
+  const store = new PostgresStore({ databaseUrl, ...options, ...deps });
   try {
     await store.open();
     return store;

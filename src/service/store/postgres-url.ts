@@ -3,7 +3,10 @@ import type { ConnectionOptions } from 'node:tls';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 
 export interface PostgresAddress {
-  /** Without what is told by `ssl` and `options`. */
+  /**
+   * Without what is told by `ssl` and `options`, and without an application_name: replicas know one
+   * another by theirs.
+   */
   readonly connectionString: string;
   readonly ssl: false | ConnectionOptions;
   /** Settings for each session that the URL asks for (`-c name=value`), or empty. */
@@ -30,6 +33,7 @@ export function readPostgresUrl(databaseUrl: string): PostgresAddress {
   }
   const options = url.searchParams.get('options') ?? '';
   url.searchParams.delete('options');
+  url.searchParams.delete('application_name');
   return { connectionString: url.href, ssl: sslOf(given), options };
 }
 

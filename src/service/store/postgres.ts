@@ -6,6 +6,7 @@ import { sleep } from '../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction, TransactionOptions } from './port.ts';
 import { PostgresListener } from './postgres-listener.ts';
 import { readPostgresUrl } from './postgres-url.ts';
+import { replicaName } from './replica-name.ts';
 import { closed, hushedUp, judge, StoreError } from './store-errors.ts';
 import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from './transactions.ts';
 import { encodeParam, parserOf } from './values.ts';
@@ -16,15 +17,12 @@ export interface PostgresOptions {
   readonly poolSize: number;
   /** The server ends a statement after it. */
   readonly statementTimeoutMs: number;
+  /** Of the keys that this replica decrypts with: its connections name them. */
+  readonly keyNames?: readonly string[];
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/**
- * Its number grows with each release that stores what those before cannot read: so a replica sees
- * whether one of them is still at work.
- */
-const APPLICATION_NAME = 'vedette/2';
 /** For a connection: to be made, or to become free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Beyond the server's own limit, where the server or the way to it is gone without a word. */
@@ -111,12 +109,12 @@ export class PostgresStore implements Store {
   }
 
   #clientConfig(): ClientConfig {
-    const { databaseUrl, statementTimeoutMs } = this.#options;
+    const { databaseUrl, statementTimeoutMs, keyNames = [] } = this.#options;
     const { connectionString, ssl, options } = readPostgresUrl(databaseUrl);
     return {
       connectionString,
       ssl,
-      application_name: APPLICATION_NAME,
+      application_name: replicaName(keyNames),
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + NO_ANSWER_MS,

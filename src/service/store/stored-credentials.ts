@@ -22,27 +22,68 @@ export interface LocationProxy {
   readonly sealedProxyPassword: Buffer | null;
 }
 
-/** A replica of a release that reads credentials in clear alone is connected as this. */
-const NAME_BEFORE = 'vedette';
+/** Of a replica that is connected, each once for a machine. */
+export interface Replica {
+  /** As `replicaName` has it. */
+  readonly name: string;
+  /** null where it comes by a socket of the database's machine, or where PostgreSQL does not say. */
+  readonly address: string | null;
+}
 
-/** Whether a release that cannot read encrypted credentials is at work on the database. */
-export async function isReleaseBeforeConnected(store: Store): Promise<boolean> {
-  // The embedded database has one process at a time.
+/** All that are connected, this one too. The embedded database has one process at a time: none. */
+export async function listReplicas(store: Store): Promise<readonly Replica[]> {
+  if (store.kind === 'pglite') return [];
+  const rows = await store.query<{ name: string; address: string | null }>(
+    `select distinct application_name as name, host(client_addr) as address from pg_stat_activity
+     where datname = current_database()
+       and (application_name = 'vedette' or application_name like 'vedette/%')
+     order by 1, 2`,
+  );
+  return rows;
+}
+
+/**
+ * Whether a replica that encrypts credentials is connected.
+ *
+ * @param store with one connection: what comes by another is another process
+ */
+export async function isOtherReplicaConnected(store: Store): Promise<boolean> {
   if (store.kind === 'pglite') return false;
   const rows = await store.query(
-    `select from pg_stat_activity where datname = current_database() and application_name = $1 limit 1`,
-    [NAME_BEFORE],
+    `select from pg_stat_activity where datname = current_database()
+       and application_name like 'vedette/%' and pid <> pg_backend_pid() limit 1`,
   );
   return rows.length > 0;
 }
 
-/** The checks that may have credentials, by account and id. */
+/** The names of the keys that encrypted credentials, as sealed texts have them. */
+export async function listCredentialKeys(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql.query<{ name: string }>(
+    `select distinct encode(substring(sealed from 2 for 8), 'hex') as name from (
+       select sealed_proxy_password as sealed from private_locations
+       union all
+       -- With secret variables, it may be them alone.
+       select sealed_variables from checks where sealed_variables is not null
+         and not jsonb_path_exists(body, '$.variables[*] ? (@.secret == true)')
+     ) stored where sealed is not null`,
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** The checks that may have credentials, by account and id, with what of their bodies may hold one. */
 export async function listCredentialChecks(
   sql: Sql,
   { after, limit }: CredentialsRange,
-): Promise<readonly CheckKey[]> {
-  const rows = await sql.query<{ account_id: string; id: string }>(
-    `select account_id, id from checks
+): Promise<readonly (CheckKey & CheckCredentials)[]> {
+  const rows = await sql.query<{
+    account_id: string;
+    id: string;
+    request: Record<string, unknown>;
+    sealed_variables: Buffer | null;
+  }>(
+    `select account_id, id, sealed_variables, jsonb_build_object('url', body #> '{request,url}',
+       'basicAuth', body #> '{request,basicAuth}', 'headers', body #> '{request,headers}') as request
+     from checks
      where (account_id, id) > ($1, $2) and (sealed_variables is not null
        or body #>> '{request,url}' like '%@%'
        or jsonb_typeof(body #> '{request,basicAuth}') = 'object'
@@ -50,7 +91,12 @@ export async function listCredentialChecks(
      order by account_id, id limit $3::bigint`,
     [after?.accountId ?? '', after?.id ?? '', limit],
   );
-  return rows.map(({ account_id: accountId, id }) => ({ accountId, id }));
+  return rows.map(({ account_id: accountId, id, request, sealed_variables: sealedVariables }) => ({
+    accountId,
+    id,
+    body: { request },
+    sealedVariables,
+  }));
 }
 
 /** Until the transaction ends, nobody else changes the check. */
@@ -84,14 +130,24 @@ export async function putCheckCredentials(
 export async function listProxyLocations(
   sql: Sql,
   { after, limit }: CredentialsRange,
-): Promise<readonly LocationKeyOf[]> {
-  const rows = await sql.query<{ account_id: string; id: string }>(
-    `select account_id, id from private_locations
+): Promise<readonly (LocationKeyOf & LocationProxy)[]> {
+  const rows = await sql.query<{
+    account_id: string;
+    id: string;
+    proxy_url: string;
+    sealed_proxy_password: Buffer | null;
+  }>(
+    `select account_id, id, proxy_url, sealed_proxy_password from private_locations
      where (account_id, id) > ($1, $2) and proxy_url like '%@%'
      order by account_id, id limit $3::bigint`,
     [after?.accountId ?? '', after?.id ?? '', limit],
   );
-  return rows.map(({ account_id: accountId, id }) => ({ accountId, id }));
+  return rows.map((row) => ({
+    accountId: row.account_id,
+    id: row.id,
+    proxyUrl: row.proxy_url,
+    sealedProxyPassword: row.sealed_proxy_password,
+  }));
 }
 
 /** Only for a location that is locked. */

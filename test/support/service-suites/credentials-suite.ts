@@ -4,16 +4,13 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES, type SecretBox } from '../../../src/runtime/secret-box.ts';
 import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
 import { createChecks } from '../../../src/service/features/checks.ts';
-import {
-  createCredentialSealing,
-  decryptCredentials,
-} from '../../../src/service/features/credential-sealing.ts';
+import { decryptCredentials } from '../../../src/service/features/credential-sealing.ts';
 import { createPrivateLocations } from '../../../src/service/features/private-locations.ts';
 import { createProxyPasswords } from '../../../src/service/features/proxy-passwords.ts';
 import { insertAccount } from '../../../src/service/store/accounts.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
-import { captureLog } from '../log-capture.ts';
+import { sealingReplica, unshared } from '../sealing-replica.ts';
 import type { Reply } from '../service-app.ts';
 import { TEST_CHECK_VARIABLES, TEST_PROXY_PASSWORDS } from '../service-features.ts';
 import { useAgentLab } from './agent-lab.ts';
@@ -330,10 +327,25 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const { id } = await locations.create(accountId, place);
       return { checks, locations, locationId: id };
     };
-    const sealing = (secrets: SecretBox | null, on: Store = store()) => {
-      const logs = captureLog();
-      const parts = { store: on, clock: systemClock, log: logs.log, secrets };
-      return { ...createCredentialSealing(parts), logs };
+    const sealing = (secrets: SecretBox | null, on: Store = unshared(store())) =>
+      sealingReplica(on, secrets);
+    /** Which also counts, and fails where it is told to. */
+    const watched = (onQuery: (text: string) => void = () => {}) => {
+      const counts = { queries: 0, transactions: 0 };
+      const inner = unshared(store());
+      const on: Store = {
+        ...inner,
+        async query(text, params) {
+          counts.queries += 1;
+          onQuery(text);
+          return inner.query(text, params);
+        },
+        async transaction(work, options) {
+          counts.transactions += 1;
+          return inner.transaction(work, options);
+        },
+      };
+      return { on, counts };
     };
     const rows = async () => {
       const [check] = await store().query<{ body: object; sealed: Buffer | null; text: string }>(
@@ -383,7 +395,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       await locations.update(accountId, locationId, { proxyUrl: SHOWN_PROXY });
       expect(await told(null, locationId)).toEqual(ALL);
       const service = sealing(null);
-      await service.begin();
+      await service.start();
       expect(service.isOn()).toBe(false);
       expect(service.logs.records()).toMatchObject([
         { level: 'warn', msg: expect.stringContaining('ENCRYPTION_KEY is not set') },
@@ -396,7 +408,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const [before] = await store().query('select updated_at from checks');
       const [one, other] = [sealing(box(OLD)), sealing(box(OLD))];
       // Two replicas at once.
-      await Promise.all([one.begin(), other.begin()]);
+      await Promise.all([one.start(), other.start()]);
       expect(one.isOn()).toBe(true);
       expect(await isClear()).toEqual([]);
       expect(await told(box(OLD), locationId)).toEqual(ALL);
@@ -407,7 +419,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect(changed.reduce((sum, count) => sum + count, 0)).toBe(2);
       const { text } = await rows();
       const again = sealing(box(OLD));
-      await again.begin();
+      await again.start();
       expect(again.logs.records()).toEqual([]);
       expect((await rows()).text).toBe(text);
     });
@@ -416,7 +428,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });
-      await sealing(box(NEW, OLD)).begin();
+      await sealing(box(NEW, OLD)).start();
       expect(await told(box(NEW), locationId)).toEqual(ALL);
       const { check } = await rows();
       const values = createCheckVariables({ log: silentLog(), secrets: box(NEW) }).secretValues(
@@ -430,7 +442,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const { locationId } = await stored(box(OLD));
       const { text } = await rows();
       const service = sealing(box(NEW));
-      await service.begin();
+      await service.start();
       expect(service.logs.records()).toMatchObject([{ level: 'error', unreadable: 2 }]);
       expect((await rows()).text).toBe(text);
       const { request, proxyUrl } = await told(box(NEW), locationId);
@@ -452,11 +464,108 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);
     });
 
+    it('are encrypted behind the open port: the start itself changes none, but new ones', async () => {
+      await stored(null);
+      const service = sealing(box(OLD));
+      await service.begin();
+      expect(service.isOn()).toBe(true);
+      expect(await isClear()).toHaveLength(4);
+      await service.keep(0);
+      expect(await isClear()).toEqual([]);
+    });
+
+    it('are not locked by a second start, which has nothing to change', async () => {
+      const { checks } = await stored(null);
+      const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
+      await sealing(box(OLD)).start();
+      const withVariables = createChecks({
+        store: store(),
+        clock: systemClock,
+        ids: () => 'other',
+        checkVariables: createCheckVariables({ log: silentLog(), secrets: box(OLD) }),
+      });
+      const input = { ...BODY, checkType: 'API', variables };
+      await withVariables.create(accountId, input, { autoAssignAlerts: false });
+      await checks.update(accountId, 'shop', { name: 'Other' });
+      const { on, counts } = watched();
+      await sealing(box(OLD), on).start();
+      // Two lists a walk, for all of them.
+      expect(counts).toEqual({ queries: 4, transactions: 0 });
+      const next = watched();
+      await sealing(box(NEW, OLD), next.on).start();
+      expect(next.counts).toEqual({ queries: 4, transactions: 3 });
+    });
+
+    it('that came in clear behind the first walk are encrypted by the second', async () => {
+      await stored(box(OLD));
+      let lists = 0;
+      const { on } = watched((text) => {
+        if (text.includes('from private_locations')) lists += 1;
+      });
+      const late = sealing(box(OLD), {
+        ...on,
+        async query(text, params) {
+          // Of a request that began before: it commits when the first walk is over.
+          if (lists === 1 && text.includes('from checks')) {
+            lists += 1;
+            const checks = createChecks({
+              store: store(),
+              clock: systemClock,
+              ids: () => 'a-late-one',
+              checkVariables: createCheckVariables({ log: silentLog(), secrets: null }),
+            });
+            const input = { ...BODY, checkType: 'API' };
+            await checks.create(accountId, input, { autoAssignAlerts: false });
+          }
+          return on.query(text, params);
+        },
+      });
+      await late.start();
+      expect(late.logs.records()).toMatchObject([{ changed: 1 }]);
+      const all = await store().query('select checks::text as text from checks');
+      expect(JSON.stringify(all)).not.toContain('correct-horse');
+    });
+
+    it('go on to be encrypted after a walk that fails, which is made again', async () => {
+      await stored(null);
+      const failures = [new Error('the database is away')];
+      const { on } = watched((text) => {
+        const failure = text.includes('from checks') ? failures.pop() : undefined;
+        if (failure !== undefined) throw failure;
+      });
+      const service = sealing(box(OLD), on);
+      await service.begin();
+      await service.keep(0);
+      expect(service.isOn()).toBe(true);
+      expect(service.logs.records()).toMatchObject([
+        { level: 'warn', msg: expect.stringContaining('the database is away') },
+      ]);
+      await service.keep(1);
+      expect(await isClear()).toEqual([]);
+    });
+
+    it('wait for the next start where the service ends between two of them', async () => {
+      await stored(null);
+      const ending = new AbortController();
+      const { on, counts } = watched();
+      const service = sealing(box(OLD), {
+        ...on,
+        transaction(work, options) {
+          ending.abort();
+          return on.transaction(work, options);
+        },
+      });
+      await service.begin();
+      await service.keep(1, ending);
+      expect(counts.transactions).toBe(1);
+      expect(await isClear()).toEqual(['proxy']);
+    });
+
     it('are in clear again for a return to the release before', async () => {
       const { checks, locationId } = await stored(box(OLD));
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });
-      const parts = { store: store(), log: silentLog(), secrets: box(OLD) };
+      const parts = { store: unshared(store()), log: silentLog(), secrets: box(OLD) };
       expect(await decryptCredentials(parts)).toEqual({ changed: 2, unreadable: 0 });
       expect(await isClear()).toHaveLength(4);
       expect((await rows()).check?.body).toMatchObject({ request: REQUEST });

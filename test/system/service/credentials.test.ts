@@ -1,51 +1,204 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { createCredentialSealing } from '../../../src/service/features/credential-sealing.ts';
-import { newPostgresDatabase, openOnPostgres } from '../../support/databases.ts';
-import { FakeClock } from '../../support/fake-clock.ts';
-import { captureLog } from '../../support/log-capture.ts';
+import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import type { Store } from '../../../src/service/store/port.ts';
+import { runCli } from '../../support/cli.ts';
+import { newPostgresDatabase, silentLog, storeConfig } from '../../support/databases.ts';
+import { sealingReplica } from '../../support/sealing-replica.ts';
 
-const BODY = '{"request": {"url": "https://user:correct-horse@shop.test/"}}';
+const REQUEST = { url: 'https://user:correct-horse@shop.test/' };
+const [OLD, NEW] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
+const KEY = { accountId: 'mine', id: 'shop' };
+const ENOUGH_WAITS = 20;
+let databaseUrl = '';
 
-it('credentials stay in clear while a replica of the release before reads them, and no longer', async () => {
-  const databaseUrl = await newPostgresDatabase('migrated');
-  const store = await openOnPostgres(databaseUrl);
+beforeEach(async () => {
+  databaseUrl = await newPostgresDatabase('migrated');
+});
+
+/** A replica with these keys, and how it stores a credential. */
+async function replica(...keys: readonly Buffer[]) {
+  const [first, ...others] = keys;
+  const secrets = first === undefined ? null : createSecretBox([first, ...others]);
+  const store = await openStore(
+    storeConfig({ databaseUrl, poolSize: 1, keyNames: secrets?.keyNames ?? [] }),
+    {
+      clock: systemClock,
+      log: silentLog(),
+    },
+  );
   onTestFinished(() => store.close());
+  const sealing = sealingReplica(store, secrets);
+  const variables = createCheckVariables({
+    log: silentLog(),
+    secrets,
+    sealsCredentials: sealing.isOn,
+  });
+  return {
+    ...sealing,
+    store,
+    async end(): Promise<void> {
+      const [found] = await store.query<{ pid: number }>('select pg_backend_pid() as pid');
+      await store.close();
+      await untilForgotten(found?.pid ?? 0);
+    },
+    /** As agents are told it. */
+    async told(): Promise<unknown> {
+      const { body, sealed } = await row(store);
+      return variables.open(KEY, body, sealed).request;
+    },
+    /** Which of the keys a new credential would be encrypted by; null in clear. */
+    keyOfNew(): Buffer | null {
+      const check = { id: 'new', request: REQUEST, variables: [] };
+      const { sealedVariables } = variables.seal('mine', check as never);
+      if (sealedVariables === null) return null;
+      return keys.find((key) => createSecretBox([key]).hasKeyOf(sealedVariables)) ?? null;
+    },
+  };
+}
+
+async function row(store: Store) {
+  const [found] = await store.query<{ body: Record<string, unknown>; sealed: Buffer | null }>(
+    'select body, sealed_variables as sealed from checks',
+  );
+  if (found === undefined) throw new Error('the check is there');
+  return found;
+}
+
+async function putInClear(store: Store): Promise<void> {
   await store.query(`insert into accounts (id, name) values ('mine', 'Mine')`);
   await store.query(
     `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
      values ('mine', 'shop', 'URL', 'Shop', true, false, 10, $1::jsonb)`,
-    [BODY],
+    [{ request: REQUEST }],
   );
-  const stored = async (): Promise<string> => {
-    const [row] = await store.query<{ text: string }>('select body::text as text from checks');
-    return row?.text ?? '';
-  };
-  // It names itself as that release does.
-  const before = new Client({ connectionString: databaseUrl, application_name: 'vedette' });
-  await before.connect();
-  const clock = new FakeClock();
-  const { log, records } = captureLog();
-  const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
-  const sealing = createCredentialSealing({ store, clock, log, secrets });
-  await sealing.begin();
-  expect(sealing.isOn()).toBe(false);
-  expect(records()).toMatchObject([
-    { level: 'warn', msg: expect.stringContaining('a replica of a release before') },
-  ]);
-  expect(await stored()).toContain('correct-horse');
+}
 
-  await before.end();
-  const ending = new AbortController();
-  const kept = sealing.keep(ending.signal);
-  onTestFinished(() => ending.abort());
-  // PostgreSQL forgets a session a moment after it has ended.
-  while (!sealing.isOn()) {
-    await clock.advance(5000);
-    await store.query('select 1');
-  }
-  await kept;
-  expect(await stored()).not.toContain('correct-horse');
+/** A session that has ended is to be seen for a moment more. */
+async function untilForgotten(pid: number): Promise<void> {
+  const other = new Client({ connectionString: databaseUrl, application_name: 'test' });
+  await other.connect();
+  // It waits until the process has ended, for 10 s at most, and warns where it has already.
+  await other.query('select pg_terminate_backend($1, 10000)', [pid]);
+  const { rows } = await other.query('select from pg_stat_activity where pid = $1', [pid]);
+  await other.end();
+  expect(rows).toEqual([]);
+}
+
+/** A session that names itself so. Returns what ends it, and waits until PostgreSQL has forgotten it. */
+async function session(name: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: databaseUrl, application_name: name });
+  await client.connect();
+  const { rows } = await client.query('select pg_backend_pid() as pid');
+  let isOpen = true;
+  const end = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await client.end();
+    await untilForgotten(rows[0].pid);
+  };
+  onTestFinished(end);
+  return end;
+}
+
+describe('credentials in a database that several replicas share', () => {
+  it.each([
+    ['of the release before', 'vedette'],
+    ['of this release without a key', 'vedette/2'],
+    ['with another key', 'vedette/2 00000000'],
+  ])('stay in clear while a replica %s is connected, and for two looks', async (_, name) => {
+    const one = await replica(NEW);
+    await putInClear(one.store);
+    const endBefore = await session(name);
+    await one.begin();
+    await one.keep(3);
+    expect(one.isOn()).toBe(false);
+    expect(one.keyOfNew()).toBeNull();
+    expect(await one.told()).toEqual(REQUEST);
+    expect((await row(one.store)).sealed).toBeNull();
+    expect(one.logs.records()).toMatchObject([
+      {
+        level: 'warn',
+        replicas: [{ name, address: '127.0.0.1' }],
+        msg: expect.stringContaining('stored in clear'),
+      },
+    ]);
+    // It may be away for an instant alone.
+    await endBefore();
+    await one.keep(1);
+    const endAgain = await session(name);
+    await one.keep(1);
+    await endAgain();
+    await one.keep(1);
+    expect(one.isOn()).toBe(false);
+    await one.keep(1);
+    expect(one.isOn()).toBe(true);
+    expect(await one.told()).toEqual(REQUEST);
+    expect((await row(one.store)).sealed).not.toBeNull();
+  });
+
+  it('can be read by every replica while the first key comes to one after the other', async () => {
+    const [one, other] = [await replica(NEW), await replica()];
+    await putInClear(one.store);
+    await one.start();
+    await one.keep(3);
+    expect(await other.told()).toEqual(REQUEST);
+    await other.end();
+    const restarted = await replica(NEW);
+    await restarted.begin();
+    await Promise.all([one.keep(ENOUGH_WAITS), restarted.keep(ENOUGH_WAITS)]);
+    expect([one.isOn(), restarted.isOn()]).toEqual([true, true]);
+    expect((await row(one.store)).sealed).not.toBeNull();
+    expect(await one.told()).toEqual(REQUEST);
+    expect(await restarted.told()).toEqual(REQUEST);
+  });
+
+  it('can be read by every replica while a new key comes to one after the other in one step', async () => {
+    const [before, other] = [await replica(OLD), await replica(OLD)];
+    await putInClear(before.store);
+    await before.start();
+    await before.keep(ENOUGH_WAITS);
+    expect((await row(before.store)).sealed).not.toBeNull();
+    await before.end();
+
+    const one = await replica(NEW, OLD);
+    await one.begin();
+    // At once: what is stored so was read by all.
+    expect(one.keyOfNew()).toEqual(OLD);
+    await one.keep(3);
+    expect(one.keyOfNew()).toEqual(OLD);
+    expect(await other.told()).toEqual(REQUEST);
+    expect(one.logs.records()).toMatchObject([
+      { level: 'warn', msg: expect.stringContaining('encrypted by an older key') },
+    ]);
+    await other.end();
+    await one.keep(ENOUGH_WAITS);
+    expect(one.keyOfNew()).toEqual(NEW);
+    const next = await replica(NEW);
+    expect(await next.told()).toEqual(REQUEST);
+    // It sees at once that the key is in use.
+    await next.begin();
+    expect(next.isOn()).toBe(true);
+  });
+
+  it('are stored in clear again by no command beside a replica, which would encrypt them', async () => {
+    const one = await replica(NEW);
+    await putInClear(one.store);
+    await one.start();
+    await one.keep(ENOUGH_WAITS);
+    const env = { DATABASE_URL: databaseUrl, ENCRYPTION_KEY: NEW.toString('hex') };
+    const refused = await runCli(['service', 'decrypt'], env);
+    expect(refused).toMatchObject({ code: 2, stdout: '' });
+    expect(refused.stderr).toMatch(/^vedette: a replica of the service is connected [^\n]*\n$/m);
+    expect((await row(one.store)).sealed).not.toBeNull();
+    await one.end();
+    expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
+      code: 0,
+      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+    });
+  });
 });

@@ -19,6 +19,9 @@ const ONLY = process.env.BREAK_ONLY ?? '';
 const LIMIT_MS = 1_200_000;
 const MAX_NOT_HIT = 0.03;
 
+const BESIDE_REQUESTS =
+  'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
+
 /** What no scenario comes to, and why. */
 const NOT_REACHED: Readonly<Record<string, string>> = {
   'accounts.ts hasAccount': 'asked once, before the service is there',
@@ -28,15 +31,14 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'root-cause-claims.ts dropPending': 'asked for a model of another company alone',
   'root-cause-claims.ts releasePending': 'asked for a model of another company alone',
   'root-cause-claims.ts useModelOnce': 'asked for a model of another company alone',
-  'stored-credentials.ts isReleaseBeforeConnected':
-    'asked at the start alone, before the first request',
-  'stored-credentials.ts listCredentialChecks':
-    'asked at the start alone, before the first request',
-  'stored-credentials.ts listProxyLocations': 'asked at the start alone, before the first request',
-  'stored-credentials.ts lockCheckCredentials':
-    'asked at the start alone, before the first request',
-  'stored-credentials.ts putCheckCredentials': 'asked at the start alone, before the first request',
-  'stored-credentials.ts putLocationProxy': 'asked at the start alone, before the first request',
+  'stored-credentials.ts isOtherReplicaConnected': BESIDE_REQUESTS,
+  'stored-credentials.ts listCredentialChecks': BESIDE_REQUESTS,
+  'stored-credentials.ts listCredentialKeys': BESIDE_REQUESTS,
+  'stored-credentials.ts listProxyLocations': BESIDE_REQUESTS,
+  'stored-credentials.ts listReplicas': BESIDE_REQUESTS,
+  'stored-credentials.ts lockCheckCredentials': BESIDE_REQUESTS,
+  'stored-credentials.ts putCheckCredentials': BESIDE_REQUESTS,
+  'stored-credentials.ts putLocationProxy': BESIDE_REQUESTS,
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
   pglite: [],

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { readPostgresUrl } from '../../../../src/service/store/postgres-url.ts';
 
 describe('readPostgresUrl', () => {
-  it('takes out what tells of TLS and of the session, and leaves the rest', () => {
+  it('takes out what tells of TLS and of the session', () => {
     const url =
       'postgresql://me:p%40ss@db.example:6432/main?sslmode=require&application_name=x&options=-c%20work_mem%3D8MB';
     expect(readPostgresUrl(url)).toEqual({
-      connectionString: 'postgresql://me:p%40ss@db.example:6432/main?application_name=x',
+      connectionString: 'postgresql://me:p%40ss@db.example:6432/main',
       ssl: { rejectUnauthorized: false },
       options: '-c work_mem=8MB',
     });

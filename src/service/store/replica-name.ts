@@ -1,0 +1,27 @@
+/**
+ * The `application_name` of a replica's connections, by which the others see what it can read:
+ * `vedette/2 1f2e3d4c,5b6a7988`, with the fingerprints of its keys.
+ *
+ * The number grows with each release that stores what those before cannot read. `vedette` alone is a
+ * release that reads no encrypted credentials.
+ */
+const RELEASE = 'vedette/2';
+/** In hex digits: the start of a key's public name. */
+const FINGERPRINT_LENGTH = 8;
+/** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as one that lacks the others. */
+const MAX_FINGERPRINTS = 6;
+
+export function replicaName(keyNames: readonly string[]): string {
+  const named = keyNames.slice(0, MAX_FINGERPRINTS).map(fingerprintOf);
+  return [RELEASE, named.join(',')].join(' ').trim();
+}
+
+/** Whether a replica of this name decrypts what this key encrypted. */
+export function readsKey(name: string, keyName: string): boolean {
+  const [, fingerprints = ''] = name.split(' ');
+  return fingerprints.split(',').includes(fingerprintOf(keyName));
+}
+
+function fingerprintOf(keyName: string): string {
+  return keyName.slice(0, FINGERPRINT_LENGTH);
+}

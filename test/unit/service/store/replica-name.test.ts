@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { expect, it } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
+import { readsKey, replicaName } from '../../../../src/service/store/replica-name.ts';
+
+const KEYS: readonly [Buffer, ...Buffer[]] = [
+  randomBytes(KEY_BYTES),
+  ...Array.from({ length: 9 }, () => randomBytes(KEY_BYTES)),
+];
+
+it('the name of a replica says which keys it has, as far as PostgreSQL keeps it, and no key', () => {
+  const { keyNames } = createSecretBox(KEYS);
+  const name = replicaName(keyNames);
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);
+  expect(keyNames.map((key) => readsKey(name, key))).toEqual(keyNames.map((_, i) => i < 6));
+  for (const key of KEYS) expect(name).not.toContain(key.toString('hex').slice(0, 8));
+});
+
+it.each(['vedette', 'vedette/2', 'vedette/2 00000000'])(
+  'a replica named %s has no key of ours',
+  (name) => {
+    const { keyNames } = createSecretBox(KEYS);
+    expect(keyNames.some((key) => readsKey(name, key))).toBe(false);
+    expect(replicaName([])).toBe('vedette/2');
+  },
+);
