@@ -17,9 +17,12 @@ import type { CheckSet } from './check-source.ts';
 
 /** Of one agent. More are left out, and the service is told so. */
 export const MAX_CHECKS = 100_000;
+/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. The same holds of more. */
+export const MAX_CHECKS_MIB = 256;
 /** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
 const CHECKS_A_TURN = 100;
 const MAX_PROBLEM_CHARS = 600;
+const NO_ROOM = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
 const NO_TAGS: readonly string[] = [];
 
 /** Before the service was ever heard of. */
@@ -36,6 +39,13 @@ export interface ReadingNotes {
   readonly refused: readonly Refusal[];
   /** Fields that this build does not know; each only once. */
   readonly ignored: readonly string[];
+  /** Of the JSON of the checks that were taken; null where they were not measured. */
+  readonly takenBytes: number | null;
+}
+
+/** What the checks of a page may still take; bytes of JSON. */
+interface Room {
+  leftBytes: number;
 }
 
 interface Draft {
@@ -44,6 +54,9 @@ interface Draft {
   /** By check id, of those that are new here: the instant after which nobody answered for them. */
   readonly unanswered: Map<string, number>;
   changed: boolean;
+  readonly full: boolean;
+  /** Checks were left out as there was no room for them. */
+  isCut: boolean;
   readonly alike: AlikeChecks;
 }
 
@@ -58,6 +71,8 @@ export class AssignedChecks {
   #unanswered: ReadonlyMap<string, number> = new Map();
   #location = '';
   #settings = NO_SETTINGS;
+  #isCut = false;
+  #hasMadeRoom = false;
   #draft: Draft | null = null;
   /** Fields that were told of already; bounded, as a service may invent them. */
   readonly #ignored = new Set<string>();
@@ -76,6 +91,7 @@ export class AssignedChecks {
     this.#assignments = new Map();
     this.#refusals = new Map();
     this.#unanswered = new Map();
+    this.#isCut = false;
     return changed;
   }
 
@@ -90,6 +106,11 @@ export class AssignedChecks {
   /** Whether the last answer brought checks that are new to this agent and were due before. */
   get hasNewChecks(): boolean {
     return this.#unanswered.size > 0;
+  }
+
+  /** Whether the last answer changed a set of which checks were left out as there was no room for them. */
+  get hasMadeRoom(): boolean {
+    return this.#hasMadeRoom;
   }
 
   /** What is to be kept for a start without the service. */
@@ -128,21 +149,31 @@ export class AssignedChecks {
     };
   }
 
-  /** Takes one page of an answer into the draft; the first one begins it anew. */
-  async read(page: PollResponse, isFirst: boolean): Promise<ReadingNotes> {
+  /**
+   * Takes one page of an answer into the draft; the first one begins it anew.
+   *
+   * @param roomBytes what its checks may take as JSON: those beyond are refused. null for any number
+   */
+  async read(
+    page: PollResponse,
+    isFirst: boolean,
+    roomBytes: number | null,
+  ): Promise<ReadingNotes> {
     const draft = isFirst || this.#draft === null ? this.#begin(page.full) : this.#draft;
     this.#draft = draft;
     const refused: Refusal[] = [];
     const ignored: string[] = [];
+    const room = roomBytes === null ? null : { leftBytes: roomBytes };
     for (const checkId of page.remove) this.#remove(draft, checkId);
     for (const [index, message] of page.upsert.entries()) {
-      const refusal = this.#upsert(draft, message, ignored);
+      const refusal = this.#upsert(draft, message, room, ignored);
       if (refusal !== null && this.#refusals.get(refusal.checkId) !== refusal.problem) {
         refused.push(refusal);
       }
       if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
     }
-    return { refused, ignored };
+    const takenBytes = room === null ? null : (roomBytes ?? 0) - room.leftBytes;
+    return { refused, ignored, takenBytes };
   }
 
   /** The draft is whole. Returns whether the set is another one now. */
@@ -162,6 +193,8 @@ export class AssignedChecks {
     this.#assignments = draft.assignments;
     this.#refusals = draft.refusals;
     this.#unanswered = draft.unanswered;
+    this.#hasMadeRoom = draft.isCut && draft.changed && !draft.full;
+    this.#isCut = draft.isCut;
     this.#location = slug;
     return changed;
   }
@@ -178,8 +211,18 @@ export class AssignedChecks {
       unanswered: new Map(),
       // The same checks once more are a set to be told, too: it was asked for.
       changed: full,
+      full,
+      isCut: !full && this.#isCut,
       alike: new AlikeChecks(),
     };
+  }
+
+  #refuse(draft: Draft, checkId: string, text: string): Refusal {
+    const problem = text.slice(0, MAX_PROBLEM_CHARS);
+    // The older form of the check is not what people want to have run.
+    this.#remove(draft, checkId);
+    if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
+    return { checkId, problem };
   }
 
   #remove(draft: Draft, checkId: string): void {
@@ -188,18 +231,17 @@ export class AssignedChecks {
     if (draft.assignments.delete(checkId)) draft.changed = true;
   }
 
-  #upsert(draft: Draft, message: AssignmentMessage, ignored: string[]): Refusal | null {
+  #upsert(
+    draft: Draft,
+    message: AssignmentMessage,
+    room: Room | null,
+    ignored: string[],
+  ): Refusal | null {
     const { checkId } = message;
     const read = readAlike(message, draft.alike) ?? readAssignment(message);
-    const isOverLimit = draft.assignments.size >= MAX_CHECKS && !draft.assignments.has(checkId);
-    if (!read.ok || isOverLimit) {
-      const text = read.ok ? `this agent takes ${MAX_CHECKS} checks at most` : read.refusal.problem;
-      const problem = text.slice(0, MAX_PROBLEM_CHARS);
-      // The older form of the check is not what people want to have run.
-      this.#remove(draft, checkId);
-      if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
-      return { checkId, problem };
-    }
+    if (!read.ok) return this.#refuse(draft, checkId, read.refusal.problem);
+    const problem = whyNotTaken(read.value, draft, room);
+    if (problem !== null) return this.#refuse(draft, checkId, problem);
     draft.assignments.set(checkId, read.value);
     const { answeredUntil } = read.value;
     if (answeredUntil !== null && !this.#assignments.has(checkId)) {
@@ -214,6 +256,23 @@ export class AssignedChecks {
     }
     return null;
   }
+}
+
+/** Takes the room that the check needs, or says what there is no room for. */
+function whyNotTaken(assignment: Assignment, draft: Draft, room: Room | null): string | null {
+  const { assignments } = draft;
+  if (assignments.size >= MAX_CHECKS && !assignments.has(assignment.check.id)) {
+    return `this agent takes ${MAX_CHECKS} checks at most`;
+  }
+  if (room === null) return null;
+  // Of what was read, which is nested no deeper than a check; the message may be.
+  const bytes = Buffer.byteLength(JSON.stringify(assignment));
+  if (bytes > room.leftBytes) {
+    draft.isCut = true;
+    return NO_ROOM;
+  }
+  room.leftBytes -= bytes;
+  return null;
 }
 
 /** What most checks need: it takes less memory than they would each by itself. Null for any other. */

@@ -14,7 +14,7 @@ import { releaseResponseSchema } from '../../wire/v1/release.ts';
 import type { PostAnswer, ServiceClient } from '../upload/service-client.ts';
 import type { ServiceFault } from '../upload/service-faults.ts';
 import type { AgentIdentity } from './agent-identity.ts';
-import type { AssignedChecks } from './assigned-checks.ts';
+import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import type { CheckListener } from './check-source.ts';
 import { OneOffs } from './one-offs.ts';
@@ -24,20 +24,19 @@ import { ServiceClock } from './service-clock.ts';
 const RELEASE_TIMEOUT_MS = 5_000;
 /** Of one answer. All checks that an agent takes fit into far fewer. */
 const MAX_PAGES = 1_000;
-/** Of the JSON of all checks: 100,000 of the usual size have 80 MB. */
-const MAX_CHECKS_MIB = 256;
 const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
+/** Of the JSON of an answer's pages that name runs. What is left out the service names again. */
+const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
 /** Checks that cannot be read are logged one by one up to this many in an answer. */
 const MAX_REFUSALS_LOGGED = 20;
 
 const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
-const TOO_LONG = failed(
-  `the service's checks have more than ${MAX_CHECKS_MIB} MiB: give this location fewer or shorter ones`,
-);
 /** Checks that were replaced count, too: the whole set is counted anew. */
 const TOO_MANY_CHANGES = failed(
   `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are asked for anew`,
 );
+/** How many bytes the set of the process before this one has is not known, so none is added to it. */
+const NOT_ALL = failed('the service sent changes of checks where all checks were asked for');
 
 export interface PollerOptions {
   readonly client: Pick<ServiceClient, 'post'>;
@@ -77,8 +76,10 @@ export class Poller {
   /** Marker of the page to ask for; null to begin. */
   #page: string | null = null;
   #pages = 0;
-  /** Of the JSON of the pages so far. */
-  #answerBytes = 0;
+  /** Whether the answer of which they are is the whole set, or changes of it. */
+  #tells: 'all' | 'changes' = 'changes';
+  /** Of the JSON of the pages so far that named runs. */
+  #runPagesBytes = 0;
   /** Of the JSON of the last whole set and all changes since; `#keptBytes` with the pages so far. */
   #checksBytes = 0;
   #keptBytes = 0;
@@ -212,15 +213,21 @@ export class Poller {
       log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
     }
     this.#epoch = page.epoch;
-    const tooLong = this.#count(page, bytes);
-    if (tooLong !== null) return tooLong;
-    const notes = await assigned.read(page, this.#page === null);
+    if (this.#page === null) this.#begin(page);
+    const roomBytes = MAX_CHECKS_BYTES - this.#keptBytes;
+    const isWithin = page.upsert.length === 0 || bytes <= roomBytes;
+    const fault = this.#faultOf(page, isWithin);
+    if (fault !== null) return fault;
+    const isFirst = this.#page === null;
+    // To measure each check costs time, so it is done only where not all of the page's can be taken.
+    const notes = await assigned.read(page, isFirst, isWithin ? null : roomBytes);
+    if (page.upsert.length > 0) this.#keptBytes += notes.takenBytes ?? bytes;
     this.#logRefused(notes.refused);
     if (notes.ignored.length > 0) {
       const what = 'settings of checks are left out that this release does not know: upgrade it';
       log.warn({ fields: notes.ignored }, what);
     }
-    this.#runs.push(...page.runs);
+    this.#addRuns(page, bytes);
     this.#page = page.nextPage;
     this.#pages += 1;
     if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
@@ -230,10 +237,13 @@ export class Poller {
     const runs = this.oneOffs.take(this.#runs);
     this.#runs = [];
     this.#pages = 0;
-    this.#answerBytes = 0;
+    this.#runPagesBytes = 0;
     this.#checksBytes = this.#keptBytes;
     this.#revision = page.revision;
-    if (assigned.finish(page.location)) {
+    const isChanged = assigned.finish(page.location);
+    // There may be room now for checks that were left out, which the service tells of no more.
+    if (assigned.hasMadeRoom) this.#revision = 0;
+    if (isChanged) {
       store.changed();
       listener.onChecks(assigned.set);
     }
@@ -244,15 +254,25 @@ export class Poller {
     return null;
   }
 
-  /** Whether the checks would be more than an agent keeps in memory. */
-  #count({ full, upsert }: PollResponse, bytes: number): ServiceFault | null {
-    if (this.#page === null) this.#keptBytes = full ? 0 : this.#checksBytes;
-    this.#answerBytes += bytes;
-    if (this.#answerBytes > MAX_CHECKS_BYTES) return TOO_LONG;
-    if (upsert.length > 0) this.#keptBytes += bytes;
-    if (this.#keptBytes <= MAX_CHECKS_BYTES) return null;
+  /** The first page of an answer is here. */
+  #begin({ full }: PollResponse): void {
+    this.#tells = full ? 'all' : 'changes';
+    this.#keptBytes = full ? 0 : this.#checksBytes;
+  }
+
+  /** Why the page is not to be taken, nor the pages before it. */
+  #faultOf({ upsert }: PollResponse, isWithin: boolean): ServiceFault | null {
+    if (this.#tells === 'all') return null;
+    if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
+    if (isWithin) return null;
     this.#revision = 0;
     return TOO_MANY_CHANGES;
+  }
+
+  #addRuns({ runs }: PollResponse, bytes: number): void {
+    if (runs.length === 0) return;
+    this.#runPagesBytes += bytes;
+    if (this.#runPagesBytes <= MAX_RUN_PAGES_BYTES) this.#runs.push(...runs);
   }
 
   /**
@@ -289,7 +309,7 @@ export class Poller {
     if (!POLL_REACTIONS[kind].keepsPage) {
       this.#page = null;
       this.#pages = 0;
-      this.#answerBytes = 0;
+      this.#runPagesBytes = 0;
       this.#runs = [];
       assigned.discard();
     }

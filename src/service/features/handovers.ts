@@ -1,8 +1,10 @@
 import { sequenceIdOf } from '../../model/ids.ts';
+import { retryPlanOf } from '../../model/retry.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 import { listAssignedSlots } from '../store/assigned-slots.ts';
 import { type CheckLocation, locationsOfCheck } from '../store/check-locations.ts';
+import { type CheckKey, findCheck } from '../store/checks.ts';
 import { holdsLease } from '../store/one-off-claims.ts';
 import {
   type AttemptKey,
@@ -30,9 +32,10 @@ const MAX_SLOT_AHEAD_MS = 60_000;
  * Gives a retry to the next of the check's other locations, after the caller's own in the check's
  * order, whose agent for the check is live. Asked again for the same attempt it answers the same.
  *
- * To nobody – and the agent makes the retry itself – where no such location is, where the slot is not of now, where the agent has
- * lost its lease, or where the run is neither one of a slot of the caller's location nor one that was
- * given to it: no agent hands over the runs of others.
+ * To nobody – and the agent makes the retry itself – where no such location is, where the slot is not of
+ * now, where the agent has lost its lease, where the check as it is now has no such retry, or where the
+ * run is neither one of a slot of the caller's location nor one that was given to it: no agent hands over
+ * the runs of others.
  *
  * @param sql a transaction
  * @param newId what the run is called if there is one
@@ -58,6 +61,8 @@ export async function handOver(
   const given = await answerGiven(sql, attempt);
   if (given !== null) return given;
 
+  const isPlanned = await isInPlan(sql, { accountId, id: checkId }, retriesMade);
+  if (!isPlanned) return NOBODY;
   const target = await nextLocation(sql, locations, locationId);
   if (target === null) return NOBODY;
   const isNew = await insertRun(sql, {
@@ -76,6 +81,14 @@ export async function handOver(
   if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;
   await closeEarlierAttempts(sql, attempt);
   return { runId: newId, location: target.slug };
+}
+
+/** Whether the check, as it is now, has so many retries, and in other locations. */
+async function isInPlan(sql: Sql, key: CheckKey, retriesMade: number): Promise<boolean> {
+  const check = (await findCheck(sql, key))?.check;
+  if (check === undefined || check.checkType === 'HEARTBEAT') return false;
+  const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);
+  return !plan.sameRegion && retriesMade <= plan.maxRetries;
 }
 
 /** The caller's location, where it runs the check and was given the slot of the run. */

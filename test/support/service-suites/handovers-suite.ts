@@ -19,6 +19,9 @@ import { problemsIn, useAccounts } from './service-harness.ts';
 
 const MINUTE_MS = 60_000;
 const NOBODY = { runId: null, location: null };
+const ELSEWHERE = {
+  retryStrategy: { type: 'FIXED', baseBackoffSeconds: 10, maxRetries: 2, sameRegion: false },
+};
 const OTHER = { ids: () => 'x', checkVariables: TEST_CHECK_VARIABLES };
 
 /** Retries that one location hands to another, and what becomes of runs that nobody makes. */
@@ -38,7 +41,7 @@ export function handoversSuite(kind: DatabaseKind): void {
       await running().store.query('delete from one_off_runs');
       world = new RunsWorld(running(), service().mine.accountId);
       places = [await world.location('a'), await world.location('b'), await world.location('c')];
-      await world.check('ssh', places);
+      await world.check('ssh', places, ELSEWHERE);
       agents = [await joined(places[0]), await joined(places[1]), await joined(places[2])];
     });
 
@@ -160,7 +163,7 @@ export function handoversSuite(kind: DatabaseKind): void {
         const foreign = { sequenceId: sequenceIdOf('ssh', 'b', slot) };
         expect(await offer('ssh', foreign)).toEqual(NOBODY);
         expect(await offer('gone', {})).toEqual(NOBODY);
-        await world.check('not-here', [places[1], places[2]]);
+        await world.check('not-here', [places[1], places[2]], ELSEWHERE);
         expect(await offer('not-here', {})).toEqual(NOBODY);
         // Not even once the other location has handed it over, to a third one.
         expect((await world.offer(places[1], agents[1], 'ssh')).json.location).toBe('c');
@@ -187,6 +190,37 @@ export function handoversSuite(kind: DatabaseKind): void {
         const slot = nowMs - 59 * MINUTE_MS;
         const offered = { slot, sequenceId: sequenceIdOf('ssh', places[0].slug, slot) };
         expect((await world.offer(places[0], agents[0], 'ssh', offered)).json.location).toBe('b');
+      });
+
+      async function planned(plan: Readonly<Record<string, unknown>>): Promise<void> {
+        await world.check('planned', places, plan);
+        for (const agent of agents) await world.assign('planned', agent);
+      }
+
+      it.each([
+        ['fewer', ELSEWHERE, 3],
+        ['none', { retryStrategy: { type: 'NO_RETRIES' } }, 1],
+        ['them here', { retryStrategy: { ...ELSEWHERE.retryStrategy, sameRegion: true } }, 1],
+        ['one by doubleCheck', { doubleCheck: true }, 2],
+        ['none by doubleCheck', { doubleCheck: false }, 1],
+      ])(
+        'to nobody where the plan of the check has %s (trust model AC9)',
+        async (_, plan, retriesMade) => {
+          await planned(plan);
+          const { json } = await world.offer(places[0], agents[0], 'planned', { retriesMade });
+          expect(json).toEqual(NOBODY);
+        },
+      );
+
+      it('by doubleCheck, and the same again once the plan has changed', async () => {
+        await planned({ doubleCheck: true });
+        const offered = async () => (await world.offer(places[0], agents[0], 'planned')).json;
+        const first = await offered();
+        expect(first.location).toBe('b');
+        await planned({ doubleCheck: false });
+        expect(await offered()).toEqual(first);
+        service().clock.spend(1);
+        expect(await offered()).toEqual(NOBODY);
       });
 
       it('within reasonable times, whatever the clock of the agent says', async () => {

@@ -206,7 +206,10 @@ export const runsScenario: Scenario = {
   async prepare(world) {
     const berlin = await world.location('berlin');
     const oslo = await world.location('oslo');
-    await shopIn(world, { privateLocations: ['berlin', 'oslo'] });
+    await shopIn(world, {
+      privateLocations: ['berlin', 'oslo'],
+      retryStrategy: { type: 'FIXED', baseBackoffSeconds: 10, maxRetries: 2, sameRegion: false },
+    });
     const one = new FaultAgent(world, berlin, 'one');
     const other = new FaultAgent(world, oslo, 'other');
     for (const agent of [one, other]) {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
 import { createServiceSource } from '../../../../src/agent/source/service-source.ts';
-import { assignmentMessageOf } from '../../../../src/wire/v1/assignment.ts';
+import { assignmentMessageOf, oneOffMessageOf } from '../../../../src/wire/v1/assignment.ts';
 import {
   type PollRequest,
   type PollResponse,
@@ -40,7 +40,10 @@ function answerTo(poll: number): Partial<PollResponse> {
 }
 
 /** A source whose polls are answered one after the other by the script, from 1 on. */
-async function startSource(answerOfPoll: (poll: number) => Page) {
+async function startSource(
+  answerOfPoll: (poll: number) => Page,
+  onRun: (checkId: string) => void = () => {},
+) {
   const clock = new FakeClock();
   const { log, records } = captureLog();
   const polls: PollRequest[] = [];
@@ -65,7 +68,10 @@ async function startSource(answerOfPoll: (poll: number) => Page) {
   const sets: string[][] = [];
   const onChecks = ({ checks }: CheckSet) => void sets.push(checks.map(({ id }) => id));
   const controller = new AbortController();
-  const watching = source.watch({ onChecks, onRun: () => {} }, controller.signal);
+  const watching = source.watch(
+    { onChecks, onRun: ({ check }) => onRun(check.id) },
+    controller.signal,
+  );
   return {
     clock,
     source,
@@ -113,31 +119,109 @@ it('gives up on an answer of more than 1000 pages, and goes on with the checks t
 const PAGE_BYTES = 16 * 1024 * 1024;
 const FITTING_PAGES = 16;
 
-it('keeps 256 MiB of checks, and gives up on an answer that is longer (trust model SN18)', async () => {
-  // Fills all that there is room for, then one byte more.
+it('keeps 256 MiB of checks, refuses the others by name, and goes on (trust model SN18)', async () => {
+  const LEFT_BYTES = 5_000;
+  const long = assignmentMessageOf({
+    check: checkOf('TCP', { id: 'long', name: 'n', tags: Array(100).fill('t'.repeat(255)) }),
+    slots: { periodMs: 60_000, phaseMs: 6_000, stride: 2, index: 1 },
+    answeredUntil: null,
+    groupTags: [],
+  });
+  const script: Readonly<Record<number, Page>> = {
+    [FITTING_PAGES]: {
+      answer: { full: true, upsert: [assignment('last-that-fits')], nextPage: 'page' },
+      bytes: PAGE_BYTES - LEFT_BYTES,
+    },
+    [FITTING_PAGES + 1]: {
+      answer: { full: true, upsert: [assignment('x'), long, assignment('y')], revision: 5 },
+      bytes: PAGE_BYTES,
+    },
+    // A check was deleted, and then there is room for all.
+    [FITTING_PAGES + 2]: { answer: { revision: 6, remove: ['check-1'] } },
+    [FITTING_PAGES + 3]: { answer: { revision: 6, full: true, upsert: [assignment('x'), long] } },
+    [FITTING_PAGES + 4]: { answer: { revision: 7, remove: ['x'] } },
+  };
+  const page = (poll: number): Page => ({
+    answer: { full: true, upsert: [assignment(`check-${poll}`)], nextPage: `page-${poll}` },
+    bytes: PAGE_BYTES,
+  });
   const rig = await startSource((poll) => {
-    const page = (poll - 1) % FITTING_PAGES;
-    const nextPage = page < FITTING_PAGES - 1 ? `page-${page}` : null;
-    const bytes = poll === 2 * FITTING_PAGES ? PAGE_BYTES + 1 : PAGE_BYTES;
-    return { answer: { full: true, upsert: [assignment(`check-${poll}`)], nextPage }, bytes };
+    if (poll > FITTING_PAGES + 4) return { answer: { revision: 7 } };
+    return script[poll] ?? page(poll);
   });
   const { clock, polls, sets, warnings, polled, stop } = rig;
-  await polled(FITTING_PAGES);
-  expect(sets.map((set) => set.length)).toEqual([FITTING_PAGES]);
+  const next = async (poll: number) => {
+    await polled(poll);
+    await clock.advance(clock.nextTimerInMs ?? 0);
+    await polled(poll + 1);
+    return polls.at(poll);
+  };
+  const refusal = {
+    checkId: 'long',
+    problem: expect.stringContaining('256 MiB of checks at most'),
+  };
+  expect(await next(FITTING_PAGES + 1)).toMatchObject({ revision: 5, refused: [refusal] });
+  expect(sets.at(0)?.slice(-3)).toEqual(['last-that-fits', 'x', 'y']);
+  // All is asked for anew, as the service says no more of what was left out.
+  expect(await next(FITTING_PAGES + 2)).toMatchObject({ revision: 0, page: null });
+  expect(sets.at(1)).not.toContain('check-1');
+  expect(await next(FITTING_PAGES + 3)).toMatchObject({ revision: 6, refused: [] });
+  expect(sets.at(2)).toEqual(['x', 'long']);
+  expect(await next(FITTING_PAGES + 4)).toMatchObject({ revision: 7 });
+  expect(warnings()).toEqual([]);
+  await stop();
+});
+
+it('takes no changes before it was given all checks, so that restarts add none (trust model SN18)', async () => {
+  const rig = await startSource((poll) => {
+    // A service that does not know the agent's share yet says that nothing changed.
+    if (poll === 1) return { answer: { revision: 0 } };
+    if (poll === 2) return { answer: { revision: 3, nextPage: 'more' } };
+    if (poll === 3) return { answer: { revision: 3, upsert: [HALF_SENT] } };
+    return { answer: { revision: 4, full: true, upsert: [assignment('a')] } };
+  });
+  const { clock, polls, sets, warnings, polled, stop } = rig;
+  await polled(1);
   await clock.advance(clock.nextTimerInMs ?? 0);
-  await polled(2 * FITTING_PAGES);
-  expect(sets).toHaveLength(1);
+  await polled(3);
   expect(warnings()).toEqual([
     expect.objectContaining({
       kind: 'failed',
-      msg: expect.stringContaining('have more than 256 MiB: give this location fewer'),
+      msg: expect.stringContaining('sent changes of checks where all checks were asked for'),
     }),
   ]);
   await clock.advance(clock.nextTimerInMs ?? 0);
-  await polled(3 * FITTING_PAGES);
-  expect(polls.at(2 * FITTING_PAGES)).toMatchObject({ page: null });
-  expect(sets.map((set) => set.length)).toEqual([FITTING_PAGES, FITTING_PAGES]);
+  await polled(4);
+  expect(polls.at(-1)).toMatchObject({ revision: 0, page: null });
+  expect(sets.at(-1)).toEqual(['a']);
+  expect(sets.flat()).not.toContain('half-sent');
   await stop();
+});
+
+it('keeps no more of the runs that an answer names than 256 MiB of its pages have (trust model SN18)', async () => {
+  const checks: string[] = [];
+  const run = (poll: number) =>
+    oneOffMessageOf({
+      runId: `run-${poll}`,
+      check: checkOf('TCP', { id: `check-${poll}` }),
+      reason: 'requested',
+      slot: 0,
+      sequenceId: `sequence-${poll}`,
+      notBefore: null,
+      notAfter: Date.UTC(2027, 0, 1),
+      retriesMade: 0,
+      firstStartedAt: null,
+    });
+  const rig = await startSource(
+    (poll) => ({
+      answer: { full: true, runs: [run(poll)], nextPage: poll <= FITTING_PAGES ? 'page' : null },
+      bytes: PAGE_BYTES,
+    }),
+    (checkId) => checks.push(checkId),
+  );
+  await rig.polled(FITTING_PAGES + 1);
+  expect(checks).toEqual(Array.from({ length: FITTING_PAGES }, (_, n) => `check-${n + 1}`));
+  await rig.stop();
 });
 
 it('asks for all checks anew after 256 MiB of changes, and takes no more of them', async () => {
