@@ -179,10 +179,10 @@ async function expectedNumbers(
   const firstSeen = seen[0]?.from ?? firstNumber;
   const notedEnd = lastManifest === undefined ? 0 : await manifests.endOf(lastManifest);
   const seenEnd = seen.at(-1)?.end ?? 0;
-  // Where nothing else tells: a file is made when all before it is on disk.
-  const named = parts.filter(
-    ({ segment, scan }) => (scan?.frames ?? 0) === 0 && !manifests.has(segment.path),
-  );
+  // Where nothing else tells, as with files of releases that wrote no manifests: a file is made when all
+  // before it is on disk.
+  const isToldByNames = lastManifest === undefined;
+  const named = parts.filter(({ scan }) => isToldByNames && (scan?.frames ?? 0) === 0);
   const lastPart = parts.at(-1);
   const tellsAll =
     lastPart !== undefined && lastManifest?.path === manifestPath(lastPart.segment.path);

@@ -21,6 +21,8 @@ const RECORDS = 200;
 /** Between two places at which a file is cut: a prime, so that they fall anywhere in its records. */
 const STEP_BYTES = IS_NIGHTLY ? 307 : 1_301;
 const PERIOD_MS = 60_000;
+/** Of those that open hundreds of spools: each syncs, and the disk may be busy. */
+const LIMIT_MS = 120_000;
 const folder = makeTempFolder();
 const whole = folder.file('whole');
 let copy = whole;
@@ -147,7 +149,9 @@ async function expectForgotten(found: readonly string[]): Promise<void> {
 }
 
 describe('a spool whose files are not as they were written', () => {
-  it('passes over a write that was cut short at any byte, in silence', async () => {
+  it('passes over a write that was cut short at any byte, in silence', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const last = segments(whole, 'main').at(-1) ?? '';
     const { length } = readFileSync(last);
     for (let size = 0; size < length; size += STEP_BYTES) {
@@ -244,7 +248,9 @@ describe('a spool whose files are not as they were written', () => {
     await expectForgotten(found);
   });
 
-  it('goes on with all that is whole, and counts the rest, whatever happened to the files', async () => {
+  it('goes on with all that is whole, and counts the rest, whatever happened to the files', {
+    timeout: LIMIT_MS,
+  }, async () => {
     const damage = fc.record({
       file: fc.nat(),
       way: fc.constantFrom('flip', 'truncate', 'zeros', 'garbage', 'remove', 'swap', 'duplicate'),
