@@ -66,6 +66,8 @@ export async function runCase(
     await settle(world);
 
     run = lab.faulty.end();
+    // A loop may be in the middle of its next turn.
+    await world.passUntil('all calls of the store end', async () => lab.faulty.open === 0);
     wrong.push(...(await contradictions(world)), ...(await leftOpen(lab)));
 
     const rows = await rowsInTheEnd(world, ending.slotsVary === true);
