@@ -136,7 +136,8 @@ describe('connectTcp', () => {
 
   describe('with several addresses', () => {
     it('goes on to the next when one refuses, and logs it', async () => {
-      const server = await opened(listenTcp(() => {}, '127.0.0.2'));
+      const { port } = await opened(refusingPort());
+      const server = await opened(listenTcp(() => {}, '127.0.0.2', port));
       const resolver = staticResolver({ 'many.test': ['127.0.0.1', '127.0.0.2', '127.0.0.3'] });
       const context = makeContext({ resolver });
       const target = { hostname: 'many.test', port: server.port, ipFamily: 'IPv4' } as const;
@@ -176,7 +177,8 @@ describe('connectTcp', () => {
 
     it('tries no more than eight, and says so', async () => {
       const addresses = Array.from({ length: 9 }, (_, index) => `127.0.0.${index + 1}`);
-      const server = await opened(listenTcp(() => {}, '127.0.0.9'));
+      const { port } = await opened(refusingPort());
+      const server = await opened(listenTcp(() => {}, '127.0.0.9', port));
       const context = makeContext({ resolver: staticResolver({ 'many.test': addresses }) });
       const target = { hostname: 'many.test', port: server.port, ipFamily: 'IPv4' } as const;
       expect(failed(await connectTcp(target, context)).address).toBe('127.0.0.8');

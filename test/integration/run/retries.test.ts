@@ -86,14 +86,14 @@ it('a failing run makes its retries, each after its delay', async () => {
 it('a run that recovers ends with the attempt that passed', async () => {
   const clock = new FakeClock();
   const harness = runHarness({ clock });
-  // An address that no other test uses, so that nobody takes the port while it is closed.
+  // Nobody else gets the port: it is held at another address.
+  const { port, close } = await refusingPort();
+  onTestFinished(close);
   const hostname = '127.0.0.9';
-  const down = await listenTcp(() => {}, hostname);
-  await down.close();
-  const request = { hostname, port: down.port };
+  const request = { hostname, port };
   const ended = harness.run(checkOf('TCP', { request, retryStrategy: RETRY }));
   await harness.resultCount(1);
-  const server = await listenTcp((socket) => socket.end(), hostname, down.port);
+  const server = await listenTcp((socket) => socket.end(), hostname, port);
   onTestFinished(() => server.close());
   await clock.advance(60_000);
   await ended;
