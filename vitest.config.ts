@@ -61,7 +61,7 @@ export default defineConfig({
           ],
           isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 3 },
         },
@@ -73,7 +73,7 @@ export default defineConfig({
           include: ['test/system/*.test.ts', 'test/system/survival/**/*.test.ts'],
           exclude: ['test/system/store*.test.ts'],
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 60_000,
           // Most of their time they wait for processes, timers and retries.
           maxWorkers: WORKERS + 1,
@@ -91,7 +91,7 @@ export default defineConfig({
             POSTGRES,
             'test/support/containers/setup.ts',
           ],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 60_000,
           // Only one Podman host at a time can use the folder of images.
           fileParallelism: false,

@@ -35,9 +35,9 @@ async function deploy(count: number, env: Readonly<Record<string, string>>) {
   return { service, agent, ids, runAll, metrics };
 }
 
-function counted(metrics: string, outcome: 'made' | 'busy'): number {
-  const line = new RegExp(`^vedette_evidence_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm');
-  return Number(line.exec(metrics)?.[1]);
+function counted(metrics: string, series: string): number {
+  const line = metrics.split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length) ?? 0);
 }
 
 describe.skipIf(lacks !== null)(
@@ -54,11 +54,14 @@ describe.skipIf(lacks !== null)(
           'm',
         ).test(now);
       });
-      const made = counted(text, 'made');
+      const made = counted(text, 'vedette_evidence_total{outcome="made"}');
       expect(made).toBeGreaterThanOrEqual(AT_ONCE);
-      expect(made + counted(text, 'busy')).toBe(FAILING);
+      // On a machine that is very busy evidence is what the agent leaves out first.
+      const shed = counted(text, 'vedette_shed_total{what="evidence"}');
+      expect(made + counted(text, 'vedette_evidence_total{outcome="busy"}') + shed).toBe(FAILING);
       expect(most).toBeLessThanOrEqual(AT_ONCE);
-      const without = /^No trace and no capture: those of 2 other runs were under way$/m;
+      const without =
+        /^No trace and no capture: (those of 2 other runs were under way|the agent is short of CPU)$/m;
       let busy = 0;
       for (const id of ids) {
         const { json } = await untilResults(service.ask, id, { query: '?resultType=FINAL' });
@@ -86,7 +89,10 @@ describe.skipIf(lacks !== null)(
       expect(story).not.toMatch(/trace|capture/i);
       expect(agent.log()).not.toMatch(/traced|captured|come without/);
       const text = await metrics();
-      expect([counted(text, 'made'), counted(text, 'busy')]).toEqual([0, 0]);
+      const outcomes = ['made', 'busy'].map(
+        (outcome) => `vedette_evidence_total{outcome="${outcome}"}`,
+      );
+      expect(outcomes.map((series) => counted(text, series))).toEqual([0, 0]);
     });
   },
 );
