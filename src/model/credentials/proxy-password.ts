@@ -1,4 +1,5 @@
 import { MASK } from '../sensitive-headers.ts';
+import { originOf } from './origin.ts';
 import { mapUrlPassword, urlPasswordOf } from './url-password.ts';
 
 /** The URL of a location's proxy as answers show it. No templates are filled in there. */
@@ -30,8 +31,4 @@ export function withKeptPassword(
     return { proxyUrl: given, problem };
   }
   return { proxyUrl: mapUrlPassword(given, () => password), problem: null };
-}
-
-function originOf(text: string): string {
-  return URL.canParse(text) ? new URL(text).origin : text;
 }
