@@ -4,6 +4,7 @@ import {
   isCredential,
   percentDecoded,
 } from '../../model/credentials/credential-text.ts';
+import { NOT_READABLE } from '../../model/credentials/not-readable.ts';
 import {
   credentialTexts,
   isCredentialId,
@@ -100,9 +101,6 @@ export interface StoredSecrets {
   readonly body: Readonly<Record<string, unknown>>;
   readonly sealedVariables: Buffer | null;
 }
-
-/** In the place of a credential that cannot be decrypted. */
-const NOT_READABLE = '{{CREDENTIAL_NOT_READABLE}}';
 
 export function createCheckVariables(parts: CheckVariablesParts): CheckVariables {
   const { log, secrets, sealsCredentials = () => secrets !== null } = parts;
