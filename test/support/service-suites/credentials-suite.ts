@@ -235,6 +235,52 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect((await mine.get('/v1/checks')).json).toEqual([]);
     });
 
+    it('are user names without a password, too', async () => {
+      const { mine } = service();
+      const request = {
+        ...REQUEST,
+        url: 'https://url-correct-horse@shop.test/a',
+        basicAuth: { username: 'basic-correct-horse', password: '' },
+      };
+      const created = await mine.post('/v1/checks/api', { ...BODY, request });
+      const { id } = created.json;
+      const at = `/v1/checks/api/${id}`;
+      for (const { status, text } of [
+        created,
+        await mine.get(at),
+        await mine.put(at, created.json),
+        await mine.patch(at, { name: 'Other' }),
+        await mine.patch(at, { request: { ...created.json.request, basicAuth: {} } }),
+      ]) {
+        expect(status, text).toBeLessThan(300);
+        expect(text).not.toContain('correct-horse');
+        expect(text).toContain(`"https://${MASK}@shop.test/a"`);
+      }
+      expect(await toldOf(id)).toMatchObject(request);
+      const url = `https://${MASK}:new@shop.test/a`;
+      const basicAuth = { username: MASK, password: 'new' };
+      for (const changes of [{ url }, { basicAuth }]) {
+        const shown = { ...created.json.request, ...changes };
+        const refused = await mine.patch(at, { request: shown });
+        expect(problemsIn(refused).join()).toContain('beside a password');
+      }
+      const elsewhere = { ...created.json.request, url: `https://${MASK}@evil.test/a` };
+      const refused = await mine.patch(at, { request: elsewhere });
+      expect(problemsIn(refused)).toHaveLength(3);
+      expect(await toldOf(id)).toMatchObject(request);
+    });
+
+    it('name the Host header that is another', async () => {
+      const { mine } = service();
+      const id = await create();
+      const headers = [...SHOWN.headers, { key: 'Host', value: 'evil.test' }];
+      const refused = await mine.patch(`/v1/checks/${id}`, { request: { ...SHOWN, headers } });
+      expect(refused.status).toBe(400);
+      for (const problem of problemsIn(refused)) {
+        expect(problem).toContain('must be given again, as the Host header is another: ');
+      }
+    });
+
     it('that are templates are shown, and go to any host', async () => {
       const { mine } = service();
       const request = {
@@ -289,8 +335,8 @@ export function credentialsSuite(kind: DatabaseKind): void {
     });
 
     it.each([
-      [`http://user:${MASK}@evil.test:3128`, PROXY, 'anew'],
-      [`https://user:${MASK}@proxy.test:3128`, PROXY, 'anew'],
+      [`http://user:${MASK}@evil.test:3128`, PROXY, 'again'],
+      [`https://user:${MASK}@proxy.test:3128`, PROXY, 'again'],
       [SHOWN_PROXY, null, 'none is stored'],
       [SHOWN_PROXY, 'http://proxy.test:3128', 'none is stored'],
     ])('%s after %s is refused', async (proxyUrl, before, problem) => {
@@ -298,6 +344,23 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const refused = await service().mine.patch(`${PATH}/${id}`, { proxyUrl });
       expect(problemsIn(refused).join()).toMatch(new RegExp(`^body.proxyUrl .*${problem}`));
       expect(await told(id)).toBe(before);
+    });
+
+    it('is shown without a user that stands alone, which stays and is encrypted', async () => {
+      const { mine, store } = service();
+      const created = await create(`http://${SECRETS.proxy}@proxy.test:3128`);
+      const { id } = created.json;
+      const shown = `http://${MASK}@proxy.test:3128`;
+      const changed = await mine.patch(`${PATH}/${id}`, { proxyUrl: shown });
+      for (const { text } of [created, changed]) {
+        expect(text).toContain(shown);
+        expect(text).not.toContain(SECRETS.proxy);
+      }
+      const stored = await store.query('select proxy_url from private_locations where id = $1', [
+        id,
+      ]);
+      expect(stored).toEqual([{ proxy_url: shown }]);
+      expect(await told(id)).toBe(`http://${SECRETS.proxy}@proxy.test:3128`);
     });
 
     it('that is masked makes no new location', async () => {
