@@ -25,7 +25,7 @@ const proxyUrl = z
   .nullable()
   .default(null)
   .describe(
-    'The proxy through which checks of this location go. A password in it is shown as ********.',
+    'The proxy through which checks of this location go. A password in it, or a user without one, is shown as ********: sent back so it stays, and a URL without it removes it.',
   );
 
 /** The writable fields of a private location. */

@@ -25,7 +25,9 @@ export const urlSchema = z
     const message = template === null ? PLAIN_MESSAGE : TEMPLATE_MESSAGE;
     context.addIssue({ code: 'custom', message });
   })
-  .describe('An http or https address.');
+  .describe(
+    'An http or https address. A password in it, or a user without one, is shown as ********: sent back so it stays, and a URL without it removes it.',
+  );
 
 /** Whether there are values with which it is one. */
 function canBecomeHttpUrl(template: Template): boolean {

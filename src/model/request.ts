@@ -47,7 +47,12 @@ const value = z.string().max(20_000);
 const keyValue = z.strictObject({
   key: z.string().min(1).max(2048),
   value: value.default(''),
-  locked: z.boolean().default(false),
+  locked: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Kept and given back as a note for people; it is not hidden from whoever reads the check.',
+    ),
 });
 
 /** RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters. */
@@ -105,7 +110,9 @@ export const apiRequestSchema = z.strictObject({
   basicAuth: basicAuth
     .nullable()
     .default(null)
-    .describe('{username, password}. The password is shown as ********.'),
+    .describe(
+      '{username, password}. The password is shown as ********; where it is empty, the username is.',
+    ),
   followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
   skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
   ipFamily,
@@ -123,14 +130,17 @@ export const changedApiRequestSchema = apiRequestSchema.extend({
     .max(MAX_HEADERS)
     .optional()
     .describe(
-      'The value of Authorization and the like stays where it is ******** or left out, and `url` and the Host header lead to the same host as before; null removes it. All of them stay where `headers` is left out.',
+      'The value of Authorization and the like stays where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same; null removes it. All of them stay where `headers` is left out.',
     ),
   basicAuth: basicAuth
-    .extend({ password: password.nullable().optional() })
+    .extend({
+      username: basicAuth.shape.username.optional(),
+      password: password.nullable().optional(),
+    })
     .nullable()
     .optional()
     .describe(
-      'It stays where it is left out; so does the password where it is ******** or left out, and `url` and the Host header lead to the same host as before. null removes it.',
+      'It stays where it is left out; so does the password, or the username without one, where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same. null removes it.',
     ),
 });
 

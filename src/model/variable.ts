@@ -20,7 +20,12 @@ export const variableKeySchema = z
 export const accountVariableSchema = z.strictObject({
   key: variableKeySchema,
   value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),
-  locked: z.boolean().default(false).describe('Whether people are not to be shown its value.'),
+  locked: z
+    .boolean()
+    .default(false)
+    .describe(
+      'A note for user interfaces not to show the value. Answers hold it unless it is secret.',
+    ),
   secret: z
     .boolean()
     .default(false)

@@ -72,6 +72,7 @@ export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
  */
 const SETTINGS_AT_FAULT: readonly string[] = [
   'VARIABLE_UNKNOWN',
+  'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
   'REQUEST_INVALID',
   'ADDRESS_DENIED',

@@ -10,11 +10,7 @@ import { loadPlans } from './account-config.ts';
 import { openArtifactStore } from './artifacts/artifacts-config.ts';
 import type { ServiceConfig } from './config.ts';
 import { createLocationWake } from './features/assignment/location-wake.ts';
-import {
-  createCredentialSealing,
-  decryptCredentials,
-  type Rewritten,
-} from './features/credential-sealing.ts';
+import { createCredentialSealing, decryptCredentials } from './features/credential-sealing.ts';
 import { isWithoutAccount, makeFirstAccount } from './features/first-account.ts';
 import { createFeatures, type Features } from './features.ts';
 import { apiRoutes } from './http/api-routes.ts';
@@ -155,12 +151,14 @@ export async function migrateService({
  * Stores credentials in clear again and does no more: for a return to the release before, which cannot
  * read encrypted ones.
  *
- * @throws VedetteError where the database is not to be had, or a replica is connected to it
+ * @returns how many checks and locations had encrypted ones
+ * @throws VedetteError where the database is not to be had, a replica is connected to it, or a
+ *   credential cannot be decrypted
  */
 export async function decryptService({
   config,
   log,
-}: Pick<ServiceParts, 'config' | 'log'>): Promise<Rewritten> {
+}: Pick<ServiceParts, 'config' | 'log'>): Promise<number> {
   // With one connection, every other one is somebody else's.
   return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
     await migrate(store, log);

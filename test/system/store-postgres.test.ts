@@ -161,7 +161,7 @@ describe('limits', () => {
     await Promise.all(Array.from({ length: 50 }, () => store.query('select pg_sleep(0.001)')));
     const [row] = await store.query<{ n: number }>(
       `select count(*) as n from pg_stat_activity
-       where datname = current_database() and application_name = 'vedette/2'`,
+       where datname = current_database() and application_name = 'vedette/3'`,
     );
     expect(row?.n).toBe(3);
   });

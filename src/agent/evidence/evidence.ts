@@ -19,6 +19,7 @@ const MAX_AT_ONCE = 2;
 /** Failures about which packets have nothing to say: nothing was sent, or nothing may be. */
 const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'VARIABLE_UNKNOWN',
+  'CREDENTIAL_NOT_READABLE',
   'VARIABLE_DENIED',
   'REQUEST_INVALID',
   'ADDRESS_DENIED',

@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
 import type { Failure } from '../../model/error-codes.ts';
 import {
   compileTemplate,
@@ -10,7 +11,7 @@ import {
 import { mapTexts, type TextPlace } from './check-texts.ts';
 import { LIMITS_CHARS, problemOf } from './sendable.ts';
 
-/** VARIABLE_UNKNOWN or REQUEST_INVALID where it cannot be sent. */
+/** CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID where it cannot be sent. */
 export type Rendered<C> =
   | { readonly ok: true; readonly check: C }
   | { readonly ok: false; readonly failure: Failure };
@@ -30,6 +31,8 @@ interface Compiled {
   /** The check's own variables. */
   readonly own: ReadonlyMap<string, string>;
   readonly names: readonly string[];
+  /** Where the service put no credential, as it cannot decrypt it. */
+  readonly notReadable: readonly TextPlace[];
 }
 
 /** More are not named in a message. */
@@ -47,9 +50,14 @@ function compile(check: Check): Compiled | null {
     slots.push({ template, names: template === null ? [] : namesOf(template), place });
     return text;
   });
-  const names = [...new Set(slots.flatMap((slot) => slot.names))];
+  const all = new Set(slots.flatMap((slot) => slot.names));
+  // No variable of that name stands in for a credential.
+  const names = [...all].filter((name) => name !== NOT_READABLE_NAME);
+  const notReadable = slots.flatMap((slot) =>
+    slot.names.includes(NOT_READABLE_NAME) ? [slot.place] : [],
+  );
   const own = new Map(check.variables.map(({ key, value }) => [key, value]));
-  const compiled = names.length === 0 ? null : { slots, own, names };
+  const compiled = all.size === 0 ? null : { slots, own, names, notReadable };
   compiledOf.set(check, compiled);
   return compiled;
 }
@@ -64,7 +72,8 @@ function compile(check: Check): Compiled | null {
 export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered<C> {
   const compiled = compile(check);
   if (compiled === null) return { ok: true, check };
-  const { slots, own } = compiled;
+  const { slots, own, notReadable } = compiled;
+  if (notReadable.length > 0) return { ok: false, failure: notReadableFailure(notReadable) };
   const lookup: Lookup = (name) => own.get(name) ?? others(name);
   const unknown = findUnknown(compiled, lookup);
   if (unknown !== null) return { ok: false, failure: unknown };
@@ -111,6 +120,17 @@ export function isInBody(check: Check, name: string): boolean {
 function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {
   const fill = kind === 'url' ? fillUrl : fillTemplate;
   return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
+}
+
+function notReadableFailure(places: readonly TextPlace[]): Failure {
+  const [first, ...rest] = places.map(({ label }) => label());
+  const more = rest.length > MAX_NAMED ? ' and others' : '';
+  const others =
+    rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
+  return {
+    code: 'CREDENTIAL_NOT_READABLE',
+    message: `${first} has a credential that the service cannot decrypt, so nothing was sent${others}: give the check the credential again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+  };
 }
 
 function findUnknown({ slots, names }: Compiled, lookup: Lookup): Failure | null {

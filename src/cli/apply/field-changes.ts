@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
 import type { Check } from '../../model/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
-import { mapUrlPassword, urlPasswordOf } from '../../model/credentials/url-password.ts';
+import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 
 /** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
@@ -18,8 +18,8 @@ export interface FieldChange {
 const NOTHING = '(none)';
 const MAX_SHOWN_CHARS = 80;
 
-/** Fields whose text may be a credential, wherever they stand. */
-const SECRET_FIELDS: ReadonlySet<string> = new Set(['password', 'body', 'data']);
+/** Fields whose text may be a credential, wherever they stand: a user name alone is a token. */
+const SECRET_FIELDS: ReadonlySet<string> = new Set(['username', 'password', 'body', 'data']);
 /** A query is what many services take a token in, and a variable what stands in its place. */
 const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables']);
 
@@ -97,10 +97,10 @@ function isUnknown(before: unknown, after: unknown): boolean {
   }
   if (typeof before !== 'string' || typeof after !== 'string') return false;
   if (before === UNKNOWN_SECRET) return isCredential(after);
-  if (urlPasswordOf(before) !== UNKNOWN_SECRET) return false;
-  const password = urlPasswordOf(after);
-  if (password === null || !isCredential(password)) return false;
-  return mapUrlPassword(after, () => UNKNOWN_SECRET) === before;
+  if (urlSecretOf(before)?.text !== UNKNOWN_SECRET) return false;
+  const secret = urlSecretOf(after);
+  if (secret === null || !isCredential(secret.text)) return false;
+  return mapUrlSecret(after, () => UNKNOWN_SECRET) === before;
 }
 
 function memberOf(value: Readonly<Record<string, unknown>>, key: string): unknown {

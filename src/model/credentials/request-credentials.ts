@@ -1,6 +1,6 @@
 import { isSensitiveHeader, MASK } from '../sensitive-headers.ts';
 import { isCredential } from './credential-text.ts';
-import { mapUrlPassword } from './url-password.ts';
+import { mapUrlSecret, type SecretPart } from './url-secret.ts';
 
 /**
  * The credentials in the request of a check, which the service shows to nobody:
@@ -8,7 +8,9 @@ import { mapUrlPassword } from './url-password.ts';
  * | field | id |
  * |---|---|
  * | the password in `url` | `request.url.password` |
+ * | the user in `url` where there is no password | `request.url.username` |
  * | `basicAuth.password` | `request.basicAuth.password` |
+ * | `basicAuth.username` where the password is empty | `request.basicAuth.username` |
  * | the value of a header that `isSensitiveHeader` names | `request.headers.` name in small letters `.` n |
  *
  * n counts the headers of that name from 0. No variable can have such a name.
@@ -21,11 +23,20 @@ export interface CredentialField {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export const URL_PASSWORD: CredentialField = { id: 'request.url.password', path: ['url'] };
-export const BASIC_PASSWORD: CredentialField = {
-  id: 'request.basicAuth.password',
-  path: ['basicAuth', 'password'],
+export const URL_FIELDS: Readonly<Record<SecretPart, CredentialField>> = {
+  password: { id: 'request.url.password', path: ['url'] },
+  username: { id: 'request.url.username', path: ['url'] },
 };
+export const BASIC_FIELDS: Readonly<Record<SecretPart, CredentialField>> = {
+  password: { id: 'request.basicAuth.password', path: ['basicAuth', 'password'] },
+  username: { id: 'request.basicAuth.username', path: ['basicAuth', 'username'] },
+};
+
+/** Which part of `basicAuth` is the credential; null where there is none. */
+export function basicSecretPart({ username, password }: Fields): SecretPart | null {
+  if (typeof password === 'string' && password !== '') return 'password';
+  return typeof username === 'string' && username !== '' ? 'username' : null;
+}
 
 /** Whether a stored secret is that of such a field, and not of a variable. */
 export function isCredentialId(id: string): boolean {
@@ -45,10 +56,11 @@ export function mapCredentials<R>(
   const { url, basicAuth, headers } = request;
   const mapped: Record<string, unknown> = { ...request };
   if (typeof url === 'string') {
-    mapped.url = mapUrlPassword(url, (password) => map(password, URL_PASSWORD));
+    mapped.url = mapUrlSecret(url, (text, part) => map(text, URL_FIELDS[part]));
   }
-  if (isFields(basicAuth) && typeof basicAuth.password === 'string') {
-    mapped.basicAuth = { ...basicAuth, password: map(basicAuth.password, BASIC_PASSWORD) };
+  const part = isFields(basicAuth) ? basicSecretPart(basicAuth) : null;
+  if (isFields(basicAuth) && part !== null) {
+    mapped.basicAuth = { ...basicAuth, [part]: map(String(basicAuth[part]), BASIC_FIELDS[part]) };
   }
   if (Array.isArray(headers)) {
     const fields = headerFields(headers);

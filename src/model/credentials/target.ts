@@ -2,12 +2,13 @@ import { MASK } from '../sensitive-headers.ts';
 import { compileTemplate, namesIn } from '../template.ts';
 import type { OwnVariable } from '../variable.ts';
 import { isFields } from './request-credentials.ts';
-import { mapUrlPassword } from './url-password.ts';
+import { mapUrlSecret } from './url-secret.ts';
 
-/** Where a request goes with its credentials. Two are the same where the texts are. */
+/** Where a request goes with its credentials. */
 export interface Target {
-  /** Scheme, host and port, what may lead to another host, and the Host headers. */
-  readonly text: string;
+  /** Scheme, host and port, and what may lead to another host. */
+  readonly address: string;
+  readonly hostHeaders: readonly string[];
   /** The variables that it is made of. */
   readonly names: readonly string[];
 }
@@ -16,18 +17,18 @@ const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
 /** The URL parser removes them. */
 const LEFT_OUT = /[\t\n\r]/g;
 
-/** @param hiddenPassword what a mask in the URL stands for: a template in it counts, too */
-export function targetOf(request: unknown, hiddenPassword: string | null = null): Target {
-  if (!isFields(request)) return { text: '', names: [] };
+/** @param hiddenSecret what a mask in the URL stands for: a template in it counts, too */
+export function targetOf(request: unknown, hiddenSecret: string | null = null): Target {
+  if (!isFields(request)) return { address: '', hostHeaders: [], names: [] };
   const { url, headers } = request;
-  const address = typeof url === 'string' ? addressOf(unmasked(url, hiddenPassword)) : '';
-  const hosts = Array.isArray(headers) ? headers.flatMap(hostIn) : [];
-  const parts = [address, ...hosts];
-  return { text: JSON.stringify(parts), names: [...new Set(parts.flatMap(namesIn))] };
+  const address = typeof url === 'string' ? addressOf(unmasked(url, hiddenSecret)) : '';
+  const hostHeaders = Array.isArray(headers) ? headers.flatMap(hostIn) : [];
+  const names = [...new Set([address, ...hostHeaders].flatMap(namesIn))];
+  return { address, hostHeaders, names };
 }
 
 function unmasked(url: string, hidden: string | null): string {
-  return mapUrlPassword(url, (password) => (password === MASK ? (hidden ?? password) : password));
+  return mapUrlSecret(url, (secret) => (secret === MASK ? (hidden ?? secret) : secret));
 }
 
 /**
@@ -39,18 +40,18 @@ function addressOf(url: string): string {
   if (compileTemplate(url) === null && URL.canParse(url)) return new URL(url).origin;
   const text = url.replace(LEFT_OUT, '').trim();
   const [, scheme, authority] = WRITTEN_OUT.exec(text) ?? [];
-  if (scheme === undefined || authority === undefined) return withoutPlainPassword(text);
+  if (scheme === undefined || authority === undefined) return withoutPlainSecret(text);
   const hostAt = authority.lastIndexOf('@') + 1;
   const isUserTemplate = compileTemplate(authority.slice(0, hostAt)) !== null;
-  if (isUserTemplate) return withoutPlainPassword(`${scheme}//${authority}`);
+  if (isUserTemplate) return withoutPlainSecret(`${scheme}//${authority}`);
   const host = authority.slice(hostAt);
   const address = `${scheme}//${host}`;
   const isTemplate = compileTemplate(host) !== null;
   return isTemplate || !URL.canParse(address) ? address : new URL(address).origin;
 }
 
-function withoutPlainPassword(url: string): string {
-  return mapUrlPassword(url, (password) => (compileTemplate(password) === null ? '' : password));
+function withoutPlainSecret(url: string): string {
+  return mapUrlSecret(url, (secret) => (compileTemplate(secret) === null ? '' : secret));
 }
 
 /** A reverse proxy chooses the service by it. */
@@ -60,25 +61,36 @@ function hostIn(header: unknown): readonly string[] {
   return [header.value.trim()];
 }
 
+/** What of a target is another. */
+export type TargetChange =
+  | { readonly what: 'address' }
+  | { readonly what: 'host-header' }
+  | { readonly what: 'variable'; readonly name: string };
+
 /**
- * Whether a check's own variables still say the same for a target: a template in the host leads
- * elsewhere with another value.
+ * What leads a request elsewhere, also by the check's own variables: a template in the host leads
+ * elsewhere with another value. null where it goes to the same target.
  *
  * @param kept the keys of secret variables whose values stay, which neither list holds; null: of all
  */
-export function isSameTarget(
+export function targetChange(
   before: { readonly target: Target; readonly variables: readonly OwnVariable[] },
   after: { readonly target: Target; readonly variables: unknown },
   kept: ReadonlySet<string> | null,
-): boolean {
-  if (before.target.text !== after.target.text) return false;
+): TargetChange | null {
+  if (before.target.address !== after.target.address) return { what: 'address' };
+  const [hosts, others] = [before.target.hostHeaders, after.target.hostHeaders];
+  if (hosts.length !== others.length || hosts.some((host, n) => host !== others[n])) {
+    return { what: 'host-header' };
+  }
   const own = new Map(before.variables.map((one) => [one.key, one]));
   const given = Array.isArray(after.variables) ? after.variables.filter(isFields) : [];
-  return after.target.names.every((name) => {
+  const changed = after.target.names.find((name) => {
     const one = own.get(name);
     const other = given.find(({ key }) => key === name);
-    if (one === undefined || other === undefined) return one === other;
-    if (one.secret) return kept === null || kept.has(name);
-    return other.secret !== true && other.value === one.value;
+    if (one === undefined || other === undefined) return one !== other;
+    if (one.secret) return kept !== null && !kept.has(name);
+    return other.secret === true || other.value !== one.value;
   });
+  return changed === undefined ? null : { what: 'variable', name: changed };
 }

@@ -4,11 +4,12 @@ import {
   isCredential,
   percentDecoded,
 } from '../../model/credentials/credential-text.ts';
+import { NOT_READABLE } from '../../model/credentials/not-readable.ts';
 import {
   credentialTexts,
   isCredentialId,
   mapCredentials,
-  URL_PASSWORD,
+  URL_FIELDS,
 } from '../../model/credentials/request-credentials.ts';
 import { MASK } from '../../model/sensitive-headers.ts';
 import type { OwnVariable } from '../../model/variable.ts';
@@ -41,6 +42,8 @@ export interface VariablesChange {
   /** The keys of those secret variables whose values stay; null where nobody spoke of any. */
   readonly kept: ReadonlySet<string> | null;
 }
+
+const URL_IDS: readonly string[] = Object.values(URL_FIELDS).map(({ id }) => id);
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -100,9 +103,6 @@ export interface StoredSecrets {
   readonly body: Readonly<Record<string, unknown>>;
   readonly sealedVariables: Buffer | null;
 }
-
-/** In the place of a credential that cannot be decrypted. */
-const NOT_READABLE = '{{CREDENTIAL_NOT_READABLE}}';
 
 export function createCheckVariables(parts: CheckVariablesParts): CheckVariables {
   const { log, secrets, sealsCredentials = () => secrets !== null } = parts;
@@ -233,13 +233,13 @@ function withCredentials(request: unknown, textOf: (id: string) => string): unkn
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
 }
 
-/** In each form that a target may repeat: also without a scheme, and a URL's password decoded. */
+/** In each form that a target may repeat: also without a scheme, and that of a URL decoded. */
 function repeatableForms(values: ReadonlyMap<string, string>): readonly string[] {
   return [...values].flatMap(([id, value]) => {
     if (!isCredentialId(id)) return [value];
     const token = afterScheme(value);
     const forms = token === null ? [value] : [value, token];
-    const decoded = id === URL_PASSWORD.id ? percentDecoded(value) : value;
+    const decoded = URL_IDS.includes(id) ? percentDecoded(value) : value;
     return decoded === value ? forms : [...forms, decoded];
   });
 }

@@ -4,9 +4,9 @@ import {
   maskProblems,
   withKeptCredentials,
 } from '../../model/credentials/kept-credentials.ts';
-import { credentialTexts, URL_PASSWORD } from '../../model/credentials/request-credentials.ts';
-import { isSameTarget, targetOf } from '../../model/credentials/target.ts';
-import { urlPasswordOf } from '../../model/credentials/url-password.ts';
+import { credentialTexts, URL_FIELDS } from '../../model/credentials/request-credentials.ts';
+import { targetChange, targetOf } from '../../model/credentials/target.ts';
+import { urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { MASK } from '../../model/sensitive-headers.ts';
 import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -119,12 +119,12 @@ export function createChecks(parts: ChecksParts): Checks {
   }
 
   /** null where the URL has none. A template in it may lead to another host. */
-  async function urlPassword(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
+  async function urlSecret(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
     if (!('url' in request)) return null;
-    const password = urlPasswordOf(request.url);
-    if (password !== MASK) return password;
+    const secret = urlSecretOf(request.url);
+    if (secret === null || secret.text !== MASK) return secret?.text ?? null;
     const opened = checkVariables.open(key, { request }, await sealedVariablesOf(tx, key));
-    return credentialTexts(opened.request).get(URL_PASSWORD.id) ?? null;
+    return credentialTexts(opened.request).get(URL_FIELDS[secret.part].id) ?? null;
   }
 
   async function change(
@@ -138,14 +138,14 @@ export function createChecks(parts: ChecksParts): Checks {
     const given = changesIn(input, { id, checkType: before.checkType });
     const { variables, kept } = withKeptVariables(given.variables, before.variables);
     const key = { accountId, id };
-    const password = await urlPassword(tx, key, before);
-    const target = targetOf(before.request, password);
+    const secret = await urlSecret(tx, key, before);
+    const target = targetOf(before.request, secret);
     const { request, problems } = withKeptCredentials(given.request, {
       before: before.request,
-      isSameTarget: (other) =>
-        isSameTarget(
+      changeOf: (other) =>
+        targetChange(
           { target, variables: before.variables },
-          { target: targetOf(other, password), variables },
+          { target: targetOf(other, secret), variables },
           kept,
         ),
     });

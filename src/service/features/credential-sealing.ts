@@ -10,6 +10,7 @@ import type { Store } from '../store/port.ts';
 import { lockPrivateLocation } from '../store/private-locations.ts';
 import { readsKey } from '../store/replica-name.ts';
 import {
+  countSealed,
   isOtherReplicaConnected,
   listCredentialChecks,
   listCredentialKeys,
@@ -18,6 +19,8 @@ import {
   lockCheckCredentials,
   putCheckCredentials,
   putLocationProxy,
+  SEALED_KINDS,
+  type SealedKind,
 } from '../store/stored-credentials.ts';
 import { createCheckVariables } from './check-variables.ts';
 import { createProxyPasswords } from './proxy-passwords.ts';
@@ -60,6 +63,24 @@ const LOOK_MS = 5000;
 const WALKS = 2;
 const MAX_NAMED_REPLICAS = 10;
 
+/** One, and several. */
+const KIND_NAMES: Readonly<Record<SealedKind, readonly [string, string]>> = {
+  checks: ['check', 'checks'],
+  locations: ['proxy', 'proxies'],
+  variables: ['variable', 'variables'],
+  certificates: ['client certificate', 'client certificates'],
+  channels: ['alert channel', 'alert channels'],
+};
+
+/** Why a secret cannot be decrypted, and what to do. */
+function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | null): string {
+  if (secrets === null) {
+    return 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
+  }
+  const where = kind === 'pglite' ? ', or its file back into DATA_DIR/encryption-key,' : '';
+  return `no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY${where}`;
+}
+
 export function createCredentialSealing(parts: CredentialSealingParts): CredentialSealing {
   const { store, clock, log, secrets } = parts;
   const [firstKey] = secrets?.keyNames ?? [];
@@ -70,6 +91,26 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
   let sharedBefore: readonly string[] = [];
   let isHeldUpLogged = false;
   let unreadableBefore = 0;
+
+  /** Once, at the start, in one line: of what no key opens, checks fail and messages are not sent. */
+  const reportUnreadable = async (): Promise<void> => {
+    const counts = new Map<SealedKind, number>();
+    for (const { kind, keyName, count } of await countSealed(store)) {
+      if (secrets?.keyNames.includes(keyName) === true) continue;
+      counts.set(kind, (counts.get(kind) ?? 0) + count);
+    }
+    // The walk meets those two, and has no more to say of them.
+    unreadableBefore = (counts.get('checks') ?? 0) + (counts.get('locations') ?? 0);
+    if (counts.size === 0) return;
+    const found = SEALED_KINDS.flatMap((kind) => {
+      const count = counts.get(kind);
+      return count === undefined ? [] : [`${count} ${KIND_NAMES[kind][count === 1 ? 0 : 1]}`];
+    });
+    log.error(
+      Object.fromEntries(counts),
+      `credentials and secret values of ${found.join(', ')} cannot be decrypted, as ${missingKey(store, secrets)} and start the service again; or give them again`,
+    );
+  };
 
   const look = async (box: SecretBox): Promise<void> => {
     const replicas = await listReplicas(store);
@@ -98,7 +139,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     if (unreadable > 0 && unreadable !== unreadableBefore) {
       log.error(
         { unreadable },
-        'stored secrets cannot be decrypted, and stay as they are: put the key that is missing behind the others in ENCRYPTION_KEY',
+        'credentials of checks and proxies cannot be decrypted, and stay as they are: put the key that encrypted them behind the others in ENCRYPTION_KEY, or give them again',
       );
     }
     unreadableBefore = unreadable;
@@ -112,8 +153,9 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
         log.warn(
           'ENCRYPTION_KEY is not set: passwords and Authorization values of checks and the passwords of proxies are stored in clear',
         );
-        return;
       }
+      await reportUnreadable();
+      if (secrets === null) return;
       // Every replica had those once, or nobody would have used them. No other shares an embedded database.
       sharedBefore = store.kind === 'pglite' ? secrets.keyNames : await listCredentialKeys(store);
       await look(secrets);
@@ -144,17 +186,25 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
  * Stores all credentials in clear, as the release before has them.
  *
  * @param parts with a store of one connection
- * @returns how many checks and locations had encrypted ones, and how many have unreadable ones
- * @throws VedetteError where a replica is connected, which would encrypt new ones
+ * @returns how many checks and locations had encrypted ones
+ * @throws VedetteError where a replica is connected, which would encrypt new ones, and where some
+ *   cannot be decrypted: all others are in clear then
  */
 export async function decryptCredentials(
   parts: Omit<CredentialSealingParts, 'clock'>,
-): Promise<Rewritten> {
-  await refuseBesideReplica(parts.store);
-  const rewritten = await rewriteAll(parts, 'unseal', new AbortController().signal);
+): Promise<number> {
+  const { store, secrets } = parts;
+  await refuseBesideReplica(store);
+  const { changed, unreadable } = await rewriteAll(parts, 'unseal', new AbortController().signal);
   // One may have started meanwhile.
-  await refuseBesideReplica(parts.store);
-  return rewritten;
+  await refuseBesideReplica(store);
+  if (unreadable === 0) return changed;
+  const others = changed === 0 ? '' : ` (those of ${changed} others are stored in clear again)`;
+  throw new VedetteError(
+    'environment',
+    'SECRET_UNREADABLE',
+    `credentials of ${unreadable} checks and locations cannot be decrypted${others}, as ${missingKey(store, secrets)} and run vedette service decrypt again`,
+  );
 }
 
 async function refuseBesideReplica(store: Store): Promise<void> {
@@ -166,7 +216,7 @@ async function refuseBesideReplica(store: Store): Promise<void> {
   );
 }
 
-export interface Rewritten {
+interface Rewritten {
   readonly changed: number;
   /** Those that no key opens stay as they are. */
   readonly unreadable: number;

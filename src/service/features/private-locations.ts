@@ -1,4 +1,4 @@
-import { withKeptPassword } from '../../model/credentials/proxy-password.ts';
+import { withKeptSecret } from '../../model/credentials/proxy-secret.ts';
 import { type PrivateLocationBody, privateLocationSchema } from '../../model/private-location.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -136,7 +136,7 @@ export function createPrivateLocations({
 
 /** @throws ServiceError 400 where its mask stands for no password, or leads elsewhere */
 function keptProxy(given: unknown, before: string | null): unknown {
-  const { proxyUrl, problem } = withKeptPassword(given, before);
+  const { proxyUrl, problem } = withKeptSecret(given, before);
   if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);
   return proxyUrl;
 }

@@ -1,5 +1,5 @@
-import { hiddenProxyUrl } from '../../model/credentials/proxy-password.ts';
-import { mapUrlPassword, urlPasswordOf } from '../../model/credentials/url-password.ts';
+import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { MASK } from '../../model/sensitive-headers.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -17,12 +17,12 @@ export interface ProxyPasswordsParts {
 
 /** The proxy of a location as it is stored. */
 export interface StoredProxy {
-  /** With a mask in the place of the password, where that is encrypted. */
+  /** With a mask in the place of the password, or of a user alone, where that is encrypted. */
   readonly proxyUrl: string | null;
   readonly sealedProxyPassword: Buffer | null;
 }
 
-/** The passwords of locations' proxies, which are sent to agents alone. */
+/** The passwords of locations' proxies, or users without one (tokens), which are sent to agents alone. */
 export interface ProxyPasswords {
   /**
    * @param proxyUrl its mask stands for the password that is stored
@@ -48,31 +48,31 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
   const sealed = (
     key: LocationKeyOf,
     proxyUrl: string,
-    password: string,
+    secret: string,
     before: Buffer | null,
   ): StoredProxy => ({
     proxyUrl: hiddenProxyUrl(proxyUrl),
-    sealedProxyPassword: sealedAgain(secrets, password, { place: placeOf(key), before }),
+    sealedProxyPassword: sealedAgain(secrets, secret, { place: placeOf(key), before }),
   });
   const unsealed = (
     key: LocationKeyOf,
     proxyUrl: string,
     sealedPassword: Buffer,
   ): string | null => {
-    const password = opened(secrets, sealedPassword, placeOf(key));
-    return mapUrlPassword(proxyUrl, (text) => (text === MASK ? password : text));
+    const secret = opened(secrets, sealedPassword, placeOf(key));
+    return mapUrlSecret(proxyUrl, (text) => (text === MASK ? secret : text));
   };
 
   return {
     seal(key, proxyUrl, before) {
-      const password = proxyUrl === null ? null : urlPasswordOf(proxyUrl);
-      if (proxyUrl === null || password === null || password === '') {
+      const secret = proxyUrl === null ? null : urlSecretOf(proxyUrl);
+      if (proxyUrl === null || secret === null) {
         return { proxyUrl, sealedProxyPassword: null };
       }
       const sealedBefore = before?.sealedProxyPassword ?? null;
-      if (password !== MASK) {
+      if (secret.text !== MASK) {
         if (!sealsCredentials()) return { proxyUrl, sealedProxyPassword: null };
-        return sealed(key, proxyUrl, password, sealedBefore);
+        return sealed(key, proxyUrl, secret.text, sealedBefore);
       }
       if (sealedBefore === null) return { proxyUrl, sealedProxyPassword: null };
       try {
@@ -102,10 +102,9 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     },
 
     sealAgain(key, { proxyUrl, sealedProxyPassword: before }) {
-      const password = proxyUrl === null ? null : urlPasswordOf(proxyUrl);
-      if (secrets === null || proxyUrl === null || password === null || password === '')
-        return null;
-      if (password !== MASK) return sealed(key, proxyUrl, password, null);
+      const secret = proxyUrl === null ? null : urlSecretOf(proxyUrl);
+      if (secrets === null || proxyUrl === null || secret === null) return null;
+      if (secret.text !== MASK) return sealed(key, proxyUrl, secret.text, null);
       if (before === null || secrets.isOfNewestKey(before)) return null;
       return sealed(key, proxyUrl, opened(secrets, before, placeOf(key)), before);
     },

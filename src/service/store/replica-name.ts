@@ -1,11 +1,11 @@
 /**
  * The `application_name` of a replica's connections, by which the others see what it can read:
- * `vedette/2 1f2e3d4c,5b6a7988`, with the fingerprints of its keys.
+ * `vedette/3 1f2e3d4c,5b6a7988`, with the fingerprints of its keys.
  *
  * The number grows with each release that stores what those before cannot read. `vedette` alone is a
- * release that reads no encrypted credentials.
+ * release that reads no encrypted credentials, and `vedette/2` one that reads no encrypted user names.
  */
-const RELEASE = 'vedette/2';
+const RELEASE = 'vedette/3';
 /** In hex digits: the start of a key's public name. */
 const FINGERPRINT_LENGTH = 8;
 /** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as one that lacks the others. */
@@ -16,10 +16,10 @@ export function replicaName(keyNames: readonly string[]): string {
   return [RELEASE, named.join(',')].join(' ').trim();
 }
 
-/** Whether a replica of this name decrypts what this key encrypted. */
+/** Whether a replica of this name decrypts what this release encrypts by this key. */
 export function readsKey(name: string, keyName: string): boolean {
-  const [, fingerprints = ''] = name.split(' ');
-  return fingerprints.split(',').includes(fingerprintOf(keyName));
+  const [release, fingerprints = ''] = name.split(' ');
+  return release === RELEASE && fingerprints.split(',').includes(fingerprintOf(keyName));
 }
 
 function fingerprintOf(keyName: string): string {

@@ -70,6 +70,36 @@ export async function listCredentialKeys(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ name }) => name);
 }
 
+export const SEALED_KINDS = [
+  'checks',
+  'locations',
+  'variables',
+  'certificates',
+  'channels',
+] as const;
+export type SealedKind = (typeof SEALED_KINDS)[number];
+
+/** How many rows of a kind have a secret that a key encrypted. */
+export interface SealedCount {
+  readonly kind: SealedKind;
+  /** Of the key, as sealed texts have it. */
+  readonly keyName: string;
+  readonly count: number;
+}
+
+export async function countSealed(sql: Sql): Promise<readonly SealedCount[]> {
+  const rows = await sql.query<{ kind: SealedKind; name: string; count: number }>(
+    `select kind, encode(substring(sealed from 2 for 8), 'hex') as name, count(*)::int as count from (
+       select 'checks' as kind, sealed_variables as sealed from checks
+       union all select 'locations', sealed_proxy_password from private_locations
+       union all select 'variables', sealed_value from variables
+       union all select 'certificates', sealed_key from client_certificates
+       union all select 'channels', sealed_secrets from alert_channels
+     ) stored where sealed is not null group by 1, 2`,
+  );
+  return rows.map(({ name, ...row }) => ({ ...row, keyName: name }));
+}
+
 /** The checks that may have credentials, by account and id, with what of their bodies may hold one. */
 export async function listCredentialChecks(
   sql: Sql,

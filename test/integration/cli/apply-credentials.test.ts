@@ -94,6 +94,26 @@ ${WHY}
     expect(texts.join()).not.toContain('s3cret');
   });
 
+  it('that are user names alone are written again, and never shown', async () => {
+    const request = {
+      url: 'https://s3cret-7@shop.test/',
+      basicAuth: { username: 's3cret-8', password: '' },
+    };
+    const file = fileOf(request);
+    await file.apply();
+    expect(await told()).toMatchObject(request);
+    expect((await file.apply()).stdout).toBe(`~ update shop (API)
+    request.url                 "https://********@shop.test/" (written again)
+    request.basicAuth.username  "********" (written again)
+${WHY}
+1 written again
+`);
+    file.write({ ...request, basicAuth: { username: 's3cret-9', password: '' } });
+    const changed = await file.apply();
+    expect(changed.stdout).not.toContain('s3cret');
+    expect(await told()).toMatchObject({ basicAuth: { username: 's3cret-9', password: '' } });
+  });
+
   it('that are templates make no difference', async () => {
     const file = fileOf({
       url: 'https://{{USER}}:{{PASSWORD}}@shop.test/',

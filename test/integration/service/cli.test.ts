@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
 import { openToAll, openToOthers } from '../../support/file-modes.ts';
 import { copyEmptyDatabase } from '../../support/new-database.ts';
@@ -57,6 +58,23 @@ describe('vedette service', () => {
     next.child.kill('SIGTERM');
     expect(await next.ended).toMatchObject({ code: 0 });
     // Three processes, each with a database of its own to open.
+  }, 60_000);
+
+  it('decrypts nothing with another key, which it says in one line', async () => {
+    const file = folder.file('encryption-key');
+    const before = readFileSync(file);
+    onTestFinished(() => writeFileSync(file, before));
+    writeFileSync(file, 'ab'.repeat(32));
+    const { code, stdout, stderr } = await runCli(['service', 'decrypt'], {
+      DATA_DIR: folder.path,
+      LOG_LEVEL: 'error',
+    });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'vedette: credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
+    });
   }, 60_000);
 
   it('says in one line which variable is off, and shows no secret', async () => {

@@ -35,8 +35,11 @@ interface PartyParts {
 
 export const AGENT_HEADERS = { 'x-agent-protocol': '1' };
 
-function credentialsOf(mark: string) {
+function credentialsOf(mark: string, type: string) {
   const hidden = hiddenOf(mark);
+  // A user name alone is a token.
+  if (type === 'url') return { url: `https://${hidden}@a.test/` };
+  if (type !== 'api') return {};
   const headers = ['Authorization', 'Proxy-Authorization', 'Cookie', 'X-API-Key'];
   return {
     url: `https://user:${hidden}@a.test/`,
@@ -89,7 +92,7 @@ export async function makeParty(
       // Its failure gives an alert and opens an incident.
       ...(type === 'url' ? { groupId: group.id, triggerIncident: incident } : {}),
       privateLocations: [slug],
-      request: type === 'api' ? { ...request, ...credentialsOf(mark) } : request,
+      request: { ...request, ...credentialsOf(mark, type) },
       variables: [{ key: 'OWN', value: hiddenOf(mark), secret: true }],
     });
     checkIds[type] = id;

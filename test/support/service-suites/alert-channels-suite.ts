@@ -254,17 +254,21 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
       expect(JSON.stringify(await configOf(created.json.id))).not.toContain(SECRET);
     });
 
-    it('lend their secrets to no other host, and open them for no other channel', async () => {
+    it('lend their secrets to no other scheme, host or port, and open them for no other channel', async () => {
       const { mine, store } = service();
       const { json: made } = await mine.post(CHANNELS, LOCKED);
       const path = `${CHANNELS}/${made.id}`;
       const elsewhere = { ...made.config, url: 'https://example.com:444/hook' };
-      const refused = await mine.patch(path, { config: elsewhere });
-      expect(refused.status).toBe(400);
-      expect(problemsIn(refused)).toEqual([
-        'body.config.headers[0].value must be given anew where the URL leads to another host',
-        'body.config.queryParameters[0].value must be given anew where the URL leads to another host',
-      ]);
+      // By http on the same host they could be read on the way.
+      for (const url of ['https://evil.test/hook', 'http://example.com/hook', elsewhere.url]) {
+        const refused = await mine.patch(path, { config: { ...made.config, url } });
+        expect(refused.status, url).toBe(400);
+        expect(problemsIn(refused)).toEqual([
+          'body.config.headers[0].value must be given again: a locked value stays only where scheme, host and port of the URL stay the same',
+          'body.config.queryParameters[0].value must be given again: a locked value stays only where scheme, host and port of the URL stay the same',
+        ]);
+      }
+      expect(await configOf(made.id)).toMatchObject(LOCKED.config);
       const anew = { headers: [], queryParameters: [{ key: 'token', value: 'n', locked: true }] };
       expect((await mine.patch(path, { config: { ...elsewhere, ...anew } })).status).toBe(200);
       expect(await configOf(made.id)).toMatchObject({ webhookSecret: SECRET });

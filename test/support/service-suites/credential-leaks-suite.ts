@@ -80,7 +80,7 @@ export function credentialLeaksSuite(kind: DatabaseKind): void {
       beforeAll(async () => {
         const { store } = worldOf();
         const parts = { store, log: silentLog(), secrets: TEST_SECRETS };
-        expect(await decryptCredentials(parts)).toEqual({ changed: 2, unreadable: 0 });
+        expect(await decryptCredentials(parts)).toBe(3);
       });
 
       it.each(ROLES)('no GET shows a key of role %s any credential', walk);

@@ -235,6 +235,52 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect((await mine.get('/v1/checks')).json).toEqual([]);
     });
 
+    it('are user names without a password, too', async () => {
+      const { mine } = service();
+      const request = {
+        ...REQUEST,
+        url: 'https://url-correct-horse@shop.test/a',
+        basicAuth: { username: 'basic-correct-horse', password: '' },
+      };
+      const created = await mine.post('/v1/checks/api', { ...BODY, request });
+      const { id } = created.json;
+      const at = `/v1/checks/api/${id}`;
+      for (const { status, text } of [
+        created,
+        await mine.get(at),
+        await mine.put(at, created.json),
+        await mine.patch(at, { name: 'Other' }),
+        await mine.patch(at, { request: { ...created.json.request, basicAuth: {} } }),
+      ]) {
+        expect(status, text).toBeLessThan(300);
+        expect(text).not.toContain('correct-horse');
+        expect(text).toContain(`"https://${MASK}@shop.test/a"`);
+      }
+      expect(await toldOf(id)).toMatchObject(request);
+      const url = `https://${MASK}:new@shop.test/a`;
+      const basicAuth = { username: MASK, password: 'new' };
+      for (const changes of [{ url }, { basicAuth }]) {
+        const shown = { ...created.json.request, ...changes };
+        const refused = await mine.patch(at, { request: shown });
+        expect(problemsIn(refused).join()).toContain('beside a password');
+      }
+      const elsewhere = { ...created.json.request, url: `https://${MASK}@evil.test/a` };
+      const refused = await mine.patch(at, { request: elsewhere });
+      expect(problemsIn(refused)).toHaveLength(3);
+      expect(await toldOf(id)).toMatchObject(request);
+    });
+
+    it('name the Host header that is another', async () => {
+      const { mine } = service();
+      const id = await create();
+      const headers = [...SHOWN.headers, { key: 'Host', value: 'evil.test' }];
+      const refused = await mine.patch(`/v1/checks/${id}`, { request: { ...SHOWN, headers } });
+      expect(refused.status).toBe(400);
+      for (const problem of problemsIn(refused)) {
+        expect(problem).toContain('must be given again, as the Host header is another: ');
+      }
+    });
+
     it('that are templates are shown, and go to any host', async () => {
       const { mine } = service();
       const request = {
@@ -289,8 +335,8 @@ export function credentialsSuite(kind: DatabaseKind): void {
     });
 
     it.each([
-      [`http://user:${MASK}@evil.test:3128`, PROXY, 'anew'],
-      [`https://user:${MASK}@proxy.test:3128`, PROXY, 'anew'],
+      [`http://user:${MASK}@evil.test:3128`, PROXY, 'again'],
+      [`https://user:${MASK}@proxy.test:3128`, PROXY, 'again'],
       [SHOWN_PROXY, null, 'none is stored'],
       [SHOWN_PROXY, 'http://proxy.test:3128', 'none is stored'],
     ])('%s after %s is refused', async (proxyUrl, before, problem) => {
@@ -298,6 +344,23 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const refused = await service().mine.patch(`${PATH}/${id}`, { proxyUrl });
       expect(problemsIn(refused).join()).toMatch(new RegExp(`^body.proxyUrl .*${problem}`));
       expect(await told(id)).toBe(before);
+    });
+
+    it('is shown without a user that stands alone, which stays and is encrypted', async () => {
+      const { mine, store } = service();
+      const created = await create(`http://${SECRETS.proxy}@proxy.test:3128`);
+      const { id } = created.json;
+      const shown = `http://${MASK}@proxy.test:3128`;
+      const changed = await mine.patch(`${PATH}/${id}`, { proxyUrl: shown });
+      for (const { text } of [created, changed]) {
+        expect(text).toContain(shown);
+        expect(text).not.toContain(SECRETS.proxy);
+      }
+      const stored = await store.query('select proxy_url from private_locations where id = $1', [
+        id,
+      ]);
+      expect(stored).toEqual([{ proxy_url: shown }]);
+      expect(await told(id)).toBe(`http://${SECRETS.proxy}@proxy.test:3128`);
     });
 
     it('that is masked makes no new location', async () => {
@@ -347,6 +410,9 @@ export function credentialsSuite(kind: DatabaseKind): void {
       };
       return { on, counts };
     };
+    /** Of the walk, which lists one batch after the other. */
+    const isListOf = (table: string, text: string): boolean =>
+      text.includes(`from ${table}\n`) && text.includes('order by');
     const rows = async () => {
       const [check] = await store().query<{ body: object; sealed: Buffer | null; text: string }>(
         `select body, sealed_variables as sealed, checks::text as text from checks where account_id = $1`,
@@ -443,7 +509,16 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const { text } = await rows();
       const service = sealing(box(NEW));
       await service.start();
-      expect(service.logs.records()).toMatchObject([{ level: 'error', unreadable: 2 }]);
+      expect(service.logs.records()).toMatchObject([
+        {
+          level: 'error',
+          checks: 1,
+          locations: 1,
+          msg: expect.stringMatching(
+            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY/,
+          ),
+        },
+      ]);
       expect((await rows()).text).toBe(text);
       const { request, proxyUrl } = await told(box(NEW), locationId);
       expect(request).toMatchObject({ basicAuth: { password: '{{CREDENTIAL_NOT_READABLE}}' } });
@@ -462,6 +537,44 @@ export function credentialsSuite(kind: DatabaseKind): void {
       });
       await checks.update(accountId, 'shop', { request: REQUEST });
       expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);
+    });
+
+    it('that need a key are counted by the start of a service without one', async () => {
+      await stored(box(OLD));
+      await store().query(
+        `insert into variables (account_id, key, sealed_value, bytes, locked, secret)
+         select id, own, $2::bytea, 1, false, true from accounts, unnest('{A,B}'::text[]) own
+         where id = $1`,
+        [accountId, box(OLD).seal('its-secret', [])],
+      );
+      const service = sealing(null);
+      await service.start();
+      expect(service.logs.records()).toMatchObject([
+        { level: 'warn', msg: expect.stringContaining('are stored in clear') },
+        {
+          level: 'error',
+          checks: 1,
+          locations: 1,
+          variables: 2,
+          msg: 'credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and start the service again; or give them again',
+        },
+      ]);
+      const withKey = sealing(box(OLD));
+      await withKey.start();
+      expect(withKey.logs.records()).toEqual([]);
+    });
+
+    it('that are damaged are told of by the walk, as the start goes by the names of keys', async () => {
+      await stored(box(OLD));
+      await store().query(
+        'update checks set sealed_variables = substring(sealed_variables from 1 for 40)',
+      );
+      const service = sealing(box(NEW, OLD));
+      await service.start();
+      expect(service.logs.records()).toMatchObject([
+        { level: 'info', changed: 1 },
+        { level: 'error', unreadable: 1, msg: expect.stringContaining('or give them again') },
+      ]);
     });
 
     it('are encrypted behind the open port: the start itself changes none, but new ones', async () => {
@@ -489,24 +602,24 @@ export function credentialsSuite(kind: DatabaseKind): void {
       await checks.update(accountId, 'shop', { name: 'Other' });
       const { on, counts } = watched();
       await sealing(box(OLD), on).start();
-      // Two lists a walk, for all of them.
-      expect(counts).toEqual({ queries: 4, transactions: 0 });
+      // Two lists a walk, for all of them, and one count before.
+      expect(counts).toEqual({ queries: 5, transactions: 0 });
       const next = watched();
       await sealing(box(NEW, OLD), next.on).start();
-      expect(next.counts).toEqual({ queries: 4, transactions: 3 });
+      expect(next.counts).toEqual({ queries: 5, transactions: 3 });
     });
 
     it('that came in clear behind the first walk are encrypted by the second', async () => {
       await stored(box(OLD));
       let lists = 0;
       const { on } = watched((text) => {
-        if (text.includes('from private_locations')) lists += 1;
+        if (isListOf('private_locations', text)) lists += 1;
       });
       const late = sealing(box(OLD), {
         ...on,
         async query(text, params) {
           // Of a request that began before: it commits when the first walk is over.
-          if (lists === 1 && text.includes('from checks')) {
+          if (lists === 1 && isListOf('checks', text)) {
             lists += 1;
             const checks = createChecks({
               store: store(),
@@ -530,7 +643,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
       await stored(null);
       const failures = [new Error('the database is away')];
       const { on } = watched((text) => {
-        const failure = text.includes('from checks') ? failures.pop() : undefined;
+        const failure = isListOf('checks', text) ? failures.pop() : undefined;
         if (failure !== undefined) throw failure;
       });
       const service = sealing(box(OLD), on);
@@ -566,14 +679,24 @@ export function credentialsSuite(kind: DatabaseKind): void {
       const variables = [{ key: 'OWN', value: 'own-secret', secret: true }];
       await checks.update(accountId, 'shop', { variables });
       const parts = { store: unshared(store()), log: silentLog(), secrets: box(OLD) };
-      expect(await decryptCredentials(parts)).toEqual({ changed: 2, unreadable: 0 });
+      expect(await decryptCredentials(parts)).toBe(2);
       expect(await isClear()).toHaveLength(4);
       expect((await rows()).check?.body).toMatchObject({ request: REQUEST });
       expect((await rows()).text).not.toContain('own-secret');
       expect(await told(box(OLD), locationId)).toEqual(ALL);
-      expect(await decryptCredentials(parts)).toEqual({ changed: 0, unreadable: 0 });
+      expect(await decryptCredentials(parts)).toBe(0);
       const lost = { ...parts, secrets: box(NEW) };
-      expect(await decryptCredentials(lost)).toMatchObject({ unreadable: 1 });
+      await expect(decryptCredentials(lost)).rejects.toMatchObject({
+        kind: 'environment',
+        code: 'SECRET_UNREADABLE',
+        message: expect.stringMatching(
+          /^credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
+        ),
+      });
+      await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
+        message:
+          'credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
+      });
     });
   });
 

@@ -20,6 +20,11 @@ beforeEach(async () => {
   databaseUrl = await newPostgresDatabase('migrated');
 });
 
+/** As the names of connections have it. */
+function fingerprint(key: Buffer): string {
+  return createSecretBox([key]).keyNames[0]?.slice(0, 8) ?? '';
+}
+
 /** A replica with these keys, and how it stores a credential. */
 async function replica(...keys: readonly Buffer[]) {
   const [first, ...others] = keys;
@@ -108,8 +113,9 @@ async function session(name: string): Promise<() => Promise<void>> {
 describe('credentials in a database that several replicas share', () => {
   it.each([
     ['of the release before', 'vedette'],
-    ['of this release without a key', 'vedette/2'],
-    ['with another key', 'vedette/2 00000000'],
+    ['of a release that reads no encrypted user names', `vedette/2 ${fingerprint(NEW)}`],
+    ['of this release without a key', 'vedette/3'],
+    ['with another key', 'vedette/3 00000000'],
   ])('stay in clear while a replica %s is connected, and for two looks', async (_, name) => {
     const one = await replica(NEW);
     await putInClear(one.store);
@@ -196,6 +202,11 @@ describe('credentials in a database that several replicas share', () => {
     expect(refused.stderr).toMatch(/^vedette: a replica of the service is connected [^\n]*\n$/m);
     expect((await row(one.store)).sealed).not.toBeNull();
     await one.end();
+    const keyless = await runCli(['service', 'decrypt'], { DATABASE_URL: databaseUrl });
+    expect(keyless).toMatchObject({ code: 2, stdout: '' });
+    expect(keyless.stderr).toMatch(
+      /^vedette: credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
+    );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,
       stdout: 'stored in clear again: the credentials of 1 checks and locations\n',

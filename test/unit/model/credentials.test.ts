@@ -4,10 +4,10 @@ import {
   maskProblems,
   withKeptCredentials,
 } from '../../../src/model/credentials/kept-credentials.ts';
-import { hiddenProxyUrl, withKeptPassword } from '../../../src/model/credentials/proxy-password.ts';
+import { hiddenProxyUrl, withKeptSecret } from '../../../src/model/credentials/proxy-secret.ts';
 import { hiddenRequest } from '../../../src/model/credentials/request-credentials.ts';
-import { isSameTarget, targetOf } from '../../../src/model/credentials/target.ts';
-import { mapUrlPassword, urlPasswordOf } from '../../../src/model/credentials/url-password.ts';
+import { targetChange, targetOf } from '../../../src/model/credentials/target.ts';
+import { mapUrlSecret, urlSecretOf } from '../../../src/model/credentials/url-secret.ts';
 import { MASK } from '../../../src/model/sensitive-headers.ts';
 import type { OwnVariable } from '../../../src/model/variable.ts';
 
@@ -37,11 +37,16 @@ describe('a text in the field of a credential', () => {
 });
 
 describe('the password in a URL', () => {
+  const passwordOf = (text: string): string | null => {
+    const secret = urlSecretOf(text);
+    return secret?.part === 'password' ? secret.text : null;
+  };
+
   it.each([
     ['https://user:pw@host/path', 'pw'],
     ['https://user:p:w@host', 'p:w'],
     ['https://:pw@host', 'pw'],
-    ['https://user:@host', ''],
+    ['https://user:@host', null],
     ['https://a@b:pw@host/', 'pw'],
     ['https://user:p@w@host/', 'p@w'],
     ['HTTPS://user:pw@[::1]:8443/?q#f', 'pw'],
@@ -60,13 +65,38 @@ describe('the password in a URL', () => {
     ['{{BASE}}', null],
     ['', null],
   ])('of %j is %j', (text, password) => {
-    expect(urlPasswordOf(text)).toBe(password);
-    if (password === null) expect(mapUrlPassword(text, () => 'x')).toBe(text);
-    else expect(urlPasswordOf(mapUrlPassword(text, () => 'other'))).toBe('other');
+    expect(passwordOf(text)).toBe(password);
+    if (password !== null) expect(passwordOf(mapUrlSecret(text, () => 'other'))).toBe('other');
+  });
+
+  it.each([
+    ['https://token@host/', 'token', 'https://x@host/'],
+    ['https://token@host:8080/a?b@c', 'token', 'https://x@host:8080/a?b@c'],
+    ['https://token:@host/', 'token', 'https://x:@host/'],
+    ['https://a@b@host/', 'a@b', 'https://x@host/'],
+    ['HTTP://token@[::1]:8080', 'token', 'HTTP://x@[::1]:8080'],
+    ['{{SCHEME}}://token@{{HOST}}/', 'token', '{{SCHEME}}://x@{{HOST}}/'],
+    ['{{SCHEME}}token@host/', 'token', '{{SCHEME}}x@host/'],
+    ['http:/\n/to\tken@host/', 'token', 'http://x@host/'],
+    ['http:\\\\token@host/', 'token', 'http:\\\\x@host/'],
+    ['https://{{USER}}@host/', '{{USER}}', 'https://x@host/'],
+    ['https://user:pw@host/', null, 'https://user:x@host/'],
+    ['https://:pw@host/', null, 'https://:x@host/'],
+    ['https://:@host/', null, 'https://:@host/'],
+    ['https://@host/', null, 'https://@host/'],
+    ['https:@host/', null, 'https:@host/'],
+    ['https://host:8080/a@b', null, 'https://host:8080/a@b'],
+    ['{{BASE}}@host/', null, '{{BASE}}@host/'],
+    ['mail@host', null, 'mail@host'],
+    ['', null, ''],
+  ])('is the user name alone of %j: %j', (text, user, other) => {
+    const secret = urlSecretOf(text);
+    expect(secret?.part === 'username' ? secret.text : null).toBe(user);
+    expect(mapUrlSecret(text, () => 'x')).toBe(other);
   });
 
   it('is all that another one changes', () => {
-    expect(mapUrlPassword('https://user:pw@host:8/p?q=a:b@c#f', () => MASK)).toBe(
+    expect(mapUrlSecret('https://user:pw@host:8/p?q=a:b@c#f', () => MASK)).toBe(
       `https://user:${MASK}@host:8/p?q=a:b@c#f`,
     );
   });
@@ -113,7 +143,7 @@ const SHOWN = hiddenRequest(STORED);
 
 const own = (key: string, value: string, secret = false) => ({ key, value, secret });
 
-const keep = (
+const keepWithMessages = (
   given: unknown,
   before: object = STORED,
   {
@@ -121,19 +151,122 @@ const keep = (
     given: others = variables,
   }: { readonly variables?: readonly OwnVariable[]; readonly given?: readonly OwnVariable[] } = {},
 ) => {
-  const password = 'url' in before ? urlPasswordOf(String(before.url)) : null;
-  const target = targetOf(before, password);
+  const secret = 'url' in before ? (urlSecretOf(String(before.url))?.text ?? null) : null;
+  const target = targetOf(before, secret);
   const { request, problems } = withKeptCredentials(given, {
     before,
-    isSameTarget: (other) =>
-      isSameTarget(
+    changeOf: (other) =>
+      targetChange(
         { target, variables },
-        { target: targetOf(other, password), variables: others },
+        { target: targetOf(other, secret), variables: others },
         null,
       ),
   });
+  return { request, problems };
+};
+
+const keep = (...args: Parameters<typeof keepWithMessages>) => {
+  const { request, problems } = keepWithMessages(...args);
   return { request, problems: problems.map(({ path }) => path.join('.')) };
 };
+
+describe('a user name without a password', () => {
+  const TOKENS = {
+    url: 'https://url-token@shop.test/a',
+    headers: [],
+    basicAuth: { username: 'basic-token', password: '' },
+  };
+  const HIDDEN = {
+    url: `https://${MASK}@shop.test/a`,
+    headers: [],
+    basicAuth: { username: MASK, password: '' },
+  };
+
+  it('is hidden as a password is, and one beside a password is shown', () => {
+    expect(hiddenRequest(TOKENS)).toEqual(HIDDEN);
+    expect(hiddenRequest(HIDDEN)).toEqual(HIDDEN);
+    expect(hiddenRequest(STORED)).toEqual(SHOWN);
+    const templates = { url: 'https://{{A}}@a.test/', basicAuth: { username: '{{A}}' } };
+    expect(hiddenRequest(templates)).toEqual(templates);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['what was shown', HIDDEN],
+    ['no basicAuth', { url: HIDDEN.url, headers: [] }],
+    ['an empty basicAuth', { ...HIDDEN, basicAuth: {} }],
+    ['a null for the password', { ...HIDDEN, basicAuth: { username: MASK, password: null } }],
+    ['no user name', { ...HIDDEN, basicAuth: { password: '' } }],
+  ])('stays with an update of %s', (_, given) => {
+    expect(keep(given, TOKENS)).toEqual({ request: TOKENS, problems: [] });
+    expect(keep(given, HIDDEN)).toEqual({ request: HIDDEN, problems: [] });
+  });
+
+  it('is removed and replaced by an update', () => {
+    const bare = { url: 'https://shop.test/', headers: [], basicAuth: null };
+    expect(keep(bare, TOKENS)).toEqual({ request: bare, problems: [] });
+    const others = { ...STORED, headers: [] };
+    expect(keep(others, TOKENS)).toEqual({ request: others, problems: [] });
+  });
+
+  it('is to be given again for another target', () => {
+    const elsewhere = ['basicAuth.username', 'url'];
+    const url = `https://${MASK}@evil.test/a`;
+    expect(keep({ ...HIDDEN, url }, TOKENS).problems.toSorted()).toEqual(elsewhere);
+    const headers = [pair('Host', 'evil.test')];
+    expect(keep({ ...HIDDEN, headers }, TOKENS).problems.toSorted()).toEqual(elsewhere);
+    expect(keep({ url: 'https://evil.test/' }, TOKENS).problems).toEqual(['basicAuth.username']);
+  });
+
+  it('never stays beside a password, where it would be shown', () => {
+    const url = `https://${MASK}:pw@shop.test/a`;
+    const basicAuth = { username: MASK, password: 'pw' };
+    expect(keep({ ...HIDDEN, url, basicAuth }, TOKENS).problems).toEqual([
+      'url',
+      'basicAuth.username',
+    ]);
+    expect(keep({ ...HIDDEN, basicAuth: { password: 'pw' } }, TOKENS)).toEqual({
+      request: { ...TOKENS, basicAuth: { password: 'pw' } },
+      problems: [],
+    });
+  });
+
+  it('is no password, and no password is one', () => {
+    expect(keep(HIDDEN, STORED).problems).toEqual(['url', 'basicAuth.username']);
+    expect(keep({ ...SHOWN, headers: [] }, TOKENS).problems).toEqual(['url', 'basicAuth.password']);
+    expect(maskProblems(HIDDEN)).toHaveLength(2);
+  });
+
+  it('counts for the target where a template stands in it', () => {
+    const before = { ...TOKENS, url: 'https://a{{{A}}}@shop.test/' };
+    const change = { variables: [own('A', 'a')], given: [own('A', '@evil.test/')] };
+    expect(keep(undefined, before, change).problems).toEqual(['url', 'basicAuth.username']);
+    expect(keep(hiddenRequest(before), before, change).problems).toHaveLength(2);
+  });
+});
+
+describe('the reason why a value is needed again', () => {
+  const message = (given: unknown, before: object, changes: Parameters<typeof keep>[2] = {}) =>
+    keepWithMessages(given, before, changes).problems.at(0)?.message;
+
+  it('is the url, the Host header or the variable that is another', () => {
+    expect(message({ ...SHOWN, url: 'https://evil.test/' }, STORED)).toBe(
+      'must be given again, as the url leads to another scheme, host or port: a hidden value stays only where scheme, host, port and Host header stay the same, and so do the variables of the check in them or before the host (null removes it)',
+    );
+    const headers = [...SHOWN.headers, pair('host', 'other.test')];
+    expect(message({ url: 'https://shop.test/', headers }, STORED)).toMatch(
+      /^must be given again, as the Host header is another: .* \(null removes it\)$/,
+    );
+    expect(message({ ...SHOWN, headers }, { ...STORED, basicAuth: null })).toMatch(
+      /^must be given again, as the Host header is another: .* \(a url without it removes it\)$/,
+    );
+    const templated = { ...STORED, url: 'https://{{HOST}}/' };
+    const change = { variables: [own('HOST', 'a')], given: [own('HOST', 'b')] };
+    expect(message(undefined, templated, change)).toMatch(
+      /^must be given again, as the variable HOST, by which .* is another: /,
+    );
+  });
+});
 
 describe('an update', () => {
   it.each([
@@ -307,11 +440,11 @@ describe('the variables of a target', () => {
     after: unknown,
     kept: readonly string[] | null = [],
   ) =>
-    isSameTarget(
+    targetChange(
       { target, variables: before },
       { target, variables: after },
       kept === null ? null : new Set(kept),
-    );
+    ) === null;
 
   it('say where it is, those of the path do not', () => {
     expect(target.names).toEqual(['HOST']);
@@ -346,6 +479,7 @@ describe('the proxy of a location', () => {
   it('is shown without its password', () => {
     expect(hiddenProxyUrl(PROXY)).toBe(`http://user:${MASK}@proxy.test:3128`);
     expect(hiddenProxyUrl('http://proxy.test:3128')).toBe('http://proxy.test:3128');
+    expect(hiddenProxyUrl('http://token@proxy.test')).toBe(`http://${MASK}@proxy.test`);
     expect(hiddenProxyUrl('http://user:{{PW}}@proxy.test')).toBe(`http://user:${MASK}@proxy.test`);
   });
 
@@ -357,16 +491,20 @@ describe('the proxy of a location', () => {
     [null, null],
     [7, 7],
   ])('given as %j is %j', (given, proxyUrl) => {
-    expect(withKeptPassword(given, PROXY)).toEqual({ proxyUrl, problem: null });
+    expect(withKeptSecret(given, PROXY)).toEqual({ proxyUrl, problem: null });
   });
 
   it.each([
-    [`http://user:${MASK}@evil.test:3128`, PROXY, 'anew'],
-    [`http://user:${MASK}@proxy.test:3129`, PROXY, 'anew'],
-    [`https://user:${MASK}@proxy.test:3128`, PROXY, 'anew'],
+    [`http://user:${MASK}@evil.test:3128`, PROXY, 'its password again'],
+    [`http://user:${MASK}@proxy.test:3129`, PROXY, 'its password again'],
+    [`https://user:${MASK}@proxy.test:3128`, PROXY, 'its password again'],
+    [`http://${MASK}@evil.test:3128`, 'http://token@proxy.test:3128', 'its user again'],
+    [`http://${MASK}@proxy.test:3128`, PROXY, 'none is stored'],
+    [`http://user:${MASK}@proxy.test:3128`, 'http://token@proxy.test:3128', 'none is stored'],
+    [`http://${MASK}:pw@proxy.test:3128`, 'http://token@proxy.test:3128', 'beside a password'],
     [`http://user:${MASK}@proxy.test:3128`, 'http://proxy.test:3128', 'none is stored'],
     [`http://user:${MASK}@proxy.test:3128`, null, 'none is stored'],
   ])('given as %j after %j is refused', (given, before, problem) => {
-    expect(withKeptPassword(given, before).problem).toContain(problem);
+    expect(withKeptSecret(given, before).problem).toContain(problem);
   });
 });

@@ -1,4 +1,5 @@
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import { MASK } from '../../../model/sensitive-headers.ts';
 import { durationText } from '../words.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';
@@ -67,12 +68,17 @@ export function credentialsFailure(
   target: string,
   { status, reason }: { readonly status: number; readonly reason: string },
 ): Failure {
-  const { shown, authorization } = proxy;
-  const advice =
-    authorization === null
-      ? "the location's proxyUrl has to name a user and a password"
-      : "it does not take the user and password of the location's proxyUrl";
+  const { shown } = proxy;
   const answer = `${status}${reason === '' ? '' : ` (${reason})`}`;
-  const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${advice}`;
+  const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
   return { code: 'PROXY_AUTH_REQUIRED', message };
+}
+
+function credentialsAdvice({ authorization, secrets }: HttpProxy): string {
+  if (authorization === null) return "the location's proxyUrl has to name a user and a password";
+  // The service sends the mask where it cannot decrypt the password.
+  if (secrets.includes(MASK)) {
+    return "the service cannot decrypt the password of the location's proxyUrl: give the location its proxyUrl again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it";
+  }
+  return "it does not take the user and password of the location's proxyUrl";
 }

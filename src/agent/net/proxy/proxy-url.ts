@@ -11,7 +11,7 @@ export interface HttpProxy {
   readonly port: number;
   /** For Proxy-Authorization; null where the URL has no credentials. A secret. */
   readonly authorization: string | null;
-  /** What nobody but the proxy may see: the password, and both credentials as they are sent. */
+  /** What nobody but the proxy may see: the password or token, and both credentials as they are sent. */
   readonly secrets: readonly string[];
 }
 
@@ -34,14 +34,16 @@ export function parseProxy(text: string): HttpProxy | null {
   if (port === 0) return null;
   const credentials = credentialsOf(url);
   const encoded = credentials === null ? null : base64(credentials.join(':'));
-  const [, password = ''] = credentials ?? [];
+  const [username = '', password = ''] = credentials ?? [];
+  // A user name without a password is a token.
+  const secret = password === '' ? username : password;
   return {
     shown: `${url.protocol}//${endpointText(hostname, port)}`,
     isTls,
     hostname,
     port,
     authorization: encoded === null ? null : `Basic ${encoded}`,
-    secrets: encoded === null ? [] : [password, encoded].filter((text) => text !== ''),
+    secrets: encoded === null ? [] : [secret, encoded].filter((text) => text !== ''),
   };
 }
 

@@ -3,10 +3,14 @@ import type {
   OpenWebhookConfig,
   WebhookConfig,
 } from '../../../model/alert-channel.ts';
+import { originOf } from '../../../model/credentials/origin.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../input-problems.ts';
 
 type Given = Readonly<Record<string, unknown>>;
+
+const ELSEWHERE =
+  'must be given again: a locked value stays only where scheme, host and port of the URL stay the same';
 
 const LISTS = ['headers', 'queryParameters'] as const;
 
@@ -16,8 +20,8 @@ const LISTS = ['headers', 'queryParameters'] as const;
  *
  * @param opened gives the stored configuration with its secrets; called only where one is kept, so
  *   that a channel whose secrets cannot be read any more can be given new ones
- * @throws ServiceError 400 where a locked value is kept and the URL leads to another host: whoever
- *   may write could read there what nobody is to read
+ * @throws ServiceError 400 where a locked value is kept and the URL has another scheme, host or port:
+ *   whoever may write could read there, or on the way, what nobody is to read
  */
 export function withKeptSecrets(
   given: Given,
@@ -27,7 +31,7 @@ export function withKeptSecrets(
   const { hasWebhookSecret: _, ...config } = given;
   const problems: RequestProblem[] = [];
   const leadsElsewhere =
-    typeof config.url === 'string' && hostOf(config.url) !== hostOf(stored.url);
+    typeof config.url === 'string' && originOf(config.url) !== originOf(stored.url);
   const lists = LISTS.flatMap((name) => {
     const pairs: unknown = config[name];
     if (!Array.isArray(pairs)) return [];
@@ -36,7 +40,7 @@ export function withKeptSecrets(
     for (const [index, at] of known.entries()) {
       if (at === null || !leadsElsewhere) continue;
       const path = ['config', name, index, 'value'];
-      problems.push(bodyProblem(path, 'must be given anew where the URL leads to another host'));
+      problems.push(bodyProblem(path, ELSEWHERE));
     }
     const filled = pairs.map((pair: unknown, index) => {
       const at = known[index] ?? null;
@@ -51,10 +55,6 @@ export function withKeptSecrets(
     ...(keepsKey ? { webhookSecret: opened().webhookSecret } : {}),
     ...Object.fromEntries(lists),
   };
-}
-
-function hostOf(url: string): string | null {
-  return URL.canParse(url) ? new URL(url).host : null;
 }
 
 function sameText(one: string, other: string): boolean {

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
-import { hiddenProxyUrl } from '../../../model/credentials/proxy-password.ts';
+import { hiddenProxyUrl } from '../../../model/credentials/proxy-secret.ts';
 import { privateLocationSchema } from '../../../model/private-location.ts';
 import type { LocationKey, LocationKeys } from '../../features/location-keys.ts';
 import type { PrivateLocation, PrivateLocations } from '../../features/private-locations.ts';

@@ -10,7 +10,11 @@ const { shape } = accountVariableSchema;
 const response = z.strictObject({
   key: shape.key,
   value: shape.value.nullable().describe('null where it is secret.'),
-  locked: z.boolean().describe('Whether people are not to be shown its value.'),
+  locked: z
+    .boolean()
+    .describe(
+      'A note for user interfaces not to show the value. Answers hold it unless it is secret.',
+    ),
   secret: z.boolean().describe('Whether its value is encrypted, and never given back.'),
   ...TIMES,
 });

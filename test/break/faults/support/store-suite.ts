@@ -31,6 +31,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'root-cause-claims.ts dropPending': 'asked for a model of another company alone',
   'root-cause-claims.ts releasePending': 'asked for a model of another company alone',
   'root-cause-claims.ts useModelOnce': 'asked for a model of another company alone',
+  'stored-credentials.ts countSealed': 'asked once, before the service is there',
   'stored-credentials.ts isOtherReplicaConnected': BESIDE_REQUESTS,
   'stored-credentials.ts listCredentialChecks': BESIDE_REQUESTS,
   'stored-credentials.ts listCredentialKeys': BESIDE_REQUESTS,

@@ -196,6 +196,13 @@ describe('no way through the proxy', () => {
     expect(wrong.failure?.code).toBe('PROXY_AUTH_REQUIRED');
     expect(wrong.failure?.message).toContain('it does not take the user and password');
     expect(JSON.stringify(wrong)).not.toMatch(/secr3t|dXNlcjp/);
+    for (const masked of ['user:********', '********']) {
+      const unreadable = await probe(url, { proxyUrl: proxy.url(masked) });
+      expect(unreadable.failure).toMatchObject({
+        code: 'PROXY_AUTH_REQUIRED',
+        message: expect.stringContaining('the service cannot decrypt the password of the'),
+      });
+    }
     await proxy.idle();
   });
 

@@ -129,6 +129,31 @@ describe('a check with templates', () => {
   });
 });
 
+describe('a credential that the service cannot decrypt', () => {
+  const NOT_READABLE = '{{CREDENTIAL_NOT_READABLE}}';
+
+  it('fails in its own words, whatever variables there are', () => {
+    const check = apiCheck({ basicAuth: { username: 'user', password: NOT_READABLE } });
+    expect(failureOf(check, { CREDENTIAL_NOT_READABLE: 'planted' })).toEqual({
+      code: 'CREDENTIAL_NOT_READABLE',
+      message:
+        'The password of basicAuth has a credential that the service cannot decrypt, so nothing was sent: give the check the credential again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.',
+    });
+    // It is no variable that anybody could define.
+    expect(namesFromOthers(check)).toEqual([]);
+  });
+
+  it('is named wherever one stands', () => {
+    const check = apiCheck({
+      url: `https://user:${NOT_READABLE}@{{HOST}}/`,
+      headers: [{ key: 'Authorization', value: NOT_READABLE }],
+    });
+    const { code, message } = failureOf(check, {});
+    expect(code).toBe('CREDENTIAL_NOT_READABLE');
+    expect(message).toMatch(/^The url has a .* \(so with The header Authorization\): /);
+  });
+});
+
 describe('an unknown variable', () => {
   it('is named with where it stands and where it can be defined', () => {
     const check = apiCheck({ headers: [{ key: 'X-Token', value: '{{A}} {{TOKEN}}' }] });

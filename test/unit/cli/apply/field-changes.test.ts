@@ -58,7 +58,13 @@ describe('fieldChanges', () => {
       ],
       queryParameters: [{ key: 'q', value: secret }],
     };
-    for (const text of [...changesOf({}, { request }), ...changesOf({ request }, {})]) {
+    const alone = { url: `http://${secret}@h/`, basicAuth: { username: secret, password: '' } };
+    const other = { url: 'http://h/', basicAuth: { username: 'u', password: '' } };
+    for (const text of [
+      ...changesOf({}, { request }),
+      ...changesOf({ request }, {}),
+      ...changesOf({ request: other }, { request: alone }),
+    ]) {
       expect(text).not.toContain(secret);
     }
   });

@@ -11,6 +11,14 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
       `Correct the name in the template, or give the variable to the check or to the account. If its value is to stay in the network of ${location}, put it into VARIABLES_DIR or VARIABLES_FROM_ENV of every agent there. If it exists and is secret, the service may not be able to decrypt it: its log says so; then set its value anew.`,
     links: [],
   },
+  CREDENTIAL_NOT_READABLE: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: ({ target }) =>
+      `The service cannot decrypt a credential of the check, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
+    fix: () =>
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give the check the credential again.',
+    links: [],
+  },
   VARIABLE_DENIED: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ location }) =>

@@ -31,7 +31,7 @@ function valuesIn(check: Check | null): readonly string[] {
         ...secretsOfPairs(headers),
         ...secretsOfPairs(queryParameters),
         ...sensitiveValues(body),
-        ...(basicAuth === null ? [] : [basicAuth.password]),
+        ...(basicAuth === null ? [] : [secretOfPair(basicAuth)]),
       ];
     }
     case 'TCP':
@@ -45,7 +45,13 @@ function secretsOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const url = new URL(text);
   const pairs = [...url.searchParams].map(([key, value]) => ({ key, value, locked: false }));
-  return [url.password, percentDecoded(url.password), ...secretsOfPairs(pairs)];
+  const secret = secretOfPair(url);
+  return [secret, percentDecoded(secret), ...secretsOfPairs(pairs)];
+}
+
+/** A user name without a password is a token. */
+function secretOfPair(pair: { readonly username: string; readonly password: string }): string {
+  return pair.password === '' ? pair.username : pair.password;
 }
 
 function secretsOfPairs(pairs: readonly Pair[]): readonly string[] {

@@ -52,6 +52,9 @@ it('tells what of it is secret', () => {
   const secrets = (text: string) => parseProxy(text)?.secrets;
   const encoded = Buffer.from('ann:p@ss').toString('base64');
   expect(secrets('http://ann:p%40ss@proxy.test')).toEqual(['p@ss', encoded]);
-  expect(secrets('http://ann@proxy.test')).toEqual([Buffer.from('ann:').toString('base64')]);
+  // Without a password, the user name is a token.
+  for (const alone of ['http://tok%20en@proxy.test', 'http://tok%20en:@proxy.test']) {
+    expect(secrets(alone)).toEqual(['tok en', Buffer.from('tok en:').toString('base64')]);
+  }
   expect(secrets('http://proxy.test')).toEqual([]);
 });

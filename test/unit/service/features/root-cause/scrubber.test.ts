@@ -171,4 +171,15 @@ describe('the secrets of a check', () => {
     );
     expect(secretsOfCheck(null)).toEqual([]);
   });
+
+  it('are user names, too, where there is no password', () => {
+    const check = checkOf({
+      checkType: 'API',
+      request: {
+        url: 'https://to%20ken@shop.test/',
+        basicAuth: { username: 'other', password: '' },
+      },
+    });
+    expect(new Set(secretsOfCheck(check))).toEqual(new Set(['to%20ken', 'to ken', 'other']));
+  });
 });

@@ -1,0 +1,67 @@
+/** The parser of URLs removes them. */
+const LEFT_OUT = /[\t\n\r]/g;
+
+/**
+ * What stands before the user of a URL, its user, its password, and all from the `@` on. The scheme may
+ * be in a template: `{{BASE}}`, `{{SCHEME}}://`. The parser of URLs takes `\` for `/`, and any number of
+ * them.
+ */
+const USERINFO =
+  /^([^/?#\\@]*:[/\\]+|\{{2,3}[^{}]*\}{2,3})?([^/?#\\:]*)(?::([^/?#\\]*))?(@[^/?#\\]*)/;
+
+/** A user name beside a password is a word like `monitor`, and alone it is a token. */
+export type SecretPart = 'password' | 'username';
+
+export interface UrlSecret {
+  readonly part: SecretPart;
+  /** As it is written in the URL. */
+  readonly text: string;
+  /** The user name beside a password. */
+  readonly username: string;
+}
+
+/** The secret before the host of a URL; null where there is none. */
+export function urlSecretOf(text: string): UrlSecret | null {
+  return partsOf(text)?.secret ?? null;
+}
+
+/** The URL with another secret; the same text where it has none. */
+export function mapUrlSecret(
+  text: string,
+  map: (secret: string, part: SecretPart) => string,
+): string {
+  const parts = partsOf(text);
+  if (parts === null) return text;
+  const { before, secret, after } = parts;
+  return `${before}${map(secret.text, secret.part)}${after}`;
+}
+
+interface Parts {
+  readonly before: string;
+  readonly secret: UrlSecret;
+  readonly after: string;
+}
+
+function partsOf(text: string): Parts | null {
+  if (!text.includes('@')) return null;
+  const written = split(text) ?? split(text.replace(LEFT_OUT, ''));
+  if (written !== null || !URL.canParse(text)) return written;
+  // Written so that only the parser finds it.
+  const { href, username, password } = new URL(text);
+  return username === '' && password === '' ? null : split(href);
+}
+
+function split(text: string): Parts | null {
+  const match = USERINFO.exec(text);
+  if (match === null) return null;
+  const [whole, start, username = '', password = '', host = ''] = match;
+  const after = `${host}${text.slice(whole.length)}`;
+  if (password !== '') {
+    const before = `${start ?? ''}${username}:`;
+    return { before, secret: { part: 'password', text: password, username }, after };
+  }
+  // Without its scheme a text is no URL, and what looks like its user may be the scheme.
+  if (start === undefined || username === '') return null;
+  const rest = text.slice(start.length + username.length);
+  return { before: start, secret: { part: 'username', text: username, username: '' }, after: rest };
+}
