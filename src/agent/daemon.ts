@@ -5,6 +5,8 @@ import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { Moment } from '../runtime/up-time.ts';
+import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import { missedBeforeComing } from './accounting/missed-since.ts';
 import type { DaemonConfig } from './config.ts';
@@ -38,6 +40,8 @@ export interface DaemonParts {
 const MAX_MISSING_TOLD = 20;
 /** After so many the event loop goes on. */
 const MISSED_A_TURN = 100;
+/** How long slots wait at most until it is known whose the checks are. */
+const ASK_LIMIT_MS = 5_000;
 /** What is still to be delivered when all has ended is given this long, milliseconds. */
 const FLUSH_LIMIT_MS = 5_000;
 /** The lease ends by itself if this does not suffice. */
@@ -61,6 +65,8 @@ export class Daemon implements LinkedRuns {
   #hearing: Promise<void>;
   /** Names that templates use and nobody has, as the log was told last. */
   #missing = '';
+  /** Aborts when nothing is to start any more. */
+  readonly #draining = new AbortController();
   /** Of missed slots from before: ends when all are told. */
   #telling: Promise<void> = Promise.resolve();
 
@@ -86,6 +92,7 @@ export class Daemon implements LinkedRuns {
       run: (run) => runCheck(run, runnerParts),
       onMissed: sink.missed,
       account: link.account,
+      onStoodStill: (since) => this.#askAnew(since),
       onFault: (fault, check) =>
         log.error({ err: fault, checkId: check?.id }, 'a fault of the agent; please report it'),
       observer: {
@@ -207,7 +214,7 @@ export class Daemon implements LinkedRuns {
     const active = set.checks.filter(({ activated }) => activated);
     // The last value of a check that is switched off would look like one that still holds.
     metrics.setChecks(active);
-    this.#scheduler.setChecks(active, set.turns, set);
+    this.#scheduler.setChecks(active, set.turns, set, set.answered);
     const { checks: scheduled } = this.#scheduler;
     log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
     if (this.#state === 'starting') {
@@ -247,6 +254,26 @@ export class Daemon implements LinkedRuns {
     });
   }
 
+  /** @returns see `SchedulerOptions.onStoodStill` */
+  #askAnew(since: Moment): Promise<void> | null {
+    const { link, log } = this.#parts;
+    const asked = link.askAnew(since);
+    if (asked === null) return null;
+    log.info('the agent stood still until its lease had ended: it asks whose its checks are');
+    return this.#untilTaken(asked);
+  }
+
+  /** Resolves when what the source told is taken, or it did not in time: then all goes on as it was. */
+  async #untilTaken(told: Promise<void>): Promise<void> {
+    const { clock, log } = this.#parts;
+    const limit = new AbortController();
+    const cancel = clock.after(ASK_LIMIT_MS, () => limit.abort());
+    const taken = told.then(() => this.#hearing);
+    await isInTime(taken, AbortSignal.any([limit.signal, this.#draining.signal]));
+    cancel();
+    if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
+  }
+
   #runOnce(run: OneOff): void {
     this.#scheduler.runOnce(run, (outcome) => this.#parts.link.runEnded(run.runId, outcome));
   }
@@ -254,6 +281,7 @@ export class Daemon implements LinkedRuns {
   async #drain(now: AbortSignal): Promise<void> {
     const { clock, link, log } = this.#parts;
     this.#state = 'draining';
+    this.#draining.abort();
     const drained = this.#scheduler.drain(now);
     const runs = this.#scheduler.unfinished;
     if (runs > 0) log.info({ runs }, 'waiting for runs to finish, retries included');

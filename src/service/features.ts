@@ -42,6 +42,7 @@ import { type CheckResults, createCheckResults } from './features/results/check-
 import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
 import { createResultIntake, type ResultIntake } from './features/results/intake.ts';
 import { createMissedSlots, type MissedSlots } from './features/results/missed-slots.ts';
+import { ResultStorage } from './features/results/result-storage.ts';
 import { createConfiguredAnalyses } from './features/root-cause/configured.ts';
 import type { RootCauseAnalyses } from './features/root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './features/secret-scrubbing.ts';
@@ -80,6 +81,7 @@ export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFe
   /** Where jobs reach the service; null for where the caller has. */
   readonly publicUrl: string | null;
   readonly resultIntake: ResultIntake;
+  readonly resultStorage: Pick<ResultStorage, 'takes'>;
   readonly rootCauseAnalyses: RootCauseAnalyses;
   readonly snippets: Snippets;
   readonly staticIpv6s: readonly string[];
@@ -193,6 +195,7 @@ export function createFeatures(given: FeatureParts): Features {
     }),
     scrubberOf: scrubbing.scrubberOf,
   });
+  const resultStorage = new ResultStorage(parts);
   return {
     ...alertFeatures,
     ...heartbeatFeatures,
@@ -222,9 +225,11 @@ export function createFeatures(given: FeatureParts): Features {
       checkRuns,
       agentClocks,
       scrubbing,
+      storage: resultStorage,
       // The analyses before the groups: they see which groups are new by that.
       followers: [rootCauseAnalyses.follow, errorGroups.follow, keepRunMetrics, alertEngine.follow],
     }),
+    resultStorage,
     rootCauseAnalyses,
     snippets: createSnippets(parts),
     staticIpv6s: parts.config.staticIpv6s,

@@ -98,6 +98,7 @@ async function serve(parts: ServiceParts, store: Store, features: Features): Pro
     inFlight,
     stopping: stop.stopping,
     counts: features.counts,
+    takesResults: () => features.resultStorage.takes(),
   });
   try {
     if (stop.stopping.aborted) return;

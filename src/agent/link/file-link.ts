@@ -20,6 +20,7 @@ export function createFileLink({
     status: () => ({ spool: null, lastContactMs: null, clockAheadMs: null }),
     leftBefore: () => [],
     leftIsTold() {},
+    askAnew: () => null,
     runEnded() {},
     work: async () => {},
     release: async () => {},

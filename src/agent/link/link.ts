@@ -1,6 +1,7 @@
 import type { MissedSlots } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Moment } from '../../runtime/up-time.ts';
 import type { AgentMetrics } from '../health/metrics.ts';
 import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
@@ -30,6 +31,13 @@ export interface Link {
   leftBefore(startMs: number): readonly MissedSlots[];
   /** All of that is told to the sink, so from now on the account is this process's own. */
   leftIsTold(): void;
+  /**
+   * The process stood still from this moment to now: asks whose the checks are, where others may have
+   * them by now. null where there is nothing to ask.
+   *
+   * @returns resolves when the source has told it, or is refused an answer; may take for ever
+   */
+  askAnew(since: Moment): Promise<void> | null;
   /** What became of a run that the source told of. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** Works beside the runs, until the signal aborts. */

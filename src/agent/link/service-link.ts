@@ -148,6 +148,7 @@ export async function openServiceLink(
       }),
       leftBefore: (startMs) => (lastSet === null ? [] : account.unaccounted(lastSet, startMs)),
       leftIsTold: () => markTold(),
+      askAnew: (since) => source.askAnew(since),
       runEnded(runId, outcome) {
         // Another agent may still make it.
         if (outcome === 'stopped') return;

@@ -15,6 +15,8 @@ export interface Replaced {
   /** Their definitions and pauses may be others. */
   readonly kept: readonly ScheduledCheck[];
   readonly gone: readonly ScheduledCheck[];
+  /** Slots that were due and not looked at yet, of those that are gone or that others answer for. */
+  readonly missed: readonly MissedSlots[];
 }
 
 export interface PausedSlot {
@@ -30,6 +32,8 @@ export interface TakenSlots {
   /** The slot that would be run now, were its check not paused. */
   readonly paused: PausedSlot | null;
 }
+
+export const NONE_ANSWERED: ReadonlyMap<string, number> = new Map();
 
 /** The checks that are scheduled, each with its next slot. */
 export class Plan {
@@ -52,30 +56,45 @@ export class Plan {
     return this.#heap.top()?.nextSlotMs ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Takes these checks in place of those before; deactivated ones are left out. */
+  /**
+   * Takes these checks in place of those before; deactivated ones are left out.
+   *
+   * @param answered by check id, the instant up to which its slots are another's: none of them is taken.
+   *   They are told as missed all the same, since not every one of them may be answered for: what the
+   *   other agent tells of a slot counts more
+   */
   replace(
     checks: readonly Check[],
     turns: ReadonlyMap<string, TurnRule>,
     pausing: Pausing = NO_PAUSES,
+    answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): Replaced {
     const presentMs = this.#timeline.presentMs;
     const before = this.#scheduled;
     const scheduled = new Map<string, ScheduledCheck>();
     const timesOf = pauseTimesOf(pausing);
     const kept: ScheduledCheck[] = [];
+    const missed: MissedSlots[] = [];
     for (const check of checks) {
       if (!check.activated) continue;
       const known = before.get(check.id);
       const turn = turns.get(check.id) ?? null;
       const fresh = { check, turn, pauses: timesOf(check) };
       const adopted = this.#adopt(fresh, known, presentMs);
+      // The service's clock may be ahead of this one.
+      const answeredMs = Math.min(answered.get(check.id) ?? Number.NEGATIVE_INFINITY, presentMs);
+      if (answeredMs >= adopted.nextSlotMs) {
+        missed.push(...this.#leftBy(adopted, answeredMs));
+        adopted.nextSlotMs = this.#timeline.nextSlotAfter(adopted.rule, answeredMs);
+      }
       scheduled.set(check.id, adopted);
       if (known !== undefined) kept.push(adopted);
     }
     const gone = [...before.values()].filter(({ check }) => !scheduled.has(check.id));
     this.#scheduled = scheduled;
     this.#heap.refill(scheduled.values());
-    return { kept, gone };
+    for (const left of gone) missed.push(...this.#leftBy(left, presentMs));
+    return { kept, gone, missed };
   }
 
   /** Each check's next slot is the first one after the instant that is still to be run. */
@@ -112,10 +131,10 @@ export class Plan {
     return { missed, due, paused: null };
   }
 
-  /** The slots of a check that is gone that were due and not looked at yet. */
-  leftBy(gone: ScheduledCheck): readonly MissedSlots[] {
-    const lastMs = lastSlotAt(gone.rule, this.#timeline.presentMs);
-    return this.#missedOf(gone, { firstMs: gone.nextSlotMs, lastMs }, 'agent_asleep');
+  /** The slots of a check up to the instant that were not looked at yet. */
+  #leftBy(left: ScheduledCheck, upToMs: number): readonly MissedSlots[] {
+    const lastMs = lastSlotAt(left.rule, upToMs);
+    return this.#missedOf(left, { firstMs: left.nextSlotMs, lastMs }, 'agent_asleep');
   }
 
   #missedOf(

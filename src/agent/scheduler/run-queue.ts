@@ -67,6 +67,8 @@ export class RunQueue {
   readonly #line = new WaitingLine<Ticket>();
   #nextExpiryMs = 0;
   #state: 'open' | 'closed' = 'open';
+  /** Places are left free. */
+  #isHeld: boolean = false;
 
   constructor(options: RunQueueOptions) {
     this.#options = options;
@@ -86,6 +88,16 @@ export class RunQueue {
   /** Runs that began and have not ended, at work or waiting for their next attempt. */
   get unfinished(): number {
     return this.#runs.size - this.#line.size;
+  }
+
+  /** Nothing starts until `goOn`; what comes waits, and runs that began go on. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  goOn(): void {
+    this.#isHeld = false;
+    this.#fillPlaces();
   }
 
   /** Takes a slot of the plan: it starts, waits, or is reported as missed. */
@@ -130,12 +142,13 @@ export class RunQueue {
   }
 
   /**
-   * The check is not for this queue any more. A slot of it that waits is missed: where the check is
-   * another agent's now, that one answers only for later slots. A run that began goes on.
+   * The check's slots up to the instant are not for this queue any more; without it, none of them is. One
+   * that waits is missed: where the check is another agent's now, that one answers only for later slots.
+   * A run that began goes on.
    */
-  withdraw(checkId: string): void {
+  withdraw(checkId: string, upToMs = Number.POSITIVE_INFINITY): void {
     const run = this.#runs.get(checkId);
-    if (run?.stop === null) this.#giveUp(run, 'agent_busy');
+    if (run?.stop === null && run.due.slotMs <= upToMs) this.#giveUp(run, 'agent_busy');
   }
 
   /** Reports the slots that have waited longer than their tolerance; looks once a second. */
@@ -175,7 +188,7 @@ export class RunQueue {
   }
 
   #fillPlaces(): void {
-    while (this.#places.isFree) {
+    while (this.#places.isFree && !this.#isHeld) {
       const run = this.#line.shift();
       if (run === null) return;
       if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');

@@ -2,11 +2,12 @@ import type { Check } from '../../model/check.ts';
 import type { MissedSlots } from '../../model/result.ts';
 import type { TurnRule } from '../../model/slot-stride.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
+import { type Moment, momentOf, passedMs } from '../../runtime/up-time.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
 import { NO_PAUSES, type Pausing } from './check-pauses.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
-import { Plan } from './plan.ts';
+import { NONE_ANSWERED, Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
 import type { SlotAccounting } from './slot-accounting.ts';
 import type { Stretch } from './stretch.ts';
@@ -17,6 +18,8 @@ const MAX_WAIT_MS = 1000;
 const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
 /** After this long a turn lets the event loop go on, and takes the rest up behind it. */
 const TURN_BUDGET_MS = 4;
+/** Without a turn for so long the process stood still: it was stopped, starved, or the machine slept. */
+const STOOD_STILL_MS = 2 * MAX_WAIT_MS;
 
 export interface SchedulerObserver {
   /** `lateMs`: how long after its slot the run started; of a one-off, how long it had to wait. */
@@ -41,6 +44,11 @@ export interface SchedulerOptions {
    */
   readonly onFault: (fault: unknown, check: Check | null) => void;
   readonly observer: SchedulerObserver;
+  /**
+   * Told of each time that the process stood still, with the moment of the last turn before. Nothing is
+   * started until what it gives resolves; it must not reject. null: it goes on at once.
+   */
+  readonly onStoodStill?: (since: Moment) => Promise<void> | null;
 }
 
 /**
@@ -56,6 +64,8 @@ export interface SchedulerOptions {
  * A turn takes all slots that the wall clock passed since the turn before (a stretch), earliest
  * first. When that takes too long, further turns go on with the same stretch. Only when it is done
  * does the time count as lived.
+ *
+ * After the process stood still, turns take no slots until it is known whose they are by now.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -71,6 +81,10 @@ export class Scheduler {
   #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
   #cancelWake: CancelTimer | null = null;
   #lastTurnMs: number;
+  #lastTurn: Moment;
+  readonly #onStoodStill: NonNullable<SchedulerOptions['onStoodStill']>;
+  /** Nothing starts until it resolves. */
+  #held: Promise<void> | null = null;
 
   constructor(options: SchedulerOptions) {
     this.#clock = options.clock;
@@ -95,6 +109,8 @@ export class Scheduler {
     this.#timeline = new Timeline(options.clock);
     this.#plan = new Plan(options.clock, this.#timeline);
     this.#lastTurnMs = options.clock.monotonicMs();
+    this.#lastTurn = momentOf(options.clock);
+    this.#onStoodStill = options.onStoodStill ?? (() => null);
   }
 
   /** Runs at work; those that only wait for their next attempt are left out. */
@@ -136,6 +152,7 @@ export class Scheduler {
     this.#state = 'running';
     this.#timeline.begin();
     this.#lastTurnMs = this.#clock.monotonicMs();
+    this.#lastTurn = momentOf(this.#clock);
     this.#plan.reschedule(this.#timeline.presentMs);
     this.#wake();
   }
@@ -151,18 +168,20 @@ export class Scheduler {
    *
    * @param turns by check id, which of its slots are run here; all where there is none
    * @param pausing when slots are skipped
+   * @param answered by check id, up to which instant (epoch milliseconds) its slots are another's; those
+   *   that are due and have not begun are missed like those of a check that is gone
    */
   setChecks(
     checks: readonly Check[],
     turns: ReadonlyMap<string, TurnRule> = NO_TURNS,
     pausing: Pausing = NO_PAUSES,
+    answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): void {
-    const { kept, gone } = this.#plan.replace(checks, turns, pausing);
+    const { kept, gone, missed } = this.#plan.replace(checks, turns, pausing, answered);
     for (const scheduled of kept) this.#queue.redefine(scheduled);
-    for (const left of gone) {
-      this.#queue.withdraw(left.check.id);
-      if (this.#state === 'running') this.#tellMissed(this.#plan.leftBy(left));
-    }
+    for (const [checkId, answeredMs] of answered) this.#queue.withdraw(checkId, answeredMs);
+    for (const left of gone) this.#queue.withdraw(left.check.id);
+    if (this.#state === 'running') this.#tellMissed(missed);
     if (this.#state === 'running') this.#wake();
   }
 
@@ -206,10 +225,34 @@ export class Scheduler {
   #turn(): void {
     this.#cancelWake = null;
     this.#lastTurnMs = this.#clock.monotonicMs();
-    if (this.#state === 'running') {
+    const before = this.#lastTurn;
+    this.#lastTurn = momentOf(this.#clock);
+    const stoodStill = passedMs(before, this.#lastTurn) >= STOOD_STILL_MS;
+    if (this.#state === 'running' && stoodStill) this.#holdIfAsked(before);
+    if (this.#state === 'running' && this.#held === null) {
       this.#guard(() => this.#turnUntil(this.#lastTurnMs + TURN_BUDGET_MS));
     }
     this.#wake();
+  }
+
+  #holdIfAsked(since: Moment): void {
+    let asked: Promise<void> | null = null;
+    this.#guard(() => {
+      asked = this.#onStoodStill(since);
+    });
+    if (asked !== null) void this.#hold(asked);
+  }
+
+  async #hold(until: Promise<void>): Promise<void> {
+    this.#held = until;
+    this.#queue.hold();
+    await until;
+    // It stood still once more meanwhile, or nothing is to start any more.
+    if (this.#held !== until || this.#state !== 'running') return;
+    this.#held = null;
+    this.#queue.goOn();
+    this.#cancelWake?.();
+    this.#turn();
   }
 
   /** Stops at the monotonic instant; an open stretch and `#oneOffs` hold what is left. */
@@ -247,7 +290,7 @@ export class Scheduler {
   /** Sets the one timer, or the event loop's next round where something is left to do. */
   #wake(): void {
     this.#cancelWake?.();
-    if (this.#state === 'running' && this.#timeline.stretch !== null) {
+    if (this.#state === 'running' && this.#timeline.stretch !== null && this.#held === null) {
       const immediate = setImmediate(() => this.#turn());
       this.#cancelWake = () => clearImmediate(immediate);
     } else {
@@ -256,7 +299,7 @@ export class Scheduler {
   }
 
   #waitMs(): number {
-    if (this.#state !== 'running') return MAX_WAIT_MS;
+    if (this.#state !== 'running' || this.#held !== null) return MAX_WAIT_MS;
     const slotInMs = this.#plan.nextSlotMs - this.#clock.wallMs();
     return Math.min(slotInMs, this.#oneOffs.nextInMs, MAX_WAIT_MS);
   }

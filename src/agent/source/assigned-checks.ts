@@ -53,6 +53,8 @@ interface Draft {
   readonly refusals: Map<string, string>;
   /** By check id, of those that are new here: the instant after which nobody answered for them. */
   readonly unanswered: Map<string, number>;
+  /** By check id, of those that were taken from this agent meanwhile: up to which instant others answer. */
+  readonly answered: Map<string, number>;
   changed: boolean;
   readonly full: boolean;
   /** Checks were left out as there was no room for them. */
@@ -69,6 +71,7 @@ export class AssignedChecks {
   /** By check id, why the check cannot be run here. */
   #refusals: ReadonlyMap<string, string> = new Map();
   #unanswered: ReadonlyMap<string, number> = new Map();
+  #answered: ReadonlyMap<string, number> = new Map();
   #location = '';
   #settings = NO_SETTINGS;
   #isCut = false;
@@ -92,6 +95,7 @@ export class AssignedChecks {
     this.#refusals = new Map();
     this.#unanswered = new Map();
     this.#isCut = false;
+    this.#answered = new Map();
     return changed;
   }
 
@@ -128,7 +132,7 @@ export class AssignedChecks {
     return first.map(([checkId, problem]) => ({ checkId, problem }));
   }
 
-  /** What is to be run; `unanswered` is of the last answer. */
+  /** What is to be run; `unanswered` and `answered` are of the last answer. */
   get set(): CheckSet {
     const checks = [];
     const turns = new Map<string, TurnRule>();
@@ -145,6 +149,7 @@ export class AssignedChecks {
       turns,
       location: this.#location,
       unanswered: this.#unanswered,
+      answered: this.#answered,
       groupTags,
     };
   }
@@ -195,6 +200,7 @@ export class AssignedChecks {
     this.#unanswered = draft.unanswered;
     this.#hasMadeRoom = draft.isCut && draft.changed && !draft.full;
     this.#isCut = draft.isCut;
+    this.#answered = draft.answered;
     this.#location = slug;
     return changed;
   }
@@ -209,6 +215,7 @@ export class AssignedChecks {
       assignments: new Map(full ? [] : this.#assignments),
       refusals: new Map(full ? [] : this.#refusals),
       unanswered: new Map(),
+      answered: new Map(),
       // The same checks once more are a set to be told, too: it was asked for.
       changed: full,
       full,
@@ -228,6 +235,7 @@ export class AssignedChecks {
   #remove(draft: Draft, checkId: string): void {
     draft.refusals.delete(checkId);
     draft.unanswered.delete(checkId);
+    draft.answered.delete(checkId);
     if (draft.assignments.delete(checkId)) draft.changed = true;
   }
 
@@ -244,8 +252,11 @@ export class AssignedChecks {
     if (problem !== null) return this.#refuse(draft, checkId, problem);
     draft.assignments.set(checkId, read.value);
     const { answeredUntil } = read.value;
-    if (answeredUntil !== null && !this.#assignments.has(checkId)) {
+    const before = this.#assignments.get(checkId);
+    if (answeredUntil !== null && before === undefined) {
       draft.unanswered.set(checkId, answeredUntil);
+    } else if (answeredUntil !== null && answeredUntil !== before?.answeredUntil) {
+      draft.answered.set(checkId, answeredUntil);
     }
     draft.refusals.delete(checkId);
     draft.changed = true;

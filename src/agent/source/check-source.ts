@@ -18,6 +18,11 @@ export interface CheckSet {
    * for its slots.
    */
   readonly unanswered: ReadonlyMap<string, number>;
+  /**
+   * By check id, of those that were in the set before and that the service had taken from this agent
+   * meanwhile: epoch milliseconds up to which others answer for their slots.
+   */
+  readonly answered?: ReadonlyMap<string, number>;
   /** What templates of all the checks stand for, where a check has no variable of its own. */
   readonly variables: readonly OwnVariable[];
   /** What URL and API checks go through; null for the direct way. */

@@ -1,6 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { Moment } from '../../runtime/up-time.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import type { OneOffMessage, Refusal } from '../../wire/v1/assignment.ts';
 import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../wire/v1/limits.ts';
@@ -17,6 +18,7 @@ import type { AgentIdentity } from './agent-identity.ts';
 import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
 import type { CheckListener } from './check-source.ts';
+import { LeaseWatch } from './lease-watch.ts';
 import { OneOffs } from './one-offs.ts';
 import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
 import { ServiceClock } from './service-clock.ts';
@@ -29,6 +31,9 @@ const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
 const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
 /** Checks that cannot be read are logged one by one up to this many in an answer. */
 const MAX_REFUSALS_LOGGED = 20;
+
+/** After these the next poll may be answered. */
+const MAY_BE_ANSWERED: ReadonlySet<ServiceFault['kind']> = new Set(['offline', 'busy', 'failed']);
 
 const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
 /** Checks that were replaced count, too: the whole set is counted anew. */
@@ -69,10 +74,17 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly #serviceClock: ServiceClock;
   readonly #faults: PollFaults;
+  readonly #lease: LeaseWatch;
   #epoch = 0;
   #revision = 0;
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
+  /** Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at once. */
+  #round = new AbortController();
+  /** Called when an answer is told; only one to a poll that is sent from the next round on. */
+  readonly #asking: (() => void)[] = [];
+  /** The same, of those for whom that poll is under way. */
+  readonly #answering: (() => void)[] = [];
   /** Marker of the page to ask for; null to begin. */
   #page: string | null = null;
   #pages = 0;
@@ -92,6 +104,7 @@ export class Poller {
     this.#options = options;
     this.#serviceClock = new ServiceClock(options.clock, options.log);
     this.#faults = new PollFaults(options.log, options.backoffMs);
+    this.#lease = new LeaseWatch(options.clock);
   }
 
   get epoch(): number {
@@ -113,9 +126,33 @@ export class Poller {
   }
 
   run(listener: CheckListener, signal: AbortSignal): Promise<void> {
-    const running = this.#run(listener, signal).finally(() => this.#options.store.close());
+    const endRound = (): void => this.#round.abort();
+    signal.addEventListener('abort', endRound, { once: true });
+    const running = this.#run(listener, signal).finally(() => {
+      signal.removeEventListener('abort', endRound);
+      return this.#options.store.close();
+    });
     this.#ended = running.catch(() => {});
     return running;
+  }
+
+  /**
+   * Asks at once whose the checks are by now, where the lease ended after this moment: others may have
+   * them. null where the lease goes on, or had ended before: then it is known that the checks run on all
+   * the same.
+   *
+   * @returns resolves when the answer is told to the listener, or the service refuses to give one. A
+   *   service that is away is asked again, so whoever waits has a limit; and once `run` has ended nobody
+   *   is told any more, as then no check is to run
+   */
+  askAnew(since: Moment): Promise<void> | null {
+    const change = this.#lease.since(since);
+    if (change === 'unchanged') return null;
+    if (change === 'renewed') return Promise.resolve();
+    const answered = new Promise<void>((resolve) => this.#asking.push(resolve));
+    // An answer to what was sent before may be older than the end of the lease.
+    this.#round.abort();
+    return answered;
   }
 
   async release(signal: AbortSignal): Promise<void> {
@@ -150,17 +187,23 @@ export class Poller {
   async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
     const { clock, backoffMs } = this.#options;
     while (!signal.aborted) {
+      if (this.#round.signal.aborted) this.#beginAnew();
+      this.#round = new AbortController();
+      const round = this.#round.signal;
       const sentMs = clock.monotonicMs();
-      const answer = await this.#poll(signal);
+      const answer = await this.#poll(round);
       if (signal.aborted) return;
+      if (round.aborted && !answer.ok) continue;
       const fault = answer.ok ? await this.#take(answer, listener, signal) : answer.fault;
       if (fault?.kind === 'stopped') return;
-      if (fault !== null) {
-        await sleep(clock, this.#react(fault, listener), signal);
+      const delayMs = fault === null ? null : this.#react(fault, listener);
+      if (fault !== null && !MAY_BE_ANSWERED.has(fault.kind)) this.#answerAsking();
+      if (delayMs !== null) {
+        await sleep(clock, delayMs, round);
       } else if (this.#page === null) {
         // A service that has news without end, or does not hold polls, is not pestered.
         const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
-        if (restMs > 0) await sleep(clock, restMs, signal);
+        if (restMs > 0) await sleep(clock, restMs, round);
       }
     }
   }
@@ -169,11 +212,13 @@ export class Poller {
     const { client, clock } = this.#options;
     const request = this.#request();
     const sentMs = clock.monotonicMs();
+    this.#lease.sent();
     const answer = await client.post(PATHS.poll, request, {
       schema: pollResponseSchema,
       timeoutMs: pollTimeoutMs(this.#leaseMs),
       signal,
     });
+    this.#lease.over(answer.ok ? answer.value : null);
     if (answer.ok) {
       this.oneOffs.told(request.done);
       this.#refusedRuns = [];
@@ -250,6 +295,8 @@ export class Poller {
     this.#refusedRuns = runs.refused;
     this.#logRefused(runs.refused);
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    this.#lease.told();
+    this.#answerAsking();
     if (assigned.hasNewChecks) await this.#keepNewChecks(signal);
     return null;
   }
@@ -297,7 +344,7 @@ export class Poller {
    * @throws VedetteError of code AGENT_REPLACED
    */
   #react(fault: ServiceFault, listener: CheckListener): number {
-    const { identity, assigned, log } = this.#options;
+    const { identity, log } = this.#options;
     const { kind } = fault;
     if (kind === 'stopped') return 0;
     if (isReplaced(fault)) {
@@ -306,17 +353,30 @@ export class Poller {
       log.error(message);
       throw new VedetteError('config', 'AGENT_REPLACED', message);
     }
-    if (!POLL_REACTIONS[kind].keepsPage) {
-      this.#page = null;
-      this.#pages = 0;
-      this.#runPagesBytes = 0;
-      this.#runs = [];
-      assigned.discard();
-    }
+    if (!POLL_REACTIONS[kind].keepsPage) this.#discardPages();
     if (kind === 'refused') this.#revision = 0;
     if (!isEnded(fault)) return this.#faults.delayAfter({ ...fault, kind });
     this.#stopChecks(listener);
     return this.#faults.delayAfter({ ...fault, kind: 'ended' });
+  }
+
+  /** For all checks: so the service answers at once, also where it has not found the lease to be over. */
+  #beginAnew(): void {
+    this.#discardPages();
+    this.#revision = 0;
+    this.#answering.push(...this.#asking.splice(0));
+  }
+
+  #answerAsking(): void {
+    for (const answered of this.#answering.splice(0)) answered();
+  }
+
+  #discardPages(): void {
+    this.#page = null;
+    this.#pages = 0;
+    this.#runPagesBytes = 0;
+    this.#runs = [];
+    this.#options.assigned.discard();
   }
 
   /** Others have the checks, or nobody is to run them. Also after a restart without the service. */

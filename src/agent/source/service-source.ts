@@ -1,3 +1,4 @@
+import type { Moment } from '../../runtime/up-time.ts';
 import type { ServiceClient } from '../upload/service-client.ts';
 import { openAgentIdentity } from './agent-identity.ts';
 import { AssignedChecks } from './assigned-checks.ts';
@@ -29,6 +30,11 @@ export interface ServiceSource extends CheckSource {
   readonly clockAheadMs: number | null;
   /** What the process before this one left in DATA_DIR; null where nothing. `watch` tells it first. */
   readonly lastSet: CheckSet | null;
+  /**
+   * See `Poller.askAnew`: null where the agent goes on with the checks that it has; else none of their
+   * slots is to begin before it resolves, for some time at most.
+   */
+  askAnew(since: Moment): Promise<void> | null;
   /** The location key is another one from now on: what is kept on disk is sealed with it. */
   keyChanged(): void;
   /** The run's result is safe, or it was missed: the service need not name it any more. */
@@ -96,6 +102,7 @@ export async function createServiceSource(options: ServiceSourceOptions): Promis
       // Before there are any, what is on disk may be of use to an agent with the key before.
       if (assigned.location !== '') store.changed();
     },
+    askAnew: (since) => poller.askAnew(since),
     done: (runId) => poller.oneOffs.done(runId),
     release: (signal) => poller.release(signal),
     ended: () => poller.ended,

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { upTimeMs } from '../../runtime/up-time.ts';
 import type { Disk } from './disk.ts';
 import { LOTS } from './entry.ts';
 import { frameBytes } from './frame.ts';
@@ -21,7 +22,7 @@ import { SpoolBounds } from './spool-bounds.ts';
 import { isDiskFull } from './spool-folder.ts';
 import { SpoolIndex } from './spool-index.ts';
 import { SpoolReader } from './spool-reader.ts';
-import { bornBefore, fits, upTimeMs } from './spool-rules.ts';
+import { bornBefore, fits } from './spool-rules.ts';
 import { SpoolVoice } from './spool-voice.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
 

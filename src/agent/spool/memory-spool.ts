@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { upTimeMs } from '../../runtime/up-time.ts';
 import { frameBytes } from './frame.ts';
 import type {
   BesideSpool,
@@ -10,7 +11,7 @@ import type {
   SpoolRecord,
 } from './spool.ts';
 import { SpoolIndex } from './spool-index.ts';
-import { fits, upTimeMs } from './spool-rules.ts';
+import { fits } from './spool-rules.ts';
 import { SpoolWaiters } from './spool-waiters.ts';
 
 export interface MemorySpoolOptions {

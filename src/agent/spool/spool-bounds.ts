@@ -1,9 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { upTimeMs } from '../../runtime/up-time.ts';
 import type { Entry, Lot, Segment } from './entry.ts';
 import type { PendingWrites } from './pending-writes.ts';
 import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
-import { upTimeMs } from './spool-rules.ts';
 import type { SpoolVoice } from './spool-voice.ts';
 
 /** How many records may go for their age at once, so that the event loop is not held. */

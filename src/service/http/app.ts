@@ -10,8 +10,8 @@ import { type FeatureCounts, NO_COUNTS } from '../feature-counts.ts';
 import type { AgentCaller } from '../features/location-keys.ts';
 import { AllowedMethods } from './allowed-methods.ts';
 import { clientErrorHandler } from './client-errors.ts';
-import { createDatabaseProbe } from './database-probe.ts';
 import type { InFlight } from './in-flight.ts';
+import { createLimitedProbe } from './limited-probe.ts';
 import { createServiceMetrics } from './metrics.ts';
 import { addAuthentication } from './plugins/authentication.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
@@ -42,6 +42,8 @@ export interface AppParts {
   readonly stopping: AbortSignal;
   /** Others than the service's own. */
   readonly limits?: HttpLimits;
+  /** Whether results can be stored, as far as is known; they can where left out. */
+  readonly takesResults?: () => Promise<boolean>;
   /** For the metrics; nothing was counted where left out. */
   readonly counts?: () => FeatureCounts;
 }
@@ -137,10 +139,16 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addSchemas(app, clock);
   await addOpenApi(app, VERSION);
 
+  const { store, takesResults = async () => true } = parts;
+  const databaseAnswers = createLimitedProbe(async () => {
+    // The least that can be asked.
+    await store.query('select 1');
+    return true;
+  }, clock);
+  const probes = { databaseAnswers, takesResults: createLimitedProbe(takesResults, clock) };
   const documents = new ApiDocuments(app);
   app.decorate('documents', documents);
-  const database = createDatabaseProbe(parts.store, clock);
-  await app.register(healthRoutes({ version: VERSION, metrics, database, stopping }));
+  await app.register(healthRoutes({ version: VERSION, metrics, ...probes, stopping }));
   await app.register(openApiRoutes(documents));
   for (const routes of parts.routes) await app.register(routes);
   await app.ready();

@@ -46,6 +46,16 @@ describe('health', () => {
     expect((await service.ask('/health', { key: null })).json.database).toBe('silent');
   });
 
+  it('is not readiness where the database takes no results', async () => {
+    service = await startServiceApp([], { takesResults: async () => false });
+    expect(await service.ask('/-/readiness', { key: null })).toMatchObject({
+      status: 503,
+      json: { message: 'The database refuses results: its disk is full, or it is read-only' },
+    });
+    expect((await service.ask('/-/liveness', { key: null })).status).toBe(200);
+    expect((await service.ask('/health', { key: null })).json.database).toBe('refuses');
+  });
+
   it('waits two seconds for the database, and asks a hanging one only once', async () => {
     const clock = new FakeClock();
     let asked = 0;

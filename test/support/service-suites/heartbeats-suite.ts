@@ -280,6 +280,7 @@ export function heartbeatsSuite(kind: DatabaseKind): void {
       expect(a.ids).toEqual(['check-0']);
       const partitions = createResultPartitions(parts);
       const intake = createResultIntake({
+        storage: { watch: (storing) => storing },
         ...parts,
         partitions,
         checkRuns,

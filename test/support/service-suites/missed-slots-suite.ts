@@ -276,6 +276,7 @@ export function missedSlotsSuite(kind: DatabaseKind): void {
       const scrubbing = testScrubbing(clock);
       const agentClocks = createAgentClocks({ store, clock, log });
       const intake = createResultIntake({
+        storage: { watch: (storing) => storing },
         ...{ store, clock, log, partitions, checkRuns, agentClocks, scrubbing },
         missedBudgetMs: 0,
       });

@@ -31,6 +31,7 @@ import type { AgentClocks } from './agent-clocks.ts';
 import { currentOf, type FinalFollower } from './final-follower.ts';
 import { recordMissed } from './missed-book.ts';
 import { withoutPaused } from './paused-slots.ts';
+import type { ResultStorage } from './result-storage.ts';
 import { partsOf, type SlotRange } from './slot-ranges.ts';
 import { settleFinals, storeResults } from './store-results.ts';
 
@@ -52,6 +53,7 @@ export interface ResultIntakeParts {
   readonly checkRuns: FinishedRuns;
   readonly agentClocks: AgentClocks;
   readonly scrubbing: Pick<SecretScrubbing, 'results'>;
+  readonly storage: Pick<ResultStorage, 'watch'>;
   /** Told of new FINALs one after the other, after the status of their checks has moved. */
   readonly followers?: readonly FinalFollower[];
   /** How long the missed records of a batch may take; what is left then is not answered. */
@@ -80,7 +82,7 @@ const SLOTS_A_TRANSACTION = 2_000;
 const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
-  const { store, clock, log, partitions, checkRuns, scrubbing, agentClocks } = parts;
+  const { store, clock, log, partitions, checkRuns, scrubbing, storage, agentClocks } = parts;
   const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
   const { followers = [] } = parts;
 
@@ -188,10 +190,10 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
           return { list: 'results', index: batch.places.results[at] ?? at, record };
         }),
       );
-      await partitions.ensure(results.map(({ record }) => record.checkRunId));
+      await storage.watch(partitions.ensure(results.map(({ record }) => record.checkRunId)));
       for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
         const records = results.slice(from, from + RESULTS_A_TRANSACTION);
-        settle(records, await keepResults(sender, records, batch.agentId));
+        settle(records, await storage.watch(keepResults(sender, records, batch.agentId)));
       }
 
       const missed = passing<ReceivedMissed>(
@@ -203,7 +205,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       const endMs = clock.monotonicMs() + missedBudgetMs;
       for (let from = 0; from < missed.length; ) {
         const records = fittingInOne(missed, from);
-        settle(records, await keepMissed(sender, records, pauses));
+        settle(records, await storage.watch(keepMissed(sender, records, pauses)));
         from += records.length;
         if (clock.monotonicMs() >= endMs) break;
       }

@@ -1,14 +1,16 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
 import { errorBody } from '../../errors.ts';
-import type { DatabaseProbe } from '../database-probe.ts';
 import { errorSchema } from '../error-schema.ts';
+import type { LimitedProbe } from '../limited-probe.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
 export interface HealthParts {
   readonly version: string;
   readonly metrics: ServiceMetrics;
-  readonly database: DatabaseProbe;
+  readonly databaseAnswers: LimitedProbe;
+  /** Asked only where the database answers. */
+  readonly takesResults: LimitedProbe;
   /** Aborts when the service stops. */
   readonly stopping: AbortSignal;
 }
@@ -23,16 +25,29 @@ const plain = (description: string) => ({
 const HEALTH = z.object({
   version: z.string(),
   state: z.enum(['running', 'draining']),
-  database: z.enum(['answers', 'silent']),
+  database: z.enum(['answers', 'silent', 'refuses']),
 });
+
+/** null: requests should be sent here. */
+const NOT_READY = {
+  answers: null,
+  silent: 'The database does not answer',
+  refuses: 'The database refuses results: its disk is full, or it is read-only',
+} as const;
 
 /** For orchestrators, dashboards and Prometheus. */
 export function healthRoutes({
   version,
   metrics,
-  database,
+  databaseAnswers,
+  takesResults,
   stopping,
 }: HealthParts): FastifyPluginAsync {
+  const database = async (): Promise<z.infer<typeof HEALTH>['database']> => {
+    if (!(await databaseAnswers())) return 'silent';
+    return (await takesResults()) ? 'answers' : 'refuses';
+  };
+
   return async (app) => {
     app.get(
       '/-/readiness',
@@ -41,16 +56,13 @@ export function healthRoutes({
         schema: {
           tags: TAGS,
           summary: 'Whether requests should be sent here',
-          description: '503 while the service stops and while the database does not answer in 2 s.',
+          description:
+            '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
           response: { 200: plain('Ready'), 503: errorSchema },
         },
       },
       async (_request, reply) => {
-        const reason = stopping.aborted
-          ? 'The service is stopping'
-          : (await database.answers())
-            ? null
-            : 'The database does not answer';
+        const reason = stopping.aborted ? 'The service is stopping' : NOT_READY[await database()];
         if (reason === null) return reply.type('text/plain; charset=utf-8').send('ready\n');
         // No error of a request: nobody needs it in the log every few seconds.
         return reply.code(503).send(errorBody(503, reason));
@@ -81,12 +93,8 @@ export function healthRoutes({
         },
       },
       async () => {
-        const isUp = await database.answers();
-        return {
-          version,
-          state: stopping.aborted ? 'draining' : 'running',
-          database: isUp ? 'answers' : 'silent',
-        };
+        const state = stopping.aborted ? 'draining' : 'running';
+        return { version, state, database: await database() };
       },
     );
 

@@ -40,6 +40,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'stored-credentials.ts lockCheckCredentials': BESIDE_REQUESTS,
   'stored-credentials.ts putCheckCredentials': BESIDE_REQUESTS,
   'stored-credentials.ts putLocationProxy': BESIDE_REQUESTS,
+  'write-probe.ts tryToWrite': 'asked only where the disk of the database refuses results',
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
   pglite: [],

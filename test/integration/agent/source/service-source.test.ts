@@ -2,13 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { readAssignments } from '../../../../src/agent/source/assignment-file.ts';
 import type { CheckSet } from '../../../../src/agent/source/check-source.ts';
 import { assignmentsBox, seal, unseal } from '../../../../src/agent/source/sealed-lines.ts';
 import { createServiceSource } from '../../../../src/agent/source/service-source.ts';
 import { ServiceClient } from '../../../../src/agent/upload/service-client.ts';
+import { momentOf } from '../../../../src/runtime/up-time.ts';
 import {
   assignmentMessageOf,
   type OneOff,
@@ -1039,4 +1040,136 @@ it('does not wait for a disk that does not answer before it hands its lease back
   const reader = await open(pipe, 'r');
   await source.ended();
   await reader.close();
+});
+
+describe('an agent that stood still', () => {
+  const ANSWERED_MS = 1_000_000;
+  const held = (id: string, answeredUntil: number | null) => ({ ...assignment(id), answeredUntil });
+
+  /** It has its checks, and a poll is under way. */
+  async function running() {
+    const agent = await startAgent();
+    const upsert = [held('stays', null), held('back', ANSWERED_MS), held('gone', null)];
+    const open = await agent.answered({ full: true, upsert });
+    return { ...agent, open };
+  }
+
+  it('asks anew where its lease ended meanwhile, and knows then whose its checks are', async () => {
+    const { clock, source, nextPoll, sets, open } = await running();
+    await clock.advance(1_000);
+    const since = momentOf(clock);
+    clock.spend(LEASE_MS);
+    let isKnown: boolean = false;
+    const asked = source.askAnew(since)?.then(() => {
+      isKnown = true;
+    });
+    // What was on its way may be from before.
+    const poll = await nextPoll();
+    await eventually(() => open.isGivenUp);
+    expect(isKnown).toBe(false);
+    // A service that has not found the lease to be over would hold it, where all is as it was.
+    expect(poll.asked).toMatchObject({ revision: 0, epoch: 1, page: null });
+    const upsert = [held('stays', null), held('back', ANSWERED_MS + 5_000)];
+    poll.answer({ epoch: 2, revision: 2, full: true, upsert });
+    await asked;
+    expect(sets.map(ids)).toEqual([
+      ['back', 'gone', 'stays'],
+      ['back', 'stays'],
+    ]);
+    expect(sets.at(-1)).toMatchObject({
+      unanswered: new Map(),
+      answered: new Map([['back', ANSWERED_MS + 5_000]]),
+    });
+    // It has a lease again.
+    expect(source.askAnew(momentOf(clock))).toBeNull();
+    expect(source.askAnew(since)).toBeInstanceOf(Promise);
+  });
+
+  it('waits for all pages of the answer, asks again where there is none, and no longer where it is refused', async () => {
+    const { clock, source, nextPoll, pause } = await running();
+    const since = momentOf(clock);
+    clock.suspend(LEASE_MS + 1);
+    const known: string[] = [];
+    void source.askAnew(since)?.then(() => known.push('whole'));
+    (await nextPoll()).answer({ epoch: 2, full: true, upsert: [held('a', null)], nextPage: 'two' });
+    const second = await nextPoll();
+    expect(known).toEqual([]);
+    second.answer({ epoch: 2, full: true, upsert: [held('b', null)] });
+    await eventually(() => known.length > 0);
+
+    const again = momentOf(clock);
+    clock.spend(LEASE_MS + 1);
+    void source.askAnew(again)?.then(() => known.push('refused'));
+    (await nextPoll()).cut();
+    await clock.advance(await pause());
+    const next = await nextPoll();
+    expect(known).toEqual(['whole']);
+    next.fail(401);
+    await eventually(() => known.length > 1);
+    expect(known).toEqual(['whole', 'refused']);
+  });
+
+  it('begins anew with the pages where it stood still between two of them', async () => {
+    const { clock, source, nextPoll, open, sets } = await running();
+    open.answer({ full: true, upsert: [held('a', null)], nextPage: 'two' });
+    const second = await nextPoll();
+    const since = momentOf(clock);
+    // A virtual machine that was paused: its clocks know nothing of it.
+    clock.stepWall(LEASE_MS + 1);
+    const asked = source.askAnew(since);
+    await eventually(() => second.isGivenUp);
+    const first = await nextPoll();
+    expect(first.asked).toMatchObject({ revision: 0, page: null });
+    first.answer({ epoch: 2, full: true, upsert: [held('b', null)] });
+    await asked;
+    expect(sets.slice(1).map(ids)).toEqual([['b']]);
+  });
+
+  it('asks anew while it still reads the answer after the end of its lease, and not later', async () => {
+    const { clock, source, nextPoll, pause, open } = await running();
+    const since = momentOf(clock);
+    clock.spend(LEASE_MS + 1);
+    open.cut();
+    await clock.advance(await pause());
+    const first = await nextPoll();
+    first.answer({ epoch: 2, full: true, upsert: [held('a', null)], nextPage: 'two' });
+    const second = await nextPoll();
+    let isKnown: boolean = false;
+    const asked = source.askAnew(since)?.then(() => {
+      isKnown = true;
+    });
+    await eventually(() => second.isGivenUp);
+    expect(isKnown).toBe(false);
+    const poll = await nextPoll();
+    poll.answer({ epoch: 2, full: true, upsert: [held('a', null)] });
+    await asked;
+    const later = await nextPoll();
+    // All that there is to know is told.
+    await source.askAnew(since);
+    expect(later.isGivenUp).toBe(false);
+  });
+
+  it('asks nothing while its lease goes on, nor where the service was away already', async () => {
+    const { clock, source, open, pause } = await running();
+    const since = momentOf(clock);
+    clock.spend(LEASE_MS - 1_000);
+    expect(source.askAnew(since)).toBeNull();
+    open.cut();
+    await pause();
+    clock.spend(2_000);
+    const later = momentOf(clock);
+    clock.spend(LEASE_MS);
+    expect(source.askAnew(later)).toBeNull();
+    // Once for each standstill, so that slots that were due before it ended do not wait for nothing.
+    expect(source.askAnew(since)).not.toBeNull();
+  });
+
+  it('asks no more where it is stopped', async () => {
+    const { clock, source, stop, nextPoll } = await running();
+    const since = momentOf(clock);
+    clock.spend(LEASE_MS + 1);
+    void source.askAnew(since);
+    await nextPoll();
+    await stop();
+  });
 });

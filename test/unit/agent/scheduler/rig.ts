@@ -5,6 +5,7 @@ import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
 import type { MissedSlots } from '../../../../src/model/result.ts';
 import type { Frequency } from '../../../../src/model/vocabulary.ts';
+import type { Moment } from '../../../../src/runtime/up-time.ts';
 import { sleep } from '../../../../src/runtime/wait.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -49,6 +50,8 @@ interface RigOptions {
   readonly wallMs?: number;
   /** How long the run of a slot takes; 0 by default. */
   readonly durationMs?: (check: Check, slotMs: number) => number;
+  /** What the slots wait for after it stood still. */
+  readonly onStoodStill?: (since: Moment) => Promise<void> | null;
   readonly run?: (check: Check, slotMs: number, signal: AbortSignal, place: Place) => Promise<void>;
 }
 
@@ -73,13 +76,20 @@ export class Rig {
   readonly #active = new Map<string, number>();
   #asked = 0;
 
-  constructor({ concurrency = 10, wallMs = T0, durationMs = () => 0, run }: RigOptions = {}) {
+  constructor({
+    concurrency = 10,
+    wallMs = T0,
+    durationMs = () => 0,
+    run,
+    onStoodStill,
+  }: RigOptions = {}) {
     this.clock = new FakeClock(wallMs);
     const runFor = (check: Check, slotMs: number, signal: AbortSignal): Promise<unknown> =>
       sleep(this.clock, durationMs(check, slotMs), signal);
     this.scheduler = new Scheduler({
       clock: this.clock,
       concurrency,
+      ...(onStoodStill === undefined ? {} : { onStoodStill }),
       run: (made) => {
         const { check, slotMs, signal, place } = made;
         this.runs.push(made);

@@ -1,0 +1,3 @@
+import { resultStorageSuite } from '../../support/service-suites/result-storage-suite.ts';
+
+resultStorageSuite('postgres');
