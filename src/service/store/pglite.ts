@@ -17,7 +17,7 @@ interface PgliteDeps {
   readonly log: Logger;
 }
 
-/** The database computes in this thread: so long at most before sockets and timers get a turn. */
+/** The database computes in this thread: after so long, sockets and timers get a turn before a statement. */
 const TURN_MS = 5;
 /** Statements and transactions that wait. More than this would be answered too late anyway. */
 const MAX_WAITING = 5000;
@@ -121,7 +121,7 @@ export class PgliteStore implements Store {
     else this.#folder?.release();
   }
 
-  /** One thing at a time, and a turn of the event loop for others in between. */
+  /** One thing at a time. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     this.#requireUsable();
     if (this.#serial.waiting >= MAX_WAITING) {
@@ -129,16 +129,20 @@ export class PgliteStore implements Store {
       throw new StoreError('unavailable', 'STORE_BUSY', message);
     }
     return this.#serial.run(async () => {
-      const { clock } = this.#deps;
-      if (clock.monotonicMs() - this.#turnStartMs > TURN_MS) {
-        await nextTurn();
-        this.#turnStartMs = clock.monotonicMs();
-      }
+      await this.#letOthersGoOn();
       return work();
     });
   }
 
+  async #letOthersGoOn(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.monotonicMs() - this.#turnStartMs <= TURN_MS) return;
+    await nextTurn();
+    this.#turnStartMs = clock.monotonicMs();
+  }
+
   async #query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
+    await this.#letOthersGoOn();
     const { rows } = await this.#understood(() => this.#db.query<R>(text, params.map(encodeParam)));
     return rows;
   }

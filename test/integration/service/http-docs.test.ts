@@ -1,4 +1,8 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,6 +17,37 @@ beforeAll(async () => {
 });
 
 afterAll(() => service.close());
+
+describe.each(['/openapi.json', '/docs'])('%s', (path) => {
+  const get = async (headers: Readonly<Record<string, string>>): Promise<IncomingMessage> => {
+    const sent = request({ host: '127.0.0.1', port: service.port, path, headers });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    return response;
+  };
+
+  it('is packed for who takes gzip', async () => {
+    const { text } = await service.ask(path, { key: null });
+    const packed = await get({ 'accept-encoding': 'br, gzip' });
+    expect(packed.headers).toMatchObject({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
+    const bytes = await buffer(packed);
+    expect(packed.headers['content-length']).toBe(String(bytes.length));
+    expect(gunzipSync(bytes).toString()).toBe(text);
+    const plain = await get({ 'accept-encoding': 'gzip;q=0' });
+    expect(plain.headers).not.toHaveProperty('content-encoding');
+    expect(plain.headers.vary).toBe('accept-encoding');
+    expect((await buffer(plain)).toString()).toBe(text);
+  });
+});
+
+describe('the documents', () => {
+  it('are made and packed once, for whoever reads them', () => {
+    const { documents } = service.app;
+    const { json, page } = documents;
+    documents.make();
+    expect([documents.json === json, documents.page === page]).toEqual([true, true]);
+  });
+});
 
 describe('/openapi.json', () => {
   it('is OpenAPI 3.1 made of the schemas of the routes', async () => {

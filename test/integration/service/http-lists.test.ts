@@ -1,15 +1,51 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { type ServiceApp, startServiceApp } from '../../support/service-app.ts';
+import { gzipAnswer } from '../../../src/service/http/gzip-answer.ts';
+import { listOf } from '../../../src/wire/v1/fields.ts';
+import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
 
 const ITEM = z.object({ id: z.number(), text: z.string() });
 type Item = z.output<typeof ITEM>;
 
+/** A form with lists as answers have them. */
+const BATCH = z.object({
+  name: z.string(),
+  items: listOf(ITEM, 40_000),
+  more: z.array(z.string()),
+  note: z.string().optional(),
+  late: listOf(z.int(), 40_000).default([]),
+});
+
 function listRoutes(items: readonly Item[]): FastifyPluginAsync {
   return async (app) => {
     const config = { role: 'read' } as const;
+    const few = z.object({ items: listOf(ITEM, 200) });
+    const batch = {
+      name: 'a batch',
+      secret: 'hunter2',
+      late: items.map(({ id }) => id),
+      note: undefined,
+      more: ['"é"'],
+      items,
+    };
+    const answer = async () => batch;
+    app.get('/v1/batch', {
+      config,
+      schema: { response: { 200: BATCH } },
+      onSend: gzipAnswer,
+      handler: answer,
+    });
+    app.get('/v1/few-in-batch', { config, schema: { response: { 200: few } } }, answer);
+    app.get('/v1/batches', { config, schema: { response: { 200: z.array(BATCH) } } }, async () => [
+      batch,
+      { ...batch, items: [] },
+    ]);
     const answers = { '/v1/items': z.array(ITEM), '/v1/few': z.array(ITEM).max(2) };
     for (const [path, answer] of Object.entries(answers)) {
       app.get(path, { config, schema: { response: { 200: answer } } }, async () => items);
@@ -71,23 +107,107 @@ describe('a list', () => {
   });
 
   it('is made item by item, and others go on in between', async () => {
-    const order: string[] = [];
-    const items = [1, 2, 3].map((id) => ({
-      id,
-      get text() {
-        order.push(`item ${id}`);
-        setImmediate(() => order.push('another'));
-        return 'a';
-      },
-    }));
-    let nowMs = 0;
-    // It takes a second between any two looks at it.
-    const monotonicMs = (): number => {
-      nowMs += 1_000;
-      return nowMs;
-    };
-    const { ask } = await start(items, { clock: { ...systemClock, monotonicMs } });
+    const { items, order } = watchedItems(3);
+    const { ask } = await start(items, { clock: SLOW_CLOCK });
     expect((await ask('/v1/items')).json).toHaveLength(3);
+    expect(order.slice(0, 5)).toEqual(['item 1', 'another', 'item 2', 'another', 'item 3']);
+  });
+});
+
+/** Items that note when each is shaped, and what else had its turn after it. */
+function watchedItems(count: number): { items: readonly Item[]; order: string[] } {
+  const order: string[] = [];
+  const items = Array.from({ length: count }, (_, index) => ({
+    id: index + 1,
+    get text() {
+      order.push(`item ${index + 1}`);
+      setImmediate(() => order.push('another'));
+      return 'a';
+    },
+  }));
+  return { items, order };
+}
+
+let slowMs = 0;
+/** It takes a second between any two looks at it. */
+const SLOW_CLOCK = {
+  ...systemClock,
+  monotonicMs: (): number => {
+    slowMs += 1_000;
+    return slowMs;
+  },
+};
+
+describe('an object with lists', () => {
+  const shapedOf = (items: readonly Item[]) => {
+    return {
+      name: 'a batch',
+      items: items.map(({ id, text }) => ({ id, text })),
+      more: ['"é"'],
+      late: items.map(({ id }) => id),
+    };
+  };
+
+  it.each([
+    ['no item', many(0, '')],
+    ['a few items', many(100, 'é')],
+    ['many items', many(101, '"漢😀\ud800"')],
+    ['megabytes', many(150, '漢"'.repeat(2_000))],
+    ['thousands of items', many(10_000, 'é 😀 a text of some length')],
+  ])('of %s has what its schema declares, in its order, and says its length', async (_, items) => {
+    const { ask } = await start(items);
+    const shaped = shapedOf(items);
+    const answers = { '/v1/batch': shaped, '/v1/batches': [shaped, { ...shaped, items: [] }] };
+    for (const [path, answer] of Object.entries(answers)) {
+      const body = JSON.stringify(answer);
+      const headers = {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': String(Buffer.byteLength(body)),
+      };
+      const reply = await ask(path);
+      expect(reply).toMatchObject({ status: 200, headers });
+      expect(reply.text === body).toBe(true);
+    }
+  });
+
+  it.each([
+    ['a few items', many(3, 'é'.repeat(2_000))],
+    ['many items', many(200, 'é')],
+    ['megabytes', many(150, '漢"'.repeat(2_000))],
+  ])('of %s is packed where that is asked for', async (_, items) => {
+    const { port } = await start(items);
+    const headers = { authorization: `Bearer ${KEYS.read}`, 'accept-encoding': 'gzip' };
+    const sent = request({ host: '127.0.0.1', port, path: '/v1/batch', headers });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    expect(response.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+    });
+    const text = gunzipSync(await buffer(response)).toString();
+    expect(text === JSON.stringify(shapedOf(items))).toBe(true);
+  });
+
+  it('with an item that does not fit its schema is a fault of ours, and nothing of it is shown', async () => {
+    const wrong = { id: 'hunter2', text: 'a' } as unknown as Item;
+    const { ask } = await start([...many(200, 'xxx'), wrong]);
+    for (const path of ['/v1/batch', '/v1/batches']) {
+      const reply = await ask(path);
+      expect(reply.status).toBe(500);
+      expect(reply.text).not.toMatch(/hunter2|xxx/);
+    }
+  });
+
+  it('is held to how many there may be', async () => {
+    const { ask } = await start(many(201, 'a'));
+    expect((await ask('/v1/few-in-batch')).status).toBe(500);
+    expect((await ask('/v1/batch')).status).toBe(200);
+  });
+
+  it.each(['/v1/batch', '/v1/batches'])('is made item by item at %s', async (path) => {
+    const { items, order } = watchedItems(101);
+    const { ask } = await start(items, { clock: SLOW_CLOCK });
+    expect((await ask(path)).status).toBe(200);
     expect(order.slice(0, 5)).toEqual(['item 1', 'another', 'item 2', 'another', 'item 3']);
   });
 });

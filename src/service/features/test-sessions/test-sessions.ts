@@ -21,7 +21,6 @@ import {
   listSessionResults,
   listSessions,
   lockSession,
-  type MissedRun,
   putTotals,
   type StoredSession,
 } from '../../store/test-sessions.ts';
@@ -32,10 +31,10 @@ import { textsNotKept } from '../input-problems.ts';
 import { type Page, rangeOf } from '../paging.ts';
 import { everyHour, removePastRetention } from '../retention.ts';
 import type { SecretScrubbing } from '../secret-scrubbing.ts';
-import { readResults } from './read-report.ts';
+import { readReport } from './read-report.ts';
 import { totalsWith } from './totals.ts';
 
-export type { MissedRun, StoredSession } from '../../store/test-sessions.ts';
+export type { StoredSession } from '../../store/test-sessions.ts';
 
 export interface TestSessionsParts {
   readonly store: Store;
@@ -56,9 +55,9 @@ export interface Report {
   /** Chosen by whoever brings it; null for one of ours. */
   readonly id: string | null;
   readonly facts: TestSessionFacts;
-  /** As `vedette run --output json` prints them. */
+  /** As `vedette run --output json` prints them, like those that were missed. */
   readonly results: readonly unknown[];
-  readonly missed: readonly MissedRun[];
+  readonly missed: readonly unknown[];
 }
 
 export interface SessionResultQuery extends Page {
@@ -118,12 +117,12 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
   }
 
   return {
-    async add(accountId, { id: chosenId, facts: given, results: records, missed }) {
+    async add(accountId, { id: chosenId, facts: given, ...records }) {
       const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
       const turn = turnsFromNow(clock);
-      const read = await readResults(records, turn);
-      const received = await scrubbing.results(store, accountId, read);
+      const read = await readReport(records, turn);
+      const received = await scrubbing.results(store, accountId, read.results);
       const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
       const id = chosenId ?? ids();
       return store.transaction(async (tx) => {
@@ -139,7 +138,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
         }
         const added = await insertSessionResults(tx, { accountId, id, results });
         const own = firstOfEach(results).filter((result) => added.has(result.id));
-        const totals = totalsWith(before, own, missed);
+        const totals = totalsWith(before, own, read.missed);
         if (totals.results > maxResults) throw tooMany('results', maxResults);
         if (totals.missed.length > MAX_SESSION_MISSED) throw tooMany('missed', MAX_SESSION_MISSED);
         const place = {

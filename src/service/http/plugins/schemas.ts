@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Clock } from '../../../runtime/clock.ts';
 import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import { invalid } from '../../errors.ts';
-import { listAnswer } from '../list-answer.ts';
+import { addShaped, isLong, JsonAnswer } from '../json-answer.ts';
 import { judge, type RequestPart } from '../problems.ts';
 
 /**
@@ -17,37 +17,23 @@ export function addSchemas(app: FastifyInstance, clock: Clock): void {
     return judged.ok ? { value: judged.value } : { error: invalid(judged.problems) };
   });
   app.setSerializerCompiler(serializerCompiler);
-  addListAnswers(app, clock);
+  addLongAnswers(app, clock);
 }
 
 /**
  * Shapes lists item by item, with other requests in between: a hundred checks or sessions may have
- * megabytes each.
+ * megabytes each, and what became of a batch of records is said of each.
  */
-function addListAnswers(app: FastifyInstance, clock: Clock): void {
-  const serializers = new WeakMap<z.ZodType, (item: unknown) => string>();
-  app.addHook('preSerialization', async ({ method, url, routeOptions }, reply, payload) => {
-    const schema = itemSchemaOf(routeOptions.schema?.response, reply.statusCode);
-    if (schema === null || !Array.isArray(payload)) return payload;
-    const serialize = serializers.get(schema) ?? serializerCompiler({ schema, method, url });
-    serializers.set(schema, serialize);
-    const turn = turnsFromNow(clock);
-    const items: string[] = [];
-    for (const item of payload) {
-      items.push(serialize(item));
-      await turn();
-    }
+function addLongAnswers(app: FastifyInstance, clock: Clock): void {
+  app.addHook('preSerialization', async ({ routeOptions }, reply, payload) => {
+    const schema: unknown = Object(routeOptions.schema?.response)[reply.statusCode];
+    if (!(schema instanceof z.ZodType) || !isLong(schema, payload)) return payload;
+    const answer = new JsonAnswer();
+    await addShaped(answer, schema, payload, turnsFromNow(clock));
     // It may be a stream, too, of which the types do not tell.
-    reply.serializer((() => listAnswer(reply, items)) as () => string);
+    reply.serializer((() => answer.body(reply)) as () => string);
     return payload;
   });
-}
-
-/** null where the answer is no list, or one with a rule of its own. */
-function itemSchemaOf(responses: unknown, status: number): z.ZodType | null {
-  const schema: unknown = Object(responses)[status];
-  if (!(schema instanceof z.ZodArray) || schema.def.checks !== undefined) return null;
-  return schema.element instanceof z.ZodType ? schema.element : null;
 }
 
 function partOf(httpPart: string | undefined): RequestPart {

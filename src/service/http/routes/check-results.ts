@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { CHECK_TYPES } from '../../../model/vocabulary.ts';
 import { id } from '../../../wire/v1/fields.ts';
 import type { CheckResults } from '../../features/results/check-results.ts';
-import { listAnswer } from '../list-answer.ts';
+import { listAnswer } from '../json-answer.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { checkId } from './check-parameters.ts';
 import { booleanQuery } from './parameters.ts';

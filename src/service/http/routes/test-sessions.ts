@@ -9,9 +9,9 @@ import {
   projectIdSchema,
   testSessionFactsSchema,
 } from '../../../model/test-session.ts';
-import { id as checkIdField, instant, openCode } from '../../../wire/v1/fields.ts';
+import { missedRunSchema } from '../../features/test-sessions/read-report.ts';
 import type { StoredSession, TestSessions } from '../../features/test-sessions/test-sessions.ts';
-import { listAnswer } from '../list-answer.ts';
+import { listAnswer } from '../json-answer.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from './parameters.ts';
 import { shownResult } from './result-schemas.ts';
@@ -23,13 +23,8 @@ const WRITE = { role: 'write' } as const;
 const PATH = '/v1/test-sessions';
 
 const params = z.object({ id: uuidParam.toLowerCase() });
-const missedRun = z.strictObject({
-  checkId: checkIdField,
-  slot: instant,
-  lastSlot: instant,
-  count: z.int().min(1).max(1_000_000),
-  reason: openCode,
-});
+// They are judged one by one where they are read: thousands at once take long.
+const { $schema: _, ...missedRunForm } = z.toJSONSchema(missedRunSchema, { io: 'input' });
 const body = testSessionFactsSchema.extend({
   id: z
     .guid()
@@ -46,17 +41,12 @@ const body = testSessionFactsSchema.extend({
       'The result objects that `vedette run --output json` prints, each on a line: those of GET /v1/check-results.',
     ),
   missed: z
-    .preprocess(countMissed, z.array(missedRun).max(MAX_SESSION_MISSED).default([]))
+    .array(z.unknown())
+    .max(MAX_SESSION_MISSED)
+    .default([])
+    .meta({ items: missedRunForm })
     .describe('The `missed` objects that it prints: runs that were not made.'),
 });
-
-/** Before they are looked at: a million wrong ones would take long. */
-function countMissed(missed: unknown, context: z.RefinementCtx): unknown {
-  if (!Array.isArray(missed) || missed.length <= MAX_SESSION_MISSED) return missed;
-  const bound = { origin: 'array', maximum: MAX_SESSION_MISSED, inclusive: true } as const;
-  context.addIssue({ code: 'too_big', ...bound, input: missed });
-  return z.NEVER;
-}
 
 const count = z.int().min(0);
 const response = z.strictObject({
@@ -77,7 +67,7 @@ const response = z.strictObject({
     })
     .describe('Runs by how they ended.'),
   results: count.describe('All results, attempts before a retry too.'),
-  missed: z.array(missedRun),
+  missed: z.array(missedRunSchema),
   errorGroupIds: z.array(z.string()).describe('Of all its results; the first 1000.'),
   startedAt: z.iso.datetime().nullable().describe('null as long as it has no result.'),
   stoppedAt: z.iso.datetime().nullable(),
