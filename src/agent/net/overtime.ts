@@ -2,6 +2,12 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, TICK_MS } from './kernel/kernel-sockets.ts';
 import type { Silence } from './kernel/silence.ts';
 
+/** Readings of both counters of starvation, milliseconds. */
+export interface StarvationMark {
+  readonly runDelayMs: number;
+  readonly lateMs: number;
+}
+
 /** How starved of CPU the agent is, as the waits of one attempt ask at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
@@ -10,6 +16,13 @@ export interface StarvationWatch {
   readonly starvedMs: number;
   /** null where the kernel cannot be asked for its sockets. */
   readonly sockets: KernelSockets | null;
+  /** Where the counters stand now, for `timedByKernel`. */
+  mark(): StarvationMark;
+  /**
+   * What was under way since the mark was timed by the kernel: however starved the agent was in it,
+   * the time is too long by `uncertainMs` at most. Such stretches do not overlap.
+   */
+  timedByKernel(since: StarvationMark, uncertainMs: number): void;
   /** A wait ended at its deadline; `certain`: its peer had all of the time that it was to have. */
   timedOut(certain: boolean): void;
 }

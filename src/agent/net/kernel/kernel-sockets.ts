@@ -10,6 +10,17 @@ export interface SocketState {
   readonly sinceSentMs: number;
   /** Milliseconds since data last came; since the connection was made where none did. */
   readonly sinceReceivedMs: number;
+  /**
+   * Smoothed round trip, to the microsecond; before we send any data the one sample of the
+   * handshake, from the SYN to the SYN-ACK. 0 where there is none.
+   */
+  readonly rttMs: number;
+  /** The shortest round trip so far; null where there is none, or the kernel does not tell. */
+  readonly minRttMs: number | null;
+  /** Segments that we sent again, SYNs among them. */
+  readonly retransmits: number;
+  /** Bytes that a segment of ours carries at most. */
+  readonly mss: number;
 }
 
 export const TCP_STATE = { established: 1, synSent: 2, closed: 7, closeWait: 8 } as const;
@@ -25,10 +36,15 @@ export interface KernelSockets {
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const FIONREAD = 0x541b;
-/** struct tcp_info, as far as all kernels have it (linux/tcp.h). */
-const INFO_BYTES = 104;
+/** struct tcp_info (linux/tcp.h), as far as it is read; older kernels fill in less. */
+const INFO_BYTES = 152;
+const SEND_MSS_AT = 16;
 const LAST_DATA_SENT_AT = 44;
 const LAST_DATA_RECEIVED_AT = 52;
+const RTT_AT = 68;
+const TOTAL_RETRANSMITS_AT = 100;
+const MIN_RTT_AT = 148;
+const NO_MIN_RTT = 0xffff_ffff;
 
 /** null where this platform has no such calls, or the optional package koffi is not there. */
 export async function loadKernelSockets(): Promise<KernelSockets | null> {
@@ -51,10 +67,20 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
           unreadBytes: unread.readInt32LE(0),
           sinceSentMs: info.readUInt32LE(LAST_DATA_SENT_AT),
           sinceReceivedMs: info.readUInt32LE(LAST_DATA_RECEIVED_AT),
+          rttMs: info.readUInt32LE(RTT_AT) / 1000,
+          minRttMs: minRttMsOf(info, infoBytes.readUInt32LE()),
+          retransmits: info.readUInt32LE(TOTAL_RETRANSMITS_AT),
+          mss: info.readUInt32LE(SEND_MSS_AT),
         };
       },
     };
   } catch {
     return null;
   }
+}
+
+function minRttMsOf(info: Buffer, filledBytes: number): number | null {
+  if (filledBytes < INFO_BYTES) return null;
+  const us = info.readUInt32LE(MIN_RTT_AT);
+  return us === NO_MIN_RTT ? null : us / 1000;
 }

@@ -17,6 +17,8 @@ function startWait(silence: () => Silence) {
     get starvedMs() {
       return meter.starvedMs;
     },
+    mark: () => ({ runDelayMs: 0, lateMs: 0 }),
+    timedByKernel: () => {},
     timedOut: (certain) => void meter.timeOuts.push(certain),
   };
   const { signal } = new AbortController();
