@@ -15,6 +15,7 @@ import type { SocketState } from './kernel/kernel-sockets.ts';
 import { handshakeMs } from './kernel/socket-state.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import type { StarvationMark } from './overtime.ts';
+import { Stopwatch } from './stopwatch.ts';
 import { durationText, endpointText, withoutBrackets } from './words.ts';
 
 export interface Target {
@@ -34,8 +35,6 @@ export interface Connected {
   /** Of the address that answered, from the SYN to the SYN-ACK where the kernel timed it. */
   readonly tcpMs: number;
   readonly isTimedByKernel: boolean;
-  /** What else passed until the event loop saw the connection, where the kernel timed it; else 0. */
-  readonly unseenMs: number;
   /** What the kernel says of the connection, before anything is sent; null: it cannot be asked. */
   readonly handshake: SocketState | null;
 }
@@ -87,14 +86,13 @@ interface FamilyOutcome {
 async function connectFamily(target: Target, context: ProbeContext): Promise<FamilyOutcome> {
   const { clock, signal, deadlineMs, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
-  const startMs = clock.monotonicMs();
-  const startMark = starvation?.mark();
+  const start = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const stopwatch = new Stopwatch(context, start.atMs);
   const family = ipFamily === 'IPv6' ? 6 : 4;
   const options = { signal, deadlineMs, starvation, log };
   const resolution = await context.resolver.resolve(hostname, family, options);
   const isLiteral = isIP(hostname) !== 0;
-  const resolvedMs = isLiteral ? startMs : clock.monotonicMs();
-  const dnsMs = resolvedMs - startMs;
+  const dnsMs = isLiteral ? 0 : stopwatch.elapsedMs();
   if (!resolution.ok) {
     const { failure } = resolution;
     const outcome = { ok: false, failure, address: null, dnsMs, tcpMs: 0 } as const;
@@ -110,24 +108,22 @@ async function connectFamily(target: Target, context: ProbeContext): Promise<Fam
     return { outcome: { ok: false, failure, address: null, dnsMs, tcpMs: 0 }, mayLackIpv6: false };
   }
 
-  const from = { atMs: resolvedMs, mark: isLiteral ? startMark : starvation?.mark() };
-  const last = await tryInTurn(choice.addresses, target, from, context);
-  const elapsedMs = clock.monotonicMs() - resolvedMs;
+  const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const last = await tryInTurn(choice.addresses, target, since, context);
+  const endMs = clock.monotonicMs();
+  const isTimedByKernel = last.end.ok && noteKernelTime(last, last.end.handshake, endMs, context);
+  const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
     const { socket, handshake } = last.end;
     const { address } = last;
-    const kernelMs = kernelTcpMs(last, from, context);
-    const tcpMs = kernelMs ?? elapsedMs;
     const synsRepeated = handshake?.retransmits ?? 0;
     const text = endpointText(address, port);
     if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
     log.info(`connected to ${text} in ${durationText(tcpMs)}`);
-    const unseenMs = elapsedMs - tcpMs;
     const found = { socket, address, ipFamily, handshake };
-    const times = { dnsMs, tcpMs, unseenMs, isTimedByKernel: kernelMs !== null };
+    const times = { dnsMs, tcpMs, isTimedByKernel };
     return { outcome: { ok: true, ...found, ...times }, mayLackIpv6: false };
   }
-  const tcpMs = elapsedMs;
   const failure = connectFailure(targetText(hostname, port, last.address), last.end, last.tookMs);
   const outcome = { ok: false, failure, address: last.address, dnsMs, tcpMs } as const;
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
@@ -140,16 +136,19 @@ interface Since {
   readonly mark: StarvationMark | undefined;
 }
 
-/** Since `from`, with the addresses that failed before; null where the kernel does not tell. */
-function kernelTcpMs(
-  { end, since, tookMs }: Tried,
-  from: Since,
+/** Whether the kernel timed how long connecting to the address that answered took. */
+function noteKernelTime(
+  { since }: Tried,
+  handshake: SocketState | null,
+  endMs: number,
   { starvation }: ProbeContext,
-): number | null {
-  const roundTripMs = end.ok && end.handshake !== null ? handshakeMs(end.handshake) : null;
-  if (roundTripMs === null || roundTripMs > tookMs) return null;
-  if (since.mark !== undefined) starvation?.timedByKernel(since.mark, 0);
-  return since.atMs - from.atMs + roundTripMs;
+): boolean {
+  if (handshake === null || starvation === undefined || since.mark === undefined) return false;
+  const roundTripMs = handshakeMs(handshake);
+  const unseenMs = endMs - since.atMs - (roundTripMs ?? 0);
+  if (roundTripMs === null || unseenMs < 0) return false;
+  starvation.timedByKernel({ since: since.mark, unseenMs, uncertainMs: 0 });
+  return true;
 }
 
 interface Tried {

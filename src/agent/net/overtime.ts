@@ -8,6 +8,18 @@ export interface StarvationMark {
   readonly lateMs: number;
 }
 
+/**
+ * A stretch of time in which the kernel timed what the target did: however starved the agent was in
+ * it, that time is exact.
+ */
+export interface KernelTimed {
+  readonly since: StarvationMark;
+  /** What passed in it beside, until the event loop saw the end of it. */
+  readonly unseenMs: number;
+  /** By so much the kernel's time may be too long. */
+  readonly uncertainMs: number;
+}
+
 /** How starved of CPU the agent is, as the waits of one attempt ask at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
@@ -18,11 +30,10 @@ export interface StarvationWatch {
   readonly sockets: KernelSockets | null;
   /** Where the counters stand now, for `timedByKernel`. */
   mark(): StarvationMark;
-  /**
-   * What was under way since the mark was timed by the kernel: however starved the agent was in it,
-   * the time is too long by `uncertainMs` at most. Such stretches do not overlap.
-   */
-  timedByKernel(since: StarvationMark, uncertainMs: number): void;
+  /** Such stretches do not overlap. */
+  timedByKernel(stretch: KernelTimed): void;
+  /** Of all of them together; it is in no time of the result (stopwatch.ts). */
+  readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had all of the time that it was to have. */
   timedOut(certain: boolean): void;
 }

@@ -2,6 +2,7 @@ import type { Failure } from '../../model/error-codes.ts';
 import type { IcmpRequest } from '../../model/request.ts';
 import type { IcmpDetail, IcmpResponse, IcmpTimingPhases } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { Stopwatch } from '../net/stopwatch.ts';
 import { ECHO_DATA_BYTES } from './icmp/echo-packet.ts';
 import { runEchoes } from './icmp/echo-run.ts';
 import { ExchangePool } from './icmp/exchange-pool.ts';
@@ -42,10 +43,10 @@ async function probeIcmp(
   { hostname, pingCount, ipFamily }: IcmpRequest,
   context: ProbeContext,
 ): Promise<IcmpOutcome> {
-  const { clock, signal } = context;
-  const startMs = clock.monotonicMs();
+  const { signal } = context;
+  const stopwatch = new Stopwatch(context);
   const resolved = await resolveDestination(hostname, ipFamily, context);
-  const dnsMs = clock.monotonicMs() - startMs;
+  const dnsMs = stopwatch.elapsedMs();
   const progress = resolved.ok
     ? await pingResolved(pool, { hostname, pingCount, dnsMs }, resolved, context)
     : { dnsMs, response: null, failure: resolved.failure };
@@ -61,7 +62,7 @@ async function probeIcmp(
     response: progress.response,
     failure,
     timings: null,
-    timingPhases: { dns: roundMs(dnsMs), total: roundMs(clock.monotonicMs() - startMs) },
+    timingPhases: { dns: roundMs(dnsMs), total: roundMs(stopwatch.elapsedMs()) },
     responseTimeMs: progress.response?.latency.avg ?? 0,
   };
 }

@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../net/kernel/kernel-sockets.ts';
-import type { StarvationMark, StarvationWatch } from '../net/overtime.ts';
+import type { KernelTimed, StarvationMark, StarvationWatch } from '../net/overtime.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
 /** The event loop is looked at this often while an attempt is under way. */
@@ -73,6 +73,7 @@ export class StarvationMeter {
   close(): void {
     this.#cancelBeat();
     this.#sources.threadDelay?.close();
+    this.#sources.sockets?.close();
   }
 
   #beat(): void {
@@ -106,6 +107,7 @@ export class AttemptStarvation implements StarvationWatch {
   /** The start, moved on by what the counters gained in stretches that the kernel timed. */
   #uncertainStart: StarvationMark;
   #kernelUncertainMs = 0;
+  #unseenMs = 0;
   #lastTimeOut: 'certain' | 'uncertain' | null = null;
 
   constructor(meter: StarvationMeter, startMs: number, sockets: KernelSockets | null) {
@@ -130,7 +132,11 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#meter.mark();
   }
 
-  timedByKernel(since: StarvationMark, uncertainMs: number): void {
+  get unseenMs(): number {
+    return this.#unseenMs;
+  }
+
+  timedByKernel({ since, unseenMs, uncertainMs }: KernelTimed): void {
     const gained = between(since, this.mark());
     const { runDelayMs, lateMs } = this.#uncertainStart;
     this.#uncertainStart = {
@@ -138,6 +144,7 @@ export class AttemptStarvation implements StarvationWatch {
       lateMs: lateMs + gained.lateMs,
     };
     this.#kernelUncertainMs += uncertainMs;
+    this.#unseenMs += unseenMs;
   }
 
   timedOut(certain: boolean): void {

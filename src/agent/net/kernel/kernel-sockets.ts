@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import { endianness } from 'node:os';
 
 /** What the kernel knows of a TCP socket that our event loop may not have seen yet. */
@@ -31,6 +32,14 @@ export const TICK_MS = 10;
 export interface KernelSockets {
   /** null where the descriptor is no TCP socket. It must be open, and ours, at this instant. */
   read(fd: number): SocketState | null;
+  /** Has the kernel stamp what arrives on a UDP socket from now on. */
+  stampArrivals(fd: number): void;
+  /**
+   * How long ago the datagram arrived that was read last, milliseconds by the wall clock; null where
+   * the kernel did not stamp it.
+   */
+  sinceArrivalMs(fd: number): number | null;
+  close(): void;
 }
 
 const IPPROTO_TCP = 6;
@@ -45,15 +54,31 @@ const RTT_AT = 68;
 const TOTAL_RETRANSMITS_AT = 100;
 const MIN_RTT_AT = 148;
 const NO_MIN_RTT = 0xffff_ffff;
+const CLOCK_REALTIME = 0;
+/** As 64-bit machines have it: fills in a struct timespec of 16 bytes. */
+const SIOCGSTAMPNS = 0x8907;
+const TIMESPEC_BYTES = 16;
+const AF_INET = 2;
+const SOCK_DGRAM_CLOEXEC = 0o2000002;
 
 /** null where this platform has no such calls, or the optional package koffi is not there. */
 export async function loadKernelSockets(): Promise<KernelSockets | null> {
   if (process.platform !== 'linux' || endianness() !== 'LE') return null;
   try {
     const { default: koffi } = await import('koffi');
+    if (koffi.type('void *').size !== 8) return null;
     const library = koffi.load(null);
     const getsockopt = library.func('int getsockopt(int, int, int, void *, void *)');
     const ioctl = library.func('int ioctl(int, unsigned long, void *)');
+    const clockGettime = library.func('int clock_gettime(int, void *)');
+    const openSocket = library.func('int socket(int, int, int)');
+    const now = Buffer.alloc(TIMESPEC_BYTES);
+    const stamp = Buffer.alloc(TIMESPEC_BYTES);
+    /**
+     * Asks for stamps as long as the agent runs: the kernel takes none while no socket asks, and
+     * only a moment after the first one did.
+     */
+    let keeperFd = -1;
     const info = Buffer.alloc(INFO_BYTES);
     const infoBytes = Buffer.alloc(4);
     const unread = Buffer.alloc(4);
@@ -73,10 +98,35 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
           mss: info.readUInt32LE(SEND_MSS_AT),
         };
       },
+      stampArrivals(fd) {
+        if (keeperFd < 0) {
+          keeperFd = openSocket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
+          if (keeperFd >= 0) ioctl(keeperFd, SIOCGSTAMPNS, stamp);
+        }
+        // It fails, as nothing has been read yet, but turns stamps on.
+        ioctl(fd, SIOCGSTAMPNS, stamp);
+      },
+      sinceArrivalMs(fd) {
+        clockGettime(CLOCK_REALTIME, now);
+        if (ioctl(fd, SIOCGSTAMPNS, stamp) !== 0) return null;
+        const agoMs = millisecondsBetween(stamp, now);
+        // Without a stamp the call fills in its own time, which is after ours.
+        return agoMs > 0 ? agoMs : null;
+      },
+      close() {
+        if (keeperFd >= 0) closeSync(keeperFd);
+        keeperFd = -1;
+      },
     };
   } catch {
     return null;
   }
+}
+
+/** Of two structs timespec. Seconds apart from nanoseconds: together a double cannot hold them. */
+function millisecondsBetween(from: Buffer, to: Buffer): number {
+  const seconds = Number(to.readBigInt64LE(0) - from.readBigInt64LE(0));
+  return seconds * 1000 + (to.readUInt32LE(8) - from.readUInt32LE(8)) / 1e6;
 }
 
 function minRttMsOf(info: Buffer, filledBytes: number): number | null {

@@ -9,6 +9,7 @@ import {
   connectThroughProxy,
 } from '../../net/proxy/connect-through-proxy.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { Stopwatch } from '../../net/stopwatch.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
 import { durationText } from '../../net/words.ts';
@@ -37,7 +38,7 @@ export interface Hop {
   /** Monotonic instants; the start is moved on by `unseenMs`. */
   readonly startMs: number;
   readonly endMs: number;
-  /** Our own time between the connection, as the kernel timed it, and our seeing it: in no phase. */
+  /** Our own time between what the kernel timed and our seeing it: in no phase. */
   readonly unseenMs: number;
   readonly dnsMs: number;
   readonly tcpMs: number;
@@ -68,6 +69,7 @@ export async function runHop(
 ): Promise<Hop> {
   const { url } = request;
   const calledMs = context.clock.monotonicMs();
+  const stopwatch = new Stopwatch(context, calledMs);
   const isTls = url.protocol === 'https:';
   const { hostname, port } = placeOf(url);
   const { proxy } = options;
@@ -75,7 +77,7 @@ export async function runHop(
   const target = { hostname, port, ipFamily: asked };
   const connected = await connect(target, isTls, proxy, context);
   const { dnsMs, tcpMs } = connected;
-  const unseenMs = connected.ok ? connected.unseenMs : 0;
+  const { unseenMs } = stopwatch;
   const startMs = calledMs + unseenMs;
   const through = 'tunnel' in connected ? connected : null;
   const address = through?.targetAddress ?? connected.address;

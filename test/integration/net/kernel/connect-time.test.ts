@@ -2,6 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../src/agent/net/connect.ts';
 import { probeTcp } from '../../../../src/agent/probes/tcp.ts';
 import type { TcpRequest } from '../../../../src/model/request.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
 import { beginAndHold, realStarvation } from '../../../support/held-loop.ts';
 import { probe } from '../../../support/http-requests.ts';
 import { answering, rawServer, response } from '../../../support/http-servers.ts';
@@ -20,14 +21,18 @@ async function server(): Promise<{ readonly hostname: string; readonly port: num
   return { hostname: '127.0.0.1', port: listening.port };
 }
 
-async function connectHeld(hostname: string, port: number): Promise<Connected> {
+async function connectHeld(
+  hostname: string,
+  port: number,
+): Promise<Connected & { readonly unseenMs: number }> {
   const resolver = staticResolver({ 'two.test': ['127.0.0.2', '127.0.0.1'] });
-  const context = makeContext({ resolver, starvation: await realStarvation() });
+  const starvation = await realStarvation();
+  const context = makeContext({ resolver, starvation });
   const target = { hostname, port, ipFamily: 'IPv4' } as const;
   const outcome = await beginAndHold(HELD_MS, () => connectTcp(target, context));
   if (!outcome.ok) throw new Error(outcome.failure.message);
   onTestFinished(() => void outcome.socket.destroy());
-  return outcome;
+  return { ...outcome, unseenMs: starvation.unseenMs };
 }
 
 onLinux('the connect time, where the event loop is held', () => {
@@ -62,11 +67,11 @@ onLinux('the connect time, where the event loop is held', () => {
     expect(outcome.responseTimeMs).toBeLessThan(FEW_MS);
     expect(outcome).toMatchObject({
       clock: 'kernel',
-      peerMs: outcome.responseTimeMs,
       timings: { lookup: 0, connect: outcome.responseTimeMs },
       tcp: { peer: 'target', retransmits: 0, rttMs: outcome.responseTimeMs },
     });
-    expect(starvation.uncertainMs).toBeLessThan(FEW_MS);
+    expect(outcome.peerMs).toBeCloseTo(outcome.responseTimeMs, 2);
+    expect(starvation.starvedMs - starvation.uncertainMs).toBeGreaterThan(HELD_MS / 2);
   });
 });
 
@@ -75,16 +80,17 @@ onLinux('a URL check, where the event loop is held while it connects', () => {
     const target = await rawServer(answering(response('200 OK', 'ok')));
     const starvation = await realStarvation();
     const context = makeContext({ starvation });
-    const outcome = await beginAndHold(10 * HELD_MS, () => probe(target.url('/'), { context }));
+    const startMs = systemClock.monotonicMs();
+    const outcome = await beginAndHold(HELD_MS, () => probe(target.url('/'), { context }));
+    const elapsedMs = systemClock.monotonicMs() - startMs;
     expect(outcome.failure).toBeNull();
     const { total, ...phases } = outcome.timingPhases;
-    expect(total).toBeLessThan(5 * HELD_MS);
+    expect(total).toBeLessThan(elapsedMs - HELD_MS);
     expect(Object.values(phases).reduce((sum, ms) => sum + ms, 0)).toBeCloseTo(total, 2);
+    expect(phases.tcp).toBeLessThan(FEW_MS);
     expect(outcome.timings.connect).toBeLessThan(FEW_MS);
     expect(outcome.timings.end).toBe(total);
     expect(outcome.tcp).toMatchObject({ peer: 'target', retransmits: 0 });
-    expect(starvation.starvedMs).toBeGreaterThan(5 * HELD_MS);
-    expect(starvation.uncertainMs).toBeLessThan(5 * HELD_MS);
   });
 });
 
@@ -124,6 +130,6 @@ it('is timed by the event loop where the kernel cannot be asked', async () => {
   const outcome = await beginAndHold(HELD_MS, () => connectTcp(target, makeContext()));
   if (!outcome.ok) throw new Error(outcome.failure.message);
   onTestFinished(() => void outcome.socket.destroy());
-  expect(outcome).toMatchObject({ isTimedByKernel: false, unseenMs: 0, handshake: null });
+  expect(outcome).toMatchObject({ isTimedByKernel: false, handshake: null });
   expect(outcome.tcpMs).toBeGreaterThanOrEqual(HELD_MS);
 });

@@ -19,6 +19,7 @@ function startWait(silence: () => Silence) {
     },
     mark: () => ({ runDelayMs: 0, lateMs: 0 }),
     timedByKernel: () => {},
+    unseenMs: 0,
     timedOut: (certain) => void meter.timeOuts.push(certain),
   };
   const { signal } = new AbortController();

@@ -65,7 +65,7 @@ it('leaves out of the uncertainty what the kernel timed, but not out of the star
   const mark = attempt.mark();
   await clock.stall(420);
   thread.delayMs += 390;
-  attempt.timedByKernel(mark, 0.25);
+  attempt.timedByKernel({ since: mark, unseenMs: 400, uncertainMs: 0.25 });
   await clock.advance(5);
   expect(attempt.starvedMs).toBe(450);
   expect(attempt.uncertainMs).toBe(50.25);
@@ -76,7 +76,7 @@ it('is never more uncertain than starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
-  attempt.timedByKernel(attempt.mark(), 3);
+  attempt.timedByKernel({ since: attempt.mark(), unseenMs: 0, uncertainMs: 3 });
   expect(attempt.uncertainMs).toBe(0);
   meter.end();
 });
