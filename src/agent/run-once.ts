@@ -3,6 +3,7 @@ import type { CheckResult, MissedSlots } from '../model/result.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { RunConfig } from './config.ts';
+import { runPaced } from './run/paced-starts.ts';
 import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
@@ -28,7 +29,10 @@ export interface RunOnceOptions {
   readonly onMissed: (missed: MissedSlots) => void;
 }
 
-/** Runs each check of the set once, at most `config.concurrency` at a time. */
+/**
+ * Runs each check of the set once, at most `config.concurrency` at a time. It warms up first and
+ * paces the starts, so that no check's times have the work of the others in them.
+ */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
   const { set, config, retries, location, log, secrets, signal } = options;
   const clock = systemClock;
@@ -61,35 +65,33 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
   };
   try {
     await warmUp(parts, signal);
-    await Promise.all(
-      set.checks.map((check) =>
-        places.take(async (place) => {
-          if (!signal.aborted) options.onStarted(check);
-          const slotMs = clock.wallMs();
-          const once = retries ? check : { ...check, retryStrategy: null };
-          // A signal of its own: hundreds of runs would leave as many listeners on one.
-          const run = {
-            check: once,
-            slotMs,
-            sequenceId: null,
-            retriesMade: 0,
-            firstStartedAtMs: null,
-            signal: AbortSignal.any([signal]),
-            place,
-          };
-          await runCheck(run, parts).catch((fault: unknown) => {
-            log.error({ err: fault, checkId: check.id }, 'a fault of Vedette; please report it');
-            const reason = 'agent_fault';
-            options.onMissed({
-              checkId: check.id,
-              slot: slotMs,
-              lastSlot: slotMs,
-              count: 1,
-              reason,
-            });
+    await runPaced(set.checks, { clock, signal }, (check) =>
+      places.take(async (place) => {
+        if (!signal.aborted) options.onStarted(check);
+        const slotMs = clock.wallMs();
+        const once = retries ? check : { ...check, retryStrategy: null };
+        // A signal of its own: hundreds of runs would leave as many listeners on one.
+        const run = {
+          check: once,
+          slotMs,
+          sequenceId: null,
+          retriesMade: 0,
+          firstStartedAtMs: null,
+          signal: AbortSignal.any([signal]),
+          place,
+        };
+        await runCheck(run, parts).catch((fault: unknown) => {
+          log.error({ err: fault, checkId: check.id }, 'a fault of Vedette; please report it');
+          const reason = 'agent_fault';
+          options.onMissed({
+            checkId: check.id,
+            slot: slotMs,
+            lastSlot: slotMs,
+            count: 1,
+            reason,
           });
-        }),
-      ),
+        });
+      }),
     );
   } finally {
     await tools.close();

@@ -183,12 +183,31 @@ export interface LogEntry {
   readonly msg: string;
 }
 
+/**
+ * Who saw things happen: the agent's event loop, which is late where it gets no CPU; the kernel,
+ * which is not; or the kernel some of them (connecting) and the event loop the rest.
+ */
+export type TimingClock = 'event-loop' | 'kernel' | 'mixed';
+
 /** How exact the times of an attempt are. */
 export interface Timing {
   /** By so much they may be too long, milliseconds; never too short. */
   readonly uncertaintyMs: number;
-  /** Who saw things happen: `event-loop`, and what newer agents may have. */
+  /** A TimingClock, or what newer agents may have. */
   readonly clock: string;
+}
+
+/** What the agent's kernel says of the connection, as it was at the end. */
+export interface TcpFacts {
+  /** Whose connection it is: through a proxy it ends there. */
+  readonly peer: 'target' | 'proxy';
+  /** Round trips: smoothed, and the shortest, null where the kernel does not tell it. */
+  readonly rttMs: number;
+  readonly minRttMs: number | null;
+  /** Segments that the agent's side sent again, the SYN among them. */
+  readonly retransmits: number;
+  /** Bytes of data that a segment to the peer carries at most. */
+  readonly mss: number;
 }
 
 /** What all types' details have in common. */
@@ -211,12 +230,19 @@ export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
   readonly timings?: HttpTimings;
   readonly timingPhases?: HttpTimingPhases;
   readonly tls?: TlsFacts | null;
+  /** Of the last hop, also where a response came; absent where an older agent made the result. */
+  readonly tcp?: TcpFacts | null;
 }
 
 export type TcpDetail = CheckDetail<
   { hostname: string; port: number; data: string | null; ipFamily: IpFamily },
   TcpResponse
-> & { readonly timings: TcpTimings; readonly timingPhases: TcpTimingPhases };
+> & {
+  readonly timings: TcpTimings;
+  readonly timingPhases: TcpTimingPhases;
+  /** Absent where an older agent made the result. */
+  readonly tcp?: TcpFacts | null;
+};
 
 export type DnsDetail = CheckDetail<
   {

@@ -19,6 +19,8 @@ export class MemoryTransport implements PingTransport {
   readonly sent: SentEcho[] = [];
   /** What becomes of the next sends. */
   outcome: 'sent' | 'refused' | 'fault' = 'sent';
+  /** What handing over the next sends takes. */
+  sendTookMs = 0;
   /** Runs when the exchange reads what has arrived. */
   onDrain: () => void = () => undefined;
   closed = false;
@@ -36,7 +38,7 @@ export class MemoryTransport implements PingTransport {
   ): void {
     const atMs = this.#clock.monotonicMs();
     this.sent.push({ sequence, destination, data: Buffer.from(data), atMs });
-    if (this.outcome === 'sent') done({ kind: 'sent', sentAtMs: atMs });
+    if (this.outcome === 'sent') done({ kind: 'sent', sentAtMs: atMs, tookMs: this.sendTookMs });
     else done({ kind: this.outcome, reason: `made to be ${this.outcome}` });
   }
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { StarvationWatch } from '../../src/agent/net/overtime.ts';
 import type { Resolution, Resolver } from '../../src/agent/net/resolver.ts';
 import { JobLog } from '../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../src/agent/probes/probe.ts';
@@ -14,6 +15,7 @@ export interface ContextOptions {
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
   readonly ownSecrets?: OwnSecrets;
+  readonly starvation?: StarvationWatch;
 }
 
 /** What a probe gets beside its request, with a resolver that needs no name server. */
@@ -27,6 +29,7 @@ export function makeContext(options: ContextOptions = {}): ProbeContext {
     guard: options.guard ?? allowAll,
     log: new JobLog(clock),
     ownSecrets: options.ownSecrets ?? NO_OWN_SECRETS,
+    starvation: options.starvation,
   };
 }
 

@@ -90,32 +90,42 @@ export async function refusingPort(host = '127.0.0.1'): Promise<Listening> {
 
 /**
  * A port that answers nothing at all: a listener that never accepts, whose queue is full, so that
- * the kernel drops every further SYN. It listens in a thread that is blocked.
+ * the kernel drops every further SYN. It listens in a thread that is blocked, until `accept` lets it
+ * take all that come.
  */
-export async function blackHole(host = '127.0.0.1'): Promise<Listening> {
+export async function blackHole(
+  host = '127.0.0.1',
+): Promise<Listening & { readonly accept: () => void }> {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const thread = new Worker(BLOCKED_LISTENER, { eval: true, workerData: { gate, host } });
   const [port] = (await once(thread, 'message')) as [number];
   // The kernel's queue has room for one more than the backlog of 1.
   const fillers = [await connected(host, port), await connected(host, port)];
+  const release = (): void => {
+    Atomics.store(gate, 0, 1);
+    Atomics.notify(gate, 0);
+  };
   return {
     port,
+    accept: release,
     async close() {
       for (const socket of fillers) socket.destroy();
-      Atomics.store(gate, 0, 1);
-      Atomics.notify(gate, 0);
-      await once(thread, 'exit');
+      const exited = once(thread, 'exit');
+      thread.postMessage('close');
+      release();
+      await exited;
     },
   };
 }
 
 const BLOCKED_LISTENER = `
   const { parentPort, workerData: { gate, host } } = require('node:worker_threads');
-  const server = require('node:net').createServer((socket) => socket.destroy());
+  const server = require('node:net').createServer((socket) => socket.on('error', () => {}).resume());
+  server.on('connection', (socket) => parentPort.once('message', () => socket.destroy()));
+  parentPort.once('message', () => server.close());
   server.listen({ port: 0, host, backlog: 1 }, () => {
     parentPort.postMessage(server.address().port);
     Atomics.wait(gate, 0, 0);
-    server.close();
   });
 `;
 

@@ -54,17 +54,30 @@ export function connectFailure(target: string, end: NotOpened, tookMs: number): 
   switch (end.ended) {
     case 'cancelled':
       return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
-    case 'time-up':
+    case 'time-up': {
+      const syns =
+        end.synsRepeated === 0 ? '' : `, though the SYN was ${sentText(end.synsRepeated)}`;
       return {
         code: 'CONNECT_TIMEOUT',
-        message: `${target} did not answer within ${durationText(tookMs)}`,
+        message: `${target} did not answer within ${durationText(tookMs)}${syns}`,
       };
+    }
     case 'error': {
       const { code, what } = ROWS[end.systemCode] ?? OTHER;
       const message = `${target} ${what} (${end.systemCode} after ${durationText(tookMs)})`;
       return { code, message };
     }
   }
+}
+
+/** RFC 6298 2: where nothing is known of the way yet, a SYN is sent again after 1 s. */
+export function repeatedSynText(target: string, synsRepeated: number): string {
+  return `${target} answered only when the SYN was ${sentText(synsRepeated)}: one was lost on the way, or the target's queue of connections was full`;
+}
+
+function sentText(repeated: number): string {
+  const times = repeated === 1 ? '' : ` ${repeated} times, the first time`;
+  return `sent again${times} after 1 s`;
 }
 
 /** An IPv6 literal has no IPv4 address to fall back to. */

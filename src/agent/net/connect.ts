@@ -3,9 +3,19 @@ import type { Failure } from '../../model/error-codes.ts';
 import type { IpFamily } from '../../model/vocabulary.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { type Addresses, chooseAddresses } from './choose-addresses.ts';
-import { connectFailure, mayMeanNoIpv6, noIpv6Failure, targetText } from './connect-failures.ts';
+import {
+  connectFailure,
+  mayMeanNoIpv6,
+  noIpv6Failure,
+  repeatedSynText,
+  targetText,
+} from './connect-failures.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
+import type { SocketState } from './kernel/kernel-sockets.ts';
+import { handshakeMs } from './kernel/socket-state.ts';
 import { type Opened, openSocket } from './open-socket.ts';
+import type { StarvationMark } from './overtime.ts';
+import { Stopwatch } from './stopwatch.ts';
 import { durationText, endpointText, withoutBrackets } from './words.ts';
 
 export interface Target {
@@ -22,7 +32,11 @@ export interface Connected {
   /** IPv4 where the machine has no IPv6, whatever was asked for. */
   readonly ipFamily: IpFamily;
   readonly dnsMs: number;
+  /** Of the address that answered, from the SYN to the SYN-ACK where the kernel timed it. */
   readonly tcpMs: number;
+  readonly isTimedByKernel: boolean;
+  /** What the kernel says of the connection, before anything is sent; null: it cannot be asked. */
+  readonly handshake: SocketState | null;
 }
 
 export interface NotConnected {
@@ -40,6 +54,9 @@ export interface NotConnected {
  * is left, so that a silent one leaves some for the others. Where all fail, the failure is that of
  * the last one tried, and the job log has the others. IPv6 on a machine that has none falls back
  * to IPv4 (SEMANTICS 1). The time up to a failure is in the phase that failed.
+ *
+ * The connect time is the kernel's, which no stall of our event loop makes longer. A failure, and a
+ * SYN that was sent again, are timed by the event loop.
  */
 export async function connectTcp(
   target: Target,
@@ -69,19 +86,20 @@ interface FamilyOutcome {
 async function connectFamily(target: Target, context: ProbeContext): Promise<FamilyOutcome> {
   const { clock, signal, deadlineMs, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
-  const startMs = clock.monotonicMs();
+  const start = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const stopwatch = new Stopwatch(context, start.atMs);
   const family = ipFamily === 'IPv6' ? 6 : 4;
   const options = { signal, deadlineMs, starvation, log };
   const resolution = await context.resolver.resolve(hostname, family, options);
-  const resolvedMs = clock.monotonicMs();
-  const dnsMs = resolvedMs - startMs;
+  const isLiteral = isIP(hostname) !== 0;
+  const dnsMs = isLiteral ? 0 : stopwatch.elapsedMs();
   if (!resolution.ok) {
     const { failure } = resolution;
     const outcome = { ok: false, failure, address: null, dnsMs, tcpMs: 0 } as const;
     return { outcome, mayLackIpv6: family === 6 && failure.code === 'DNS_NO_ADDRESS' };
   }
   const { addresses } = resolution;
-  if (isIP(hostname) === 0) {
+  if (!isLiteral) {
     log.info(`${hostname} is ${addresses.join(', ')} (found in ${durationText(dnsMs)})`);
   }
   const choice = chooseAddresses(endpointText(hostname, port), addresses, context);
@@ -90,22 +108,53 @@ async function connectFamily(target: Target, context: ProbeContext): Promise<Fam
     return { outcome: { ok: false, failure, address: null, dnsMs, tcpMs: 0 }, mayLackIpv6: false };
   }
 
-  const last = await tryInTurn(choice.addresses, target, context);
-  const tcpMs = clock.monotonicMs() - resolvedMs;
+  const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const last = await tryInTurn(choice.addresses, target, since, context);
+  const endMs = clock.monotonicMs();
+  const isTimedByKernel = last.end.ok && noteKernelTime(last, last.end.handshake, endMs, context);
+  const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
-    const { socket } = last.end;
-    log.info(`connected to ${endpointText(last.address, port)} in ${durationText(tcpMs)}`);
-    const outcome = { ok: true, socket, address: last.address, ipFamily, dnsMs, tcpMs } as const;
-    return { outcome, mayLackIpv6: false };
+    const { socket, handshake } = last.end;
+    const { address } = last;
+    const synsRepeated = handshake?.retransmits ?? 0;
+    const text = endpointText(address, port);
+    if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
+    log.info(`connected to ${text} in ${durationText(tcpMs)}`);
+    const found = { socket, address, ipFamily, handshake };
+    const times = { dnsMs, tcpMs, isTimedByKernel };
+    return { outcome: { ok: true, ...found, ...times }, mayLackIpv6: false };
   }
   const failure = connectFailure(targetText(hostname, port, last.address), last.end, last.tookMs);
   const outcome = { ok: false, failure, address: last.address, dnsMs, tcpMs } as const;
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
+/** Where a stretch of time begins. */
+interface Since {
+  /** Monotonic. */
+  readonly atMs: number;
+  readonly mark: StarvationMark | undefined;
+}
+
+/** Whether the kernel timed how long connecting to the address that answered took. */
+function noteKernelTime(
+  { since }: Tried,
+  handshake: SocketState | null,
+  endMs: number,
+  { starvation }: ProbeContext,
+): boolean {
+  if (handshake === null || starvation === undefined || since.mark === undefined) return false;
+  const roundTripMs = handshakeMs(handshake);
+  const unseenMs = endMs - since.atMs - (roundTripMs ?? 0);
+  if (roundTripMs === null || unseenMs < 0) return false;
+  starvation.timedByKernel({ since: since.mark, unseenMs, uncertainMs: 0 });
+  return true;
+}
+
 interface Tried {
   readonly address: string;
   readonly end: Opened;
+  readonly since: Since;
   readonly tookMs: number;
   /** Every address so far ended as it does on a machine without IPv6. */
   readonly allLackRoute: boolean;
@@ -115,25 +164,32 @@ interface Tried {
 async function tryInTurn(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
+  from: Since,
   { clock, signal, deadlineMs, starvation, log }: ProbeContext,
 ): Promise<Tried> {
-  const tryOne = async (address: string, left: number, lackedRoute: boolean): Promise<Tried> => {
+  const tryOne = async (
+    address: string,
+    since: Since,
+    left: number,
+    lackedRoute: boolean,
+  ): Promise<Tried> => {
     const startMs = clock.monotonicMs();
     const shareMs = (deadlineMs - startMs) / left;
     const limits = { clock, signal, deadlineMs: startMs + shareMs, starvation };
     const end = await openSocket(address, port, limits);
     const tookMs = clock.monotonicMs() - startMs;
     const lacksRoute = !end.ok && end.ended === 'error' && mayMeanNoIpv6(end.systemCode);
-    return { address, end, tookMs, allLackRoute: lackedRoute && lacksRoute };
+    return { address, end, since, tookMs, allLackRoute: lackedRoute && lacksRoute };
   };
 
-  let tried = await tryOne(first, rest.length + 1, true);
+  let tried = await tryOne(first, from, rest.length + 1, true);
   for (const [index, address] of rest.entries()) {
     if (tried.end.ok || tried.end.ended === 'cancelled') break;
     const target = targetText(hostname, port, tried.address);
     const { message } = connectFailure(target, tried.end, tried.tookMs);
     log.warn(`${message}; trying the next address`);
-    tried = await tryOne(address, rest.length - index, tried.allLackRoute);
+    const since = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+    tried = await tryOne(address, since, rest.length - index, tried.allLackRoute);
   }
   return tried;
 }

@@ -1,12 +1,27 @@
 import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
+import type { SocketState } from './kernel/kernel-sockets.ts';
 import { silenceOn, UNKNOWN_SILENCE } from './kernel/silence.ts';
+import { stateOf } from './kernel/socket-state.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
 export type NotOpened =
-  | { readonly ok: false; readonly ended: 'time-up' | 'cancelled' }
+  | {
+      readonly ok: false;
+      readonly ended: 'time-up';
+      /** How often the kernel sent the SYN again; 0 where it does not tell. */
+      readonly synsRepeated: number;
+    }
+  | { readonly ok: false; readonly ended: 'cancelled' }
   | { readonly ok: false; readonly ended: 'error'; readonly systemCode: string };
-export type Opened = { readonly ok: true; readonly socket: Socket } | NotOpened;
+export type Opened =
+  | {
+      readonly ok: true;
+      readonly socket: Socket;
+      /** What the kernel says of it, before anything is sent; null where it cannot be asked. */
+      readonly handshake: SocketState | null;
+    }
+  | NotOpened;
 
 /**
  * One TCP connection to one address, in the limits. The socket sends small packets at once and
@@ -16,7 +31,10 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
   const sockets = limits.starvation?.sockets ?? null;
   let opening: Socket | null = null;
   const ends = {
-    timedOut: (): Opened => ({ ok: false, ended: 'time-up' }),
+    timedOut: (): Opened => {
+      const state = opening === null ? null : stateOf(sockets, opening);
+      return { ok: false, ended: 'time-up', synsRepeated: state?.retransmits ?? 0 };
+    },
     cancelled: (): Opened => ({ ok: false, ended: 'cancelled' }),
     silence: () => (opening === null ? UNKNOWN_SILENCE : silenceOn(sockets, opening, true)),
   };
@@ -30,7 +48,7 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
         return;
       }
       connected = true;
-      settle({ ok: true, socket });
+      settle({ ok: true, socket, handshake: stateOf(sockets, socket) });
     };
     const onError = (error: Error): void =>
       settle({ ok: false, ended: 'error', systemCode: systemCodeOf(error) ?? 'UNKNOWN' });

@@ -2,6 +2,24 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, TICK_MS } from './kernel/kernel-sockets.ts';
 import type { Silence } from './kernel/silence.ts';
 
+/** Readings of both counters of starvation, milliseconds. */
+export interface StarvationMark {
+  readonly runDelayMs: number;
+  readonly lateMs: number;
+}
+
+/**
+ * A stretch of time in which the kernel timed what the target did: however starved the agent was in
+ * it, that time is exact.
+ */
+export interface KernelTimed {
+  readonly since: StarvationMark;
+  /** What passed in it beside, until the event loop saw the end of it. */
+  readonly unseenMs: number;
+  /** By so much the kernel's time may be too long. */
+  readonly uncertainMs: number;
+}
+
 /** How starved of CPU the agent is, as the waits of one attempt ask at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
@@ -10,6 +28,12 @@ export interface StarvationWatch {
   readonly starvedMs: number;
   /** null where the kernel cannot be asked for its sockets. */
   readonly sockets: KernelSockets | null;
+  /** Where the counters stand now, for `timedByKernel`. */
+  mark(): StarvationMark;
+  /** Such stretches do not overlap. */
+  timedByKernel(stretch: KernelTimed): void;
+  /** Of all of them together; it is in no time of the result (stopwatch.ts). */
+  readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had all of the time that it was to have. */
   timedOut(certain: boolean): void;
 }

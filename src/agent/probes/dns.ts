@@ -1,9 +1,11 @@
 import type { Failure } from '../../model/error-codes.ts';
 import type { DnsRequest } from '../../model/request.ts';
-import type { DnsDetail, DnsResponse, DnsTimingPhases } from '../../model/result.ts';
+import type { DnsDetail, DnsResponse, DnsTimingPhases, TimingClock } from '../../model/result.ts';
 import type { Answered, Exchanged } from '../net/dns/exchange.ts';
 import { askNameServers, type NameServers } from '../net/dns/name-servers.ts';
 import { rcodeName } from '../net/dns/parameters.ts';
+import { EXACT_MS } from '../net/overtime.ts';
+import { Stopwatch } from '../net/stopwatch.ts';
 import { withoutBrackets } from '../net/words.ts';
 import { addressesOfServer, askServer } from './dns/chosen-server.ts';
 import { digText } from './dns/dig-text.ts';
@@ -14,12 +16,10 @@ import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 
-export type DnsOutcome = ProbeOutcome<
-  DnsDetail['request'],
-  DnsResponse,
-  DnsTimingPhases,
-  DnsTimingPhases
->;
+export interface DnsOutcome
+  extends ProbeOutcome<DnsDetail['request'], DnsResponse, DnsTimingPhases, DnsTimingPhases> {
+  readonly clock: TimingClock;
+}
 
 export interface DnsProbeOptions {
   /** Who is asked where the request names no server; see SystemResolver.nameServers. */
@@ -38,15 +38,19 @@ export async function probeDns(
   context: ProbeContext,
   options: DnsProbeOptions,
 ): Promise<DnsOutcome> {
-  const { clock } = context;
-  let startMs = clock.monotonicMs();
+  let stopwatch = new Stopwatch(context);
   const { query, recordType, nameServer, port, protocol } = request;
   const transport = protocol === 'UDP' ? 'dns' : 'tcp';
   // The system's name servers are several: which of them failed is not one place.
   const hostname = nameServer === null ? query : withoutBrackets(nameServer);
   let endpoint: Endpoint | null = { hostname, address: null, port, transport };
-  const finish = (response: DnsResponse | null, failure: Failure | null): DnsOutcome => {
-    const total = roundMs(clock.monotonicMs() - startMs);
+  let clock: TimingClock = 'event-loop';
+  const finish = (
+    response: DnsResponse | null,
+    failure: Failure | null,
+    totalMs = stopwatch.elapsedMs(),
+  ): DnsOutcome => {
+    const total = roundMs(totalMs);
     return {
       request: { query, recordType, nameServer, port, protocol },
       endpoint,
@@ -55,6 +59,7 @@ export async function probeDns(
       timings: { total },
       timingPhases: { total },
       responseTimeMs: total,
+      clock,
     };
   };
 
@@ -73,13 +78,16 @@ export async function probeDns(
     if (!server.ok) return finish(null, server.failure);
     const [address] = server.addresses;
     endpoint = { hostname, address, port, transport };
-    startMs = clock.monotonicMs();
+    stopwatch = new Stopwatch(context);
     exchanged = await askServer(question, server.addresses, port, how);
   }
   if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
-  const { server } = exchanged;
+  const { server, isTimedByKernel, durationMs, endMs } = exchanged;
+  const totalMs = stopwatch.elapsedMs(endMs);
+  // Servers that were given up before it have times of the event loop.
+  if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
-  return finish(responseOf(exchanged, request, context.log), null);
+  return finish(responseOf(exchanged, request, context.log), null, totalMs);
 }
 
 function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsResponse {

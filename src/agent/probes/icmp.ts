@@ -1,16 +1,26 @@
 import type { Failure } from '../../model/error-codes.ts';
 import type { IcmpRequest } from '../../model/request.ts';
-import type { IcmpDetail, IcmpResponse, IcmpTimingPhases } from '../../model/result.ts';
+import type {
+  IcmpDetail,
+  IcmpResponse,
+  IcmpTimingPhases,
+  TimingClock,
+} from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { Stopwatch } from '../net/stopwatch.ts';
 import { ECHO_DATA_BYTES } from './icmp/echo-packet.ts';
 import { runEchoes } from './icmp/echo-run.ts';
 import { ExchangePool } from './icmp/exchange-pool.ts';
 import { type ResolvedDestination, resolveDestination } from './icmp/resolve-destination.ts';
-import { factsOf, failureOf, summaryOf } from './icmp/response.ts';
+import { factsOf, failureOf, kernelUncertainMs, summaryOf } from './icmp/response.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 
 /** `responseTimeMs` is the average round trip, 0 where no reply came. */
-export type IcmpOutcome = ProbeOutcome<IcmpDetail['request'], IcmpResponse, null, IcmpTimingPhases>;
+export interface IcmpOutcome
+  extends ProbeOutcome<IcmpDetail['request'], IcmpResponse, null, IcmpTimingPhases> {
+  /** Who took the round trips. */
+  readonly clock: TimingClock;
+}
 
 export interface IcmpProbe {
   /**
@@ -35,6 +45,7 @@ interface Progress {
   readonly dnsMs: number;
   readonly response: IcmpResponse | null;
   readonly failure: Failure | null;
+  readonly clock: TimingClock;
 }
 
 async function probeIcmp(
@@ -42,13 +53,13 @@ async function probeIcmp(
   { hostname, pingCount, ipFamily }: IcmpRequest,
   context: ProbeContext,
 ): Promise<IcmpOutcome> {
-  const { clock, signal } = context;
-  const startMs = clock.monotonicMs();
+  const { signal } = context;
+  const stopwatch = new Stopwatch(context);
   const resolved = await resolveDestination(hostname, ipFamily, context);
-  const dnsMs = clock.monotonicMs() - startMs;
+  const dnsMs = stopwatch.elapsedMs();
   const progress = resolved.ok
     ? await pingResolved(pool, { hostname, pingCount, dnsMs }, resolved, context)
-    : { dnsMs, response: null, failure: resolved.failure };
+    : { dnsMs, response: null, failure: resolved.failure, clock: 'event-loop' as const };
   const failure = signal.aborted ? cancelled(hostname) : progress.failure;
   return {
     request: { hostname, pingCount, ipFamily },
@@ -61,8 +72,9 @@ async function probeIcmp(
     response: progress.response,
     failure,
     timings: null,
-    timingPhases: { dns: roundMs(dnsMs), total: roundMs(clock.monotonicMs() - startMs) },
+    timingPhases: { dns: roundMs(dnsMs), total: roundMs(stopwatch.elapsedMs()) },
     responseTimeMs: progress.response?.latency.avg ?? 0,
+    clock: progress.clock,
   };
 }
 
@@ -73,13 +85,19 @@ async function pingResolved(
   context: ProbeContext,
 ): Promise<Progress> {
   const leased = await pool.lease(family);
-  if (!leased.ok) return { dnsMs, response: null, failure: leased.failure };
+  const clock = 'event-loop';
+  if (!leased.ok) return { dnsMs, response: null, failure: leased.failure, clock };
   const { exchange, transportName, release } = leased.lease;
   const { address } = destination;
   try {
     const what = `${pingCount} echo requests of ${ECHO_DATA_BYTES} data bytes`;
     context.log.info(`sending ${what} to ${address} through ${transportName}`);
+    const since = context.starvation?.mark();
     const ends = await runEchoes(exchange, destination, pingCount, context);
+    const uncertainMs = kernelUncertainMs(ends);
+    if (uncertainMs !== null && since !== undefined) {
+      context.starvation?.timedByKernel({ since, unseenMs: 0, uncertainMs });
+    }
     const facts = factsOf(ends);
     context.log.info(summaryOf(facts));
     const response: IcmpResponse = {
@@ -95,6 +113,7 @@ async function pingResolved(
       dnsMs,
       response: facts.packetsSent === 0 ? null : response,
       failure: failureOf(target, ends),
+      clock: uncertainMs === null ? clock : 'kernel',
     };
   } finally {
     release();

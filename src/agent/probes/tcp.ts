@@ -1,19 +1,29 @@
 import type { Socket } from 'node:net';
 import type { TcpRequest } from '../../model/request.ts';
-import type { TcpDetail, TcpResponse, TcpTimingPhases, TcpTimings } from '../../model/result.ts';
+import type {
+  TcpDetail,
+  TcpFacts,
+  TcpResponse,
+  TcpTimingPhases,
+  TcpTimings,
+  TimingClock,
+} from '../../model/result.ts';
 import { connectTcp } from '../net/connect.ts';
 import { targetText } from '../net/connect-failures.ts';
 import { withoutBrackets } from '../net/words.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from './probe.ts';
 import { exchangeText } from './tcp/exchange.ts';
+import { tcpFactsOf } from './tcp-facts.ts';
 
 export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
   /** It waited for data until its time was up, which is no failure. */
   readonly timedOut: boolean;
-  /** Of its time, what the peer took for certain to answer, by the kernel. */
+  /** Of its time, what the peer took for certain, by the kernel. */
   readonly peerMs: number;
+  readonly clock: TimingClock;
+  readonly tcp: TcpFacts | null;
 }
 
 /**
@@ -58,11 +68,14 @@ export async function probeTcp(
       failure,
       timedOut: false,
       peerMs: 0,
+      clock: 'event-loop',
+      tcp: null,
       ...timesOf({ lookup, connect: null, response: null }, dnsMs, tcpMs, 0),
     };
   }
 
-  const { socket, address } = connection;
+  const { socket, address, handshake, isTimedByKernel } = connection;
+  const connectMs = isTimedByKernel ? tcpMs : 0;
   const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
   const isSending = data !== null && data !== '';
   const connectedMs = dnsMs + tcpMs;
@@ -81,13 +94,15 @@ export async function probeTcp(
       response: responseOf(''),
       failure: null,
       timedOut: false,
-      peerMs: 0,
+      peerMs: connectMs,
+      clock: clockOf(isTimedByKernel, dnsMs === 0),
+      tcp: tcpFactsOf(handshake, 'target'),
       ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
     };
   }
 
   const lastUsefulMs = clock.monotonicMs() + PAST_ALL_THRESHOLDS_MS - connectedMs;
-  const { text, failure, firstByteMs, durationMs, timedOut, peerMs } = await exchangeText(
+  const exchange = await exchangeText(
     socket,
     {
       target: targetText(withoutBrackets(hostname), port, address),
@@ -97,6 +112,7 @@ export async function probeTcp(
     },
     context,
   );
+  const { text, failure, firstByteMs, durationMs, timedOut } = exchange;
   const response = firstByteMs === null ? null : roundMs(connectedMs + firstByteMs);
   return {
     request: echo,
@@ -104,9 +120,17 @@ export async function probeTcp(
     response: responseOf(text),
     failure,
     timedOut,
-    peerMs,
+    peerMs: connectMs + exchange.peerMs,
+    clock: clockOf(isTimedByKernel, false),
+    tcp: tcpFactsOf(exchange.connection ?? handshake, 'target'),
     ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),
   };
+}
+
+/** @param isAll connecting is all that took time */
+function clockOf(isTimedByKernel: boolean, isAll: boolean): TimingClock {
+  if (!isTimedByKernel) return 'event-loop';
+  return isAll ? 'kernel' : 'mixed';
 }
 
 function timesOf(

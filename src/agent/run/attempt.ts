@@ -83,7 +83,7 @@ export interface Attempt {
   readonly verdict: Verdict;
   /** False where the agent was too starved of CPU to tell: the attempt then does not count. */
   readonly isCertain: boolean;
-  /** By so much every time of it may be too long, milliseconds. */
+  /** For so long the agent was short of CPU in it, milliseconds. */
   readonly starvedMs: number;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
@@ -133,21 +133,22 @@ async function attemptStarved(
     starvation,
   };
   const observed = await observe(check, parts, context, room);
-  const { probed, assertions, secrets, exposedVariable, starvedMs, isCutShort } = observed;
+  const { probed, assertions, secrets, exposedVariable, isCutShort } = observed;
+  const { starvedMs, uncertainMs } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
 
   const assertionsFailed = assertions.some(({ error }) => error !== null);
   const { lastTimeOut } = starvation;
-  const seen = { probed, assertionsFailed, isCutShort, starvedMs, lastTimeOut };
+  const seen = { probed, assertionsFailed, isCutShort, starvedMs, uncertainMs, lastTimeOut };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   const certain = await certainVerdict(check, seen, measured, {
     evaluator: parts.evaluator,
     signal,
   });
-  if (starvedMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(starvedMs));
-  const timing = { uncertaintyMs: roundMs(starvedMs), clock: 'event-loop' } as const;
+  if (uncertainMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(uncertainMs));
+  const timing = { uncertaintyMs: roundMs(uncertainMs), clock: probed.clock };
   const longBody = room === null ? null : probed.longBody;
   const durationMs = clock.monotonicMs() - startMs;
   return {
@@ -177,8 +178,8 @@ const MAX_EVALUATION_STARVED_MS = 10;
 /** A job log tells of less by the results' `timing` alone. */
 const STARVED_WORTH_TELLING_MS = 10;
 
-function starvedText(starvedMs: number): string {
-  return `The agent was short of CPU for ${Math.round(starvedMs)} ms of this attempt, by which its times may be too long`;
+function starvedText(uncertainMs: number): string {
+  return `The agent was short of CPU for ${Math.round(uncertainMs)} ms of this attempt, by which its times may be too long`;
 }
 
 /** The secrets are known only when the check is rendered. */
@@ -190,6 +191,8 @@ interface AttemptContext extends ProbeContext {
 interface Observed {
   /** Until the probe had ended; 0 where there was none. */
   readonly starvedMs: number;
+  /** Likewise: so much of it may have made the times too long. */
+  readonly uncertainMs: number;
   /** An assertion was stopped at its time limit, for which our own want of CPU may be to blame. */
   readonly isCutShort: boolean;
   readonly probed: Probed;
@@ -226,7 +229,7 @@ async function observe(
     }
     context.ownSecrets = ownSecrets;
     const probed = await runner.probe(rendered.check as never, context, room);
-    const starvedMs = context.starvation.starvedMs;
+    const { starvedMs, uncertainMs } = context.starvation;
     const { assertions } = check.request;
     const { signal } = context;
     let outOfTime = false;
@@ -239,6 +242,7 @@ async function observe(
     return {
       probed,
       starvedMs,
+      uncertainMs,
       isCutShort,
       assertions: judged.map((one) => withoutSecretParts(one, scrubber, secrets.parts)),
       secrets: own,
@@ -256,6 +260,7 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
   return {
     probed,
     starvedMs: 0,
+    uncertainMs: 0,
     isCutShort: false,
     assertions: [],
     secrets,

@@ -39,6 +39,8 @@ export interface Starved {
   /** One was stopped at its time limit, for which our own want of CPU may be to blame. */
   readonly isCutShort: boolean;
   readonly starvedMs: number;
+  /** Of that, what may have made its times too long: the rest was while the kernel timed it. */
+  readonly uncertainMs: number;
   /** Whether the last wait that ended at its deadline gave the target all of its time. */
   readonly lastTimeOut: 'certain' | 'uncertain' | null;
 }
@@ -50,8 +52,9 @@ interface EvaluatorTools {
 
 /**
  * The verdict on an attempt, if it is certain. The true times lie between those measured and those
- * less the starvation, but not below what the kernel saw the target take: where not all of them give one verdict, there is none (null). What depends
- * on no time stands, unless the target may have given us up for our own slowness.
+ * less the starvation while the event loop took them, but not below what the kernel saw the target
+ * take: where not all of them give one verdict, there is none (null). What depends on no time stands,
+ * unless the target may have given us up for our own slowness.
  *
  * @param measured the verdict on the times as they were measured
  */
@@ -73,7 +76,8 @@ export async function certainVerdict(
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
   const { responseTimeMs: measuredMs, peerMs } = probed;
-  const mostMs = Math.min(starvedMs, Math.max(0, measuredMs - peerMs));
+  const mostMs = Math.min(seen.uncertainMs, Math.max(0, measuredMs - peerMs));
+  if (mostMs < EXACT_MS) return measured;
   for (const byMs of earlierBy(check, measuredMs, mostMs)) {
     const failed = await failsEarlier(check, seen, byMs, tools);
     const responseTimeMs = Math.max(0, measuredMs - byMs);

@@ -56,6 +56,10 @@ function towards({ hostname, address, port, transport }: Endpoint, phase: string
 function adviceFor(result: CheckResult): string {
   if (isTooSlow(result)) {
     const [phase, ms] = slowestPhaseOf(result);
+    const tcp = result.apiCheckResult?.tcp ?? result.tcpCheckResult?.tcp ?? null;
+    if (CONNECT_PHASES.has(phase) && tcp !== null && tcp.retransmits > 0) {
+      return `Look for loss on the way to the ${tcp.peer}, and whether it takes connections fast enough: the phase "${phase}" took the most time (${ms} ms), and segments were sent again (${tcp.retransmits}).`;
+    }
     return `Look at the phase "${phase}", which took the most time (${ms} ms), and at the load of the target at that time.`;
   }
   if (result.icmpCheckResult !== null) {
@@ -63,6 +67,8 @@ function adviceFor(result: CheckResult): string {
   }
   return 'Compare the answer in this result with what the check asks for, and look at the log of the target at that time.';
 }
+
+const CONNECT_PHASES: ReadonlySet<string> = new Set(['tcp', 'connection']);
 
 function isTooSlow(result: CheckResult): boolean {
   // Of echoes it is not the time that has thresholds, but the loss.

@@ -1,8 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
+import type { StarvationMark } from '../net/overtime.ts';
 import type { CpuAccount } from './cpu-accounting.ts';
-import type { StarvationMark, StarvationMeter } from './starvation.ts';
+import type { StarvationMeter } from './starvation.ts';
 
 /** What is left out under starvation, the most dispensable first. */
 export const SHEDDABLE = ['evidence', 'detail', 'run'] as const;

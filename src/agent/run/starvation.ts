@@ -1,6 +1,6 @@
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, loadKernelSockets } from '../net/kernel/kernel-sockets.ts';
-import type { StarvationWatch } from '../net/overtime.ts';
+import type { KernelTimed, StarvationMark, StarvationWatch } from '../net/overtime.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
 /** The event loop is looked at this often while an attempt is under way. */
@@ -9,12 +9,6 @@ const BEAT_MS = 20;
 const TIMER_LATE_MS = 5;
 /** A reading is good for so long: attempts that begin together share one. */
 const READING_MS = 1;
-
-/** Readings of both counters, milliseconds. */
-export interface StarvationMark {
-  readonly runDelayMs: number;
-  readonly lateMs: number;
-}
 
 export interface StarvationSources {
   /** null where the kernel does not tell. */
@@ -73,13 +67,13 @@ export class StarvationMeter {
   }
 
   sinceMs(mark: StarvationMark): number {
-    const now = this.mark();
-    return Math.max(now.runDelayMs - mark.runDelayMs, now.lateMs - mark.lateMs, 0);
+    return larger(between(mark, this.mark()));
   }
 
   close(): void {
     this.#cancelBeat();
     this.#sources.threadDelay?.close();
+    this.#sources.sockets?.close();
   }
 
   #beat(): void {
@@ -96,12 +90,24 @@ function latenessOf(dueMs: number, nowMs: number): number {
   return lateMs > TIMER_LATE_MS ? lateMs : 0;
 }
 
+function between(from: StarvationMark, to: StarvationMark): StarvationMark {
+  return { runDelayMs: to.runDelayMs - from.runDelayMs, lateMs: to.lateMs - from.lateMs };
+}
+
+function larger({ runDelayMs, lateMs }: StarvationMark): number {
+  return Math.max(runDelayMs, lateMs, 0);
+}
+
 /** One attempt's view of the meter. */
 export class AttemptStarvation implements StarvationWatch {
   readonly startMs: number;
   readonly sockets: KernelSockets | null;
   readonly #meter: StarvationMeter;
   readonly #start: StarvationMark;
+  /** The start, moved on by what the counters gained in stretches that the kernel timed. */
+  #uncertainStart: StarvationMark;
+  #kernelUncertainMs = 0;
+  #unseenMs = 0;
   #lastTimeOut: 'certain' | 'uncertain' | null = null;
 
   constructor(meter: StarvationMeter, startMs: number, sockets: KernelSockets | null) {
@@ -109,10 +115,36 @@ export class AttemptStarvation implements StarvationWatch {
     this.startMs = startMs;
     this.sockets = sockets;
     this.#start = meter.mark();
+    this.#uncertainStart = this.#start;
   }
 
   get starvedMs(): number {
     return this.#meter.sinceMs(this.#start);
+  }
+
+  /** By so much the attempt's times may be too long: `starvedMs`, but for what the kernel timed. */
+  get uncertainMs(): number {
+    const outsideMs = this.#meter.sinceMs(this.#uncertainStart);
+    return Math.min(this.starvedMs, outsideMs + this.#kernelUncertainMs);
+  }
+
+  mark(): StarvationMark {
+    return this.#meter.mark();
+  }
+
+  get unseenMs(): number {
+    return this.#unseenMs;
+  }
+
+  timedByKernel({ since, unseenMs, uncertainMs }: KernelTimed): void {
+    const gained = between(since, this.mark());
+    const { runDelayMs, lateMs } = this.#uncertainStart;
+    this.#uncertainStart = {
+      runDelayMs: runDelayMs + gained.runDelayMs,
+      lateMs: lateMs + gained.lateMs,
+    };
+    this.#kernelUncertainMs += uncertainMs;
+    this.#unseenMs += unseenMs;
   }
 
   timedOut(certain: boolean): void {

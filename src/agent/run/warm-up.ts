@@ -1,3 +1,4 @@
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,18 +21,21 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'application/json').end('{"warm":true}');
   });
+  const nameServer = openNameServer();
   const limit = new AbortController();
   const cancel = parts.clock.after(LIMIT_MS, () => limit.abort());
   const ended = AbortSignal.any([signal, limit.signal]);
   try {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening', { signal: ended });
+    nameServer.bind(0, '127.0.0.1');
+    await once(nameServer, 'listening', { signal: ended });
     const { port } = server.address() as AddressInfo;
     secureContextFor(null);
     // Whatever TARGET_DENY says: this is no target.
     const unguarded = { ...parts, guard: allowAll };
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const check of checksOf(port)) {
+      for (const check of checksOf(port, nameServer.address().port)) {
         const options = { opening: 'warming up', signal: ended, keepLongBody: false };
         await makeAttempt(check, unguarded, options);
       }
@@ -41,12 +45,28 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     parts.log.debug({ err: error }, 'no warming up');
   } finally {
     cancel();
+    nameServer.close();
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
 }
 
-function checksOf(port: number): Check[] {
+const HEADER_BYTES = 12;
+/** RFC 1035 4.1.1: a response without any record. */
+const ANSWERED_FLAGS = 0x8180;
+
+function openNameServer(): Socket {
+  const socket = createSocket('udp4');
+  socket.on('error', () => {});
+  socket.on('message', (question, { port, address }) => {
+    if (question.length < HEADER_BYTES) return;
+    question.writeUInt16BE(ANSWERED_FLAGS, 2);
+    socket.send(question, port, address, () => {});
+  });
+  return socket;
+}
+
+function checksOf(port: number, dnsPort: number): Check[] {
   const common = { name: 'warm-up', retryStrategy: null };
   const warm = { source: 'JSON_BODY', property: '$.warm', comparison: 'EQUALS', target: 'true' };
   return [
@@ -56,5 +76,10 @@ function checksOf(port: number): Check[] {
       request: { url: `http://127.0.0.1:${port}/`, assertions: [warm] },
     },
     { ...common, checkType: 'TCP', request: { hostname: '127.0.0.1', port } },
+    {
+      ...common,
+      checkType: 'DNS',
+      request: { query: 'warm.invalid', recordType: 'A', nameServer: '127.0.0.1', port: dnsPort },
+    },
   ].map((body) => ({ id: 'warm-up', ...checkBodySchema.parse(body) }));
 }

@@ -39,6 +39,8 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'validFrom',
   'validTo',
   'fingerprint256',
+  // Of the connections of those and of TCP checks.
+  'peer',
   // Of DNS checks; `type` is that of a record.
   'recordType',
   'responseCode',

@@ -10,6 +10,7 @@ import {
   httpTimingPhases,
   httpTimings,
   responseHeaders,
+  tcpFacts,
   tlsFacts,
   url,
 } from './result-parts.ts';
@@ -57,6 +58,7 @@ export const httpDetail = z.object({
   timings: httpTimings.exactOptional(),
   timingPhases: httpTimingPhases.exactOptional(),
   tls: tlsFacts.nullable().exactOptional(),
+  tcp: tcpFacts,
 });
 
 export const tcpDetail = z.object({
@@ -75,6 +77,7 @@ export const tcpDetail = z.object({
     end: duration,
   }),
   timingPhases: z.object({ dns: duration, connection: duration, data: duration, total: duration }),
+  tcp: tcpFacts,
 });
 
 const dnsAnswer = z.object({

@@ -2,7 +2,16 @@ import { z } from 'zod';
 import { ASSERTION_SOURCES, type AssertionSource, COMPARISONS } from '../../model/assertion.ts';
 import type { ErrorCode } from '../../model/error-codes.ts';
 import { MAX_HOPS } from '../../model/traceroute.ts';
-import { duration, durationOrNull, instant, listOf, openCode, recordOf, text } from './fields.ts';
+import {
+  count,
+  duration,
+  durationOrNull,
+  instant,
+  listOf,
+  openCode,
+  recordOf,
+  text,
+} from './fields.ts';
 
 /**
  * Parts of a result that several check types have. The bounds are those of the agent, doubled where
@@ -37,14 +46,14 @@ const logEntry = z.object({
   msg: text(8192),
 });
 
-const count = z.int().min(0).max(1_000);
+const probes = z.int().min(0).max(1_000);
 
 const hop = z.object({
   hop: z.int().min(1).max(MAX_HOPS),
   address: host.nullable(),
   host: host.nullable(),
-  sent: count,
-  received: count,
+  sent: probes,
+  received: probes,
   lossPercent: z.number().min(0).max(100),
   lastMs: durationOrNull,
   avgMs: durationOrNull,
@@ -118,6 +127,19 @@ export const tlsFacts = z.object({
   authorized: z.boolean(),
   certificate: certificateFacts.nullable(),
 });
+
+/** Left out where a newer agent sends it in another form, as a traceroute is. */
+export const tcpFacts = z
+  .object({
+    peer: z.enum(['target', 'proxy']),
+    rttMs: duration,
+    minRttMs: durationOrNull,
+    retransmits: count,
+    mss: count,
+  })
+  .nullable()
+  .catch(null)
+  .exactOptional();
 
 export const httpTimings = z.object({
   socket: durationOrNull,

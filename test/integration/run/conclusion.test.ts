@@ -101,6 +101,28 @@ it('calls degraded what is degraded, and does not say that it failed', async () 
   expect(log.join('\n')).not.toMatch(/Failed/);
 });
 
+it('looks for loss where connecting took long and the SYN was sent again', () => {
+  const check = checkOf('TCP', { degradedResponseTime: 500 });
+  const log = new JobLog(systemClock);
+  const tcpCheckResult = {
+    ...{ requestError: null, requestErrorCode: null, assertions: [] },
+    response: { data: '', address: '192.0.2.7', port: 443, ipFamily: 'IPv4' },
+    timingPhases: { dns: 3, connection: 1020, data: 0, total: 1023 },
+    tcp: { peer: 'target', rttMs: 20, minRttMs: 20, retransmits: 1, mss: 1448 },
+  } as never;
+  const fields = {
+    checkType: 'TCP',
+    isDegraded: true,
+    responseTime: 1023,
+    tcpCheckResult,
+  } as const;
+  const endpoint = { hostname: 'a.test', address: '192.0.2.7', port: 443 } as const;
+  concludeLog(resultFor(fields), check, { ...endpoint, transport: 'tcp' }, log);
+  expect(log.entries().at(-1)?.msg).toBe(
+    'What to try: Look for loss on the way to the target, and whether it takes connections fast enough: the phase "connection" took the most time (1020 ms), and segments were sent again (1).',
+  );
+});
+
 it('says of echoes that were lost what to look for, and nothing of time', () => {
   const check = checkOf('ICMP');
   const log = new JobLog(systemClock);

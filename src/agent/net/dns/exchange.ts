@@ -1,6 +1,7 @@
 import type { DnsProtocol } from '../../../model/request.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
+import { Stopwatch } from '../stopwatch.ts';
 import {
   type ExchangeFailed,
   questionText,
@@ -28,6 +29,10 @@ export interface Answered {
   readonly protocol: DnsProtocol;
   /** From the first question to the answer, with all repeats; ms. */
   readonly durationMs: number;
+  /** Monotonic instant at which we had it. */
+  readonly endMs: number;
+  /** The kernel timed it, and not our event loop. */
+  readonly isTimedByKernel: boolean;
 }
 
 export type Exchanged = Answered | ExchangeFailed;
@@ -35,7 +40,8 @@ export type Exchanged = Answered | ExchangeFailed;
 /**
  * Puts one question to one server until there is a complete answer, of whatever code. A truncated
  * answer is asked for again over TCP (RFC 2181 9), a FORMERR that came to an EDNS question again
- * without EDNS (RFC 6891 7), all within the one deadline. Failures: DNS_TIMEOUT,
+ * without EDNS (RFC 6891 7), all within the one deadline. An answer to the first datagram is timed by
+ * the kernel: from when we send the question until it arrives. Failures: DNS_TIMEOUT,
  * DNS_UNREACHABLE, DNS_MALFORMED, CANCELLED, INTERNAL_ERROR where this machine is out of sockets.
  */
 export async function exchange(
@@ -43,18 +49,19 @@ export async function exchange(
   server: ServerAddress,
   options: ExchangeOptions,
 ): Promise<Exchanged> {
-  const { clock, log, authenticData } = options;
-  const startMs = clock.monotonicMs();
+  const { clock, log, authenticData, starvation } = options;
+  const stopwatch = new Stopwatch(options);
+  const since = starvation?.mark();
   const what = `${questionText(question)} to ${serverText(server)}`;
   let { protocol } = options;
   let edns = true;
-  for (;;) {
+  for (let questions = 1; ; questions += 1) {
     const query = makeQuery(question, { edns, authenticData });
-    const end =
+    const exchanged =
       protocol === 'UDP'
         ? await overUdp(query, server, options)
-        : await exchangeOverTcp(query, server, options);
-    const durationMs = clock.monotonicMs() - startMs;
+        : { end: await exchangeOverTcp(query, server, options), kernelTime: null };
+    const { end, kernelTime } = exchanged;
     if (end.kind === 'failed') {
       log.warn(`Question ${what}: ${end.failure.message}`);
       return end;
@@ -70,11 +77,19 @@ export async function exchange(
       edns = false;
       continue;
     }
+    const endMs = clock.monotonicMs();
+    const isTimedByKernel = kernelTime !== null && since !== undefined && questions === 1;
+    if (isTimedByKernel) {
+      const { durationMs, uncertainMs } = kernelTime;
+      const unseenMs = stopwatch.elapsedMs(endMs) - durationMs;
+      starvation?.timedByKernel({ since, unseenMs, uncertainMs });
+    }
+    const durationMs = stopwatch.elapsedMs(endMs);
     const count = message.answers.length;
     log.info(
       `Question ${what} over ${protocol}: ${rcodeName(message.rcode)}, ${count} ${count === 1 ? 'record' : 'records'}, ${durationMs.toFixed(3)} ms`,
     );
-    return { kind: 'answer', message, server, protocol, durationMs };
+    return { kind: 'answer', message, server, protocol, endMs, durationMs, isTimedByKernel };
   }
 }
 
@@ -82,8 +97,8 @@ async function overUdp(
   query: Query,
   server: ServerAddress,
   options: ExchangeOptions,
-): Promise<UdpExchange['end']> {
-  const { end, sent, ignored } = await exchangeOverUdp(query, server, options);
+): Promise<Pick<UdpExchange, 'end' | 'kernelTime'>> {
+  const { end, sent, ignored, kernelTime } = await exchangeOverUdp(query, server, options);
   const who = serverText(server);
   if (sent > 1) {
     options.log.warn(`The question to ${who} was sent ${sent} times for lack of an answer`);
@@ -91,5 +106,5 @@ async function overUdp(
   if (ignored > 0) {
     options.log.warn(`${ignored} datagrams from ${who} were no answer to the question and ignored`);
   }
-  return end;
+  return { end, kernelTime };
 }

@@ -1,5 +1,6 @@
 import dgram from 'node:dgram';
 import { isIPv6 } from 'node:net';
+import { DatagramArrival } from '../kernel/datagram-arrival.ts';
 import { type Silence, UNKNOWN_SILENCE } from '../kernel/silence.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import {
@@ -28,6 +29,16 @@ export interface UdpExchange {
   /** Datagrams sent, and received ones that were no answer to the question. */
   readonly sent: number;
   readonly ignored: number;
+  /** null where the kernel did not time the answer, or it may be to a repeated question. */
+  readonly kernelTime: KernelTime | null;
+}
+
+/** Milliseconds. */
+interface KernelTime {
+  /** From right before the question was handed to the kernel until the answer arrived. */
+  readonly durationMs: number;
+  /** What handing it over took at most. */
+  readonly uncertainMs: number;
 }
 
 /**
@@ -47,7 +58,12 @@ export function exchangeOverUdp(
   let sentMs = Number.NaN;
   let ignored = 0;
   let onlyNoise = true;
-  const ending = (end: UdpExchange['end']): UdpExchange => ({ end, sent, ignored });
+  let handedOverMs = Number.POSITIVE_INFINITY;
+  let arrival: DatagramArrival | null = null;
+  const ending = (
+    end: UdpExchange['end'],
+    kernelTime: UdpExchange['kernelTime'] = null,
+  ): UdpExchange => ({ end, sent, ignored, kernelTime });
 
   const timedOut = (): UdpExchange => {
     const waitedMs = Math.round(limits.clock.monotonicMs() - startMs);
@@ -66,6 +82,13 @@ export function exchangeOverUdp(
   /** By our clock: the turn of the event loop at the deadline has emptied the socket's queue. */
   const silence = (): Silence =>
     sent === 0 ? UNKNOWN_SILENCE : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
+
+  const kernelTime = (): KernelTime | null => {
+    const atMs = sent === 1 ? (arrival?.atMs() ?? null) : null;
+    // A wall clock that was set while the answer waited, by little, may still show so.
+    if (atMs === null || !(atMs >= sentMs)) return null;
+    return { durationMs: atMs - sentMs, uncertainMs: Math.min(handedOverMs, atMs) - sentMs };
+  };
 
   return limitedWait(
     limits,
@@ -86,6 +109,7 @@ export function exchangeOverUdp(
         if (sent === 1) sentMs = limits.clock.monotonicMs();
         socket.send(query.bytes, (error) => {
           if (error !== null) fail(error);
+          else if (sent === 1) handedOverMs = limits.clock.monotonicMs();
         });
         if (pauseMs !== undefined) cancelResend = limits.clock.after(pauseMs, send);
       };
@@ -100,11 +124,15 @@ export function exchangeOverUdp(
           const what = `${serverText(server)} answered with ${bytes.length} bytes that are no DNS message`;
           settle(ending(failed('DNS_MALFORMED', `${what}: ${judged.fault}`)));
         } else {
-          settle(ending(judged));
+          settle(ending(judged, kernelTime()));
         }
       });
       socket.on('error', fail);
-      socket.on('connect', send);
+      socket.on('connect', () => {
+        const sockets = limits.starvation?.sockets ?? null;
+        arrival = DatagramArrival.watch(sockets, socket, limits.clock);
+        send();
+      });
       socket.connect(server.port, server.address);
 
       return () => {

@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import { endianness } from 'node:os';
 
 /** What the kernel knows of a TCP socket that our event loop may not have seen yet. */
@@ -10,6 +11,17 @@ export interface SocketState {
   readonly sinceSentMs: number;
   /** Milliseconds since data last came; since the connection was made where none did. */
   readonly sinceReceivedMs: number;
+  /**
+   * Smoothed round trip, to the microsecond; before we send any data the one sample of the
+   * handshake, from the SYN to the SYN-ACK. 0 where there is none.
+   */
+  readonly rttMs: number;
+  /** The shortest round trip so far; null where there is none, or the kernel does not tell. */
+  readonly minRttMs: number | null;
+  /** Segments that we sent again, SYNs among them. */
+  readonly retransmits: number;
+  /** Bytes that a segment of ours carries at most. */
+  readonly mss: number;
 }
 
 export const TCP_STATE = { established: 1, synSent: 2, closed: 7, closeWait: 8 } as const;
@@ -20,24 +32,53 @@ export const TICK_MS = 10;
 export interface KernelSockets {
   /** null where the descriptor is no TCP socket. It must be open, and ours, at this instant. */
   read(fd: number): SocketState | null;
+  /** Has the kernel stamp what arrives on a UDP socket from now on. */
+  stampArrivals(fd: number): void;
+  /**
+   * How long ago the datagram arrived that was read last, milliseconds by the wall clock; null where
+   * the kernel did not stamp it.
+   */
+  sinceArrivalMs(fd: number): number | null;
+  close(): void;
 }
 
 const IPPROTO_TCP = 6;
 const TCP_INFO = 11;
 const FIONREAD = 0x541b;
-/** struct tcp_info, as far as all kernels have it (linux/tcp.h). */
-const INFO_BYTES = 104;
+/** struct tcp_info (linux/tcp.h), as far as it is read; older kernels fill in less. */
+const INFO_BYTES = 152;
+const SEND_MSS_AT = 16;
 const LAST_DATA_SENT_AT = 44;
 const LAST_DATA_RECEIVED_AT = 52;
+const RTT_AT = 68;
+const TOTAL_RETRANSMITS_AT = 100;
+const MIN_RTT_AT = 148;
+const NO_MIN_RTT = 0xffff_ffff;
+const CLOCK_REALTIME = 0;
+/** As 64-bit machines have it: fills in a struct timespec of 16 bytes. */
+const SIOCGSTAMPNS = 0x8907;
+const TIMESPEC_BYTES = 16;
+const AF_INET = 2;
+const SOCK_DGRAM_CLOEXEC = 0o2000002;
 
 /** null where this platform has no such calls, or the optional package koffi is not there. */
 export async function loadKernelSockets(): Promise<KernelSockets | null> {
   if (process.platform !== 'linux' || endianness() !== 'LE') return null;
   try {
     const { default: koffi } = await import('koffi');
+    if (koffi.type('void *').size !== 8) return null;
     const library = koffi.load(null);
     const getsockopt = library.func('int getsockopt(int, int, int, void *, void *)');
     const ioctl = library.func('int ioctl(int, unsigned long, void *)');
+    const clockGettime = library.func('int clock_gettime(int, void *)');
+    const openSocket = library.func('int socket(int, int, int)');
+    const now = Buffer.alloc(TIMESPEC_BYTES);
+    const stamp = Buffer.alloc(TIMESPEC_BYTES);
+    /**
+     * Asks for stamps as long as the agent runs: the kernel takes none while no socket asks, and
+     * only a moment after the first one did.
+     */
+    let keeperFd = -1;
     const info = Buffer.alloc(INFO_BYTES);
     const infoBytes = Buffer.alloc(4);
     const unread = Buffer.alloc(4);
@@ -51,10 +92,45 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
           unreadBytes: unread.readInt32LE(0),
           sinceSentMs: info.readUInt32LE(LAST_DATA_SENT_AT),
           sinceReceivedMs: info.readUInt32LE(LAST_DATA_RECEIVED_AT),
+          rttMs: info.readUInt32LE(RTT_AT) / 1000,
+          minRttMs: minRttMsOf(info, infoBytes.readUInt32LE()),
+          retransmits: info.readUInt32LE(TOTAL_RETRANSMITS_AT),
+          mss: info.readUInt32LE(SEND_MSS_AT),
         };
+      },
+      stampArrivals(fd) {
+        if (keeperFd < 0) {
+          keeperFd = openSocket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
+          if (keeperFd >= 0) ioctl(keeperFd, SIOCGSTAMPNS, stamp);
+        }
+        // It fails, as nothing has been read yet, but turns stamps on.
+        ioctl(fd, SIOCGSTAMPNS, stamp);
+      },
+      sinceArrivalMs(fd) {
+        clockGettime(CLOCK_REALTIME, now);
+        if (ioctl(fd, SIOCGSTAMPNS, stamp) !== 0) return null;
+        const agoMs = millisecondsBetween(stamp, now);
+        // Without a stamp the call fills in its own time, which is after ours.
+        return agoMs > 0 ? agoMs : null;
+      },
+      close() {
+        if (keeperFd >= 0) closeSync(keeperFd);
+        keeperFd = -1;
       },
     };
   } catch {
     return null;
   }
+}
+
+/** Of two structs timespec. Seconds apart from nanoseconds: together a double cannot hold them. */
+function millisecondsBetween(from: Buffer, to: Buffer): number {
+  const seconds = Number(to.readBigInt64LE(0) - from.readBigInt64LE(0));
+  return seconds * 1000 + (to.readUInt32LE(8) - from.readUInt32LE(8)) / 1e6;
+}
+
+function minRttMsOf(info: Buffer, filledBytes: number): number | null {
+  if (filledBytes < INFO_BYTES) return null;
+  const us = info.readUInt32LE(MIN_RTT_AT);
+  return us === NO_MIN_RTT ? null : us / 1000;
 }

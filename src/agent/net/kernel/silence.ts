@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type KernelSockets, type SocketState, TCP_STATE, TICK_MS } from './kernel-sockets.ts';
+import { stateOf } from './socket-state.ts';
 
 /**
  * How a peer stands at a deadline:
@@ -24,8 +25,7 @@ export function silenceOn(
   socket: Socket,
   connecting = false,
 ): Silence {
-  const fd = descriptorOf(socket);
-  const state = sockets === null || fd === null ? null : sockets.read(fd);
+  const state = stateOf(sockets, socket);
   if (state === null) return UNKNOWN_SILENCE;
   return connecting ? whileConnecting(state) : afterConnecting(state);
 }
@@ -38,17 +38,9 @@ export const MIN_PEER_MS = 2 * TICK_MS;
  * came, whenever we read it; 0 where the kernel cannot be asked. To be called when data has come.
  */
 export function peerTookMs(sockets: KernelSockets | null, socket: Socket): number {
-  const fd = descriptorOf(socket);
-  const state = sockets === null || fd === null ? null : sockets.read(fd);
+  const state = stateOf(sockets, socket);
   if (state === null) return 0;
   return Math.max(0, state.sinceSentMs - state.sinceReceivedMs - TICK_MS);
-}
-
-/** Node keeps it in the handle, which is gone as soon as the socket is closed. */
-function descriptorOf(socket: Socket): number | null {
-  const { _handle: handle } = socket as Socket & { _handle?: { readonly fd?: number } | null };
-  const fd = handle?.fd ?? -1;
-  return socket.destroyed || fd < 0 ? null : fd;
 }
 
 function whileConnecting({ state }: SocketState): Silence {

@@ -4,6 +4,7 @@ import type { ProbeContext } from '../../probes/probe.ts';
 import { type Addresses, chooseAddresses } from '../choose-addresses.ts';
 import type { Connected, NotConnected, Target } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
+import { Stopwatch } from '../stopwatch.ts';
 import type { Through } from '../tls/secure-connect.ts';
 import { durationText, endpointText, withoutBrackets } from '../words.ts';
 import { connectToProxy } from './connect-to-proxy.ts';
@@ -50,9 +51,9 @@ export async function connectThroughProxy(
     return await tunnelTo({ hostname, port, text, becauseOfDeny: false }, proxy, context);
   }
 
-  const startMs = clock.monotonicMs();
+  const stopwatch = new Stopwatch(context);
   const found = await resolveTarget({ ...target, hostname }, context);
-  const dnsMs = clock.monotonicMs() - startMs;
+  const dnsMs = stopwatch.elapsedMs();
   if (!found.ok) return { ok: false, failure: found.failure, address: null, dnsMs, tcpMs: 0 };
   const addresses = [...found.addresses];
   let before = { dnsMs, tcpMs: 0 };

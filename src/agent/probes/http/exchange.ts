@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { CancelTimer } from '../../../runtime/clock.ts';
+import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { stateOf } from '../../net/kernel/socket-state.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
 import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
@@ -27,6 +29,8 @@ export interface ExchangeResult {
   readonly endMs: number;
   /** What of that was the peer's time for certain, by the kernel; 0 where nothing made us doubt. */
   readonly peerMs: number;
+  /** What the kernel says of the connection at the end; null where it is gone, or cannot be asked. */
+  readonly connection: SocketState | null;
 }
 
 /** The agent holds at most this much of a body that its decoder has not worked off yet. */
@@ -95,6 +99,8 @@ class Exchange {
   #firstByteMs: number | null = null;
   #endMs = 0;
   #peerMs = 0;
+  #wire: Socket | null = null;
+  #connection: SocketState | null = null;
   #ending: Ending | null = null;
   #reader: BodyReader | null = null;
   #queue: Buffer[] = [];
@@ -123,6 +129,7 @@ class Exchange {
       this.#end(CANCELLED);
       return;
     }
+    this.#wire = wire;
     signal.addEventListener('abort', this.#onAbort, { once: true });
     const overtime = new Overtime({ clock, deadlineMs, starvation: this.#context.starvation });
     const onDeadline = (): void => this.#onDeadline(overtime, wire, onDeadline);
@@ -253,6 +260,8 @@ class Exchange {
       this.#state = 'ended';
       this.#endMs = this.#context.clock.monotonicMs();
       this.#ending = ending;
+      const sockets = this.#context.starvation?.sockets ?? null;
+      this.#connection = this.#wire === null ? null : stateOf(sockets, this.#wire);
       this.#cancelTimer();
       this.#flood?.stop();
       this.#context.signal.removeEventListener('abort', this.#onAbort);
@@ -275,6 +284,7 @@ class Exchange {
         firstByteMs: this.#head === null ? null : this.#firstByteMs,
         endMs: this.#endMs,
         peerMs: this.#peerMs,
+        connection: this.#connection,
       });
     if (this.#head === null || this.#reader === null) give(this.#head === null ? null : NO_BODY);
     else this.#reader.end().then(give, this.#reject);

@@ -1,6 +1,6 @@
 import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import type { Failure } from '../../../model/error-codes.ts';
-import type { TlsFacts } from '../../../model/result.ts';
+import type { TcpFacts, TlsFacts } from '../../../model/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
 import { familyFor } from '../../net/host-families.ts';
@@ -9,11 +9,13 @@ import {
   connectThroughProxy,
 } from '../../net/proxy/connect-through-proxy.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { Stopwatch } from '../../net/stopwatch.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
 import { durationText } from '../../net/words.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
+import { tcpFactsOf } from '../tcp-facts.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
 import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
 import { placeOf } from './receivers.ts';
@@ -33,9 +35,11 @@ export interface HopOptions {
 
 /** One request and its answer over a connection of its own. All times in milliseconds. */
 export interface Hop {
-  /** Monotonic instants. */
+  /** Monotonic instants; the start is moved on by `unseenMs`. */
   readonly startMs: number;
   readonly endMs: number;
+  /** Our own time between what the kernel timed and our seeing it: in no phase. */
+  readonly unseenMs: number;
   readonly dnsMs: number;
   readonly tcpMs: number;
   readonly tlsMs: number;
@@ -47,6 +51,11 @@ export interface Hop {
   readonly endpoint: Endpoint | null;
   readonly ipFamily: IpFamily;
   readonly tls: TlsFacts | null;
+  readonly tcp: TcpFacts | null;
+  /** The kernel timed how long connecting took. */
+  readonly isConnectTimed: boolean;
+  /** What of its time was the peer's for certain, by the kernel; 0: it does not tell. */
+  readonly peerMs: number;
   /** null where no connection came about. */
   readonly exchange: ExchangeResult | null;
   readonly failure: Failure | null;
@@ -59,7 +68,8 @@ export async function runHop(
   context: ProbeContext,
 ): Promise<Hop> {
   const { url } = request;
-  const startMs = context.clock.monotonicMs();
+  const calledMs = context.clock.monotonicMs();
+  const stopwatch = new Stopwatch(context, calledMs);
   const isTls = url.protocol === 'https:';
   const { hostname, port } = placeOf(url);
   const { proxy } = options;
@@ -67,6 +77,8 @@ export async function runHop(
   const target = { hostname, port, ipFamily: asked };
   const connected = await connect(target, isTls, proxy, context);
   const { dnsMs, tcpMs } = connected;
+  const { unseenMs } = stopwatch;
+  const startMs = calledMs + unseenMs;
   const through = 'tunnel' in connected ? connected : null;
   const address = through?.targetAddress ?? connected.address;
   const next = proxy ?? target;
@@ -76,7 +88,14 @@ export async function runHop(
     address: connected.address,
     transport: 'tcp',
   };
-  const base = { startMs, dnsMs, tcpMs, tlsMs: 0, address, endpoint, tls: null, exchange: null };
+  const isConnectTimed = connected.ok && connected.isTimedByKernel;
+  // What a proxy took to connect to the target is in it, too, and is not the kernel's.
+  const peerMs = isConnectTimed && proxy === null ? tcpMs : 0;
+  const times = { startMs, unseenMs, dnsMs, tcpMs, tlsMs: 0, isConnectTimed, peerMs };
+  const peer = proxy === null ? 'target' : 'proxy';
+  const handshake = connected.ok ? connected.handshake : null;
+  const tcp = tcpFactsOf(handshake, peer);
+  const base = { ...times, address, endpoint, tls: null, tcp, exchange: null };
   if (!connected.ok) {
     return {
       ...base,
@@ -93,7 +112,7 @@ export async function runHop(
     const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
     const planOf = isForwarded ? planBehindProxy(options.planOf) : options.planOf;
     const exchange = await runExchange(connected.socket, sent, context, planOf);
-    const rest = exchanged(request, exchange, startMs);
+    const rest = exchanged(request, exchange, base, peer);
     const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
     return isForwarded ? forwardedHop(hop, request, proxy, context.log) : hop;
   }
@@ -123,7 +142,7 @@ export async function runHop(
     options.planOf,
     connected.socket,
   );
-  const rest = exchanged(request, exchange, startMs);
+  const rest = exchanged(request, exchange, base, peer);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
 }
 
@@ -140,11 +159,14 @@ function connect(
 function exchanged(
   request: HopRequest,
   exchange: ExchangeResult,
-  startMs: number,
-): Pick<Hop, 'endMs' | 'exchange' | 'failure'> {
+  { startMs, tcp, peerMs }: Pick<Hop, 'startMs' | 'tcp' | 'peerMs'>,
+  peer: TcpFacts['peer'],
+): Pick<Hop, 'endMs' | 'exchange' | 'tcp' | 'peerMs' | 'failure'> {
   return {
     endMs: exchange.endMs,
     exchange,
+    tcp: tcpFactsOf(exchange.connection, peer) ?? tcp,
+    peerMs: peerMs + exchange.peerMs,
     failure: failureOf(request, exchange, exchange.endMs - startMs),
   };
 }

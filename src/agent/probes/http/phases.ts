@@ -6,7 +6,7 @@ import type { Hop } from './hop.ts';
  * The durations of an attempt, summed over its hops. They add up to the total: `wait` is all the
  * time that belongs to no other phase. A phase that was cut short has the time until then.
  *
- * @param startMs monotonic instant of the attempt's start
+ * @param startMs monotonic instant of the attempt's start, moved on by all that its hops did not see
  */
 export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): HttpTimingPhases {
   const dns = sum(hops, ({ dnsMs }) => dnsMs);
@@ -23,7 +23,7 @@ export function phasesOf(hops: readonly Hop[], startMs: number, endMs: number): 
   return { wait, dns, tcp, tls, firstByte, download, total: roundMs(wait + busy) };
 }
 
-/** When the phases of the last hop ended, milliseconds since the attempt's start. */
+/** When the phases of the last hop ended, milliseconds since the attempt's start, moved on likewise. */
 export function timingsOf(hop: Hop, startMs: number): HttpTimings {
   const { exchange, reached } = hop;
   const at = (instantMs: number | null | undefined): number | null =>

@@ -5,6 +5,7 @@ import type {
   HttpResponse,
   HttpTimingPhases,
   HttpTimings,
+  TcpFacts,
   TlsFacts,
 } from '../../../model/result.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
@@ -25,6 +26,10 @@ export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
   /** Of the last hop; also where no response came. */
   readonly tls: TlsFacts | null;
+  /** Likewise. */
+  readonly tcp: TcpFacts | null;
+  /** The kernel timed connecting, in one hop at least. */
+  readonly isConnectTimed: boolean;
   /** A connection took the request, so the target may have acted on it, whatever came of it. */
   readonly sent: boolean;
   /** What of the response time was the servers' for certain, by the kernel; 0: it does not tell. */
@@ -113,8 +118,9 @@ export async function probeHttp(
       request = redirect.request;
       continue;
     }
-    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - startMs);
-    const ended = { hops, hop, redirects, failure, startMs, unencrypted };
+    const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
+    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs);
+    const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted };
     return outcomeOf({ prepared, url: current.url, ...ended });
   }
 }
@@ -135,6 +141,9 @@ function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: nu
   return {
     startMs: nowMs,
     endMs: nowMs,
+    unseenMs: 0,
+    isConnectTimed: false,
+    peerMs: 0,
     dnsMs: 0,
     tcpMs: 0,
     tlsMs: 0,
@@ -143,6 +152,7 @@ function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: nu
     endpoint: null,
     ipFamily,
     tls: null,
+    tcp: null,
     exchange: null,
     failure,
   };
@@ -192,6 +202,7 @@ interface Ended {
   readonly hop: Hop;
   readonly redirects: readonly RedirectInfo[];
   readonly failure: Failure | null;
+  /** Moved on by what the hops did not see. */
   readonly startMs: number;
   readonly unencrypted: boolean;
 }
@@ -200,18 +211,20 @@ function outcomeOf(ended: Ended): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
-  const { tls, address, endpoint, ipFamily, exchange } = hop;
+  const { tls, tcp, address, endpoint, ipFamily, exchange } = hop;
   const sent = hops.some((each) => each.exchange !== null);
   const facts = {
     request: prepared.echo,
     sent,
-    peerMs: hops.reduce((sumMs, each) => sumMs + (each.exchange?.peerMs ?? 0), 0),
+    peerMs: hops.reduce((sumMs, each) => sumMs + each.peerMs, 0),
+    isConnectTimed: hops.some((each) => each.isConnectTimed),
     unencrypted,
     endpoint,
     failure,
     timings,
     timingPhases,
     tls,
+    tcp,
   };
   const responseTimeMs = timingPhases.total;
   const head = exchange?.head ?? null;

@@ -11,7 +11,13 @@ import type {
 
 /** How one echo ended. */
 export type EchoEnd =
-  | { readonly kind: 'answered'; readonly rttMs: number; readonly ttl: number | null }
+  | {
+      readonly kind: 'answered';
+      readonly rttMs: number;
+      readonly ttl: number | null;
+      /** By so much `rttMs` may be too long; null where the kernel did not stamp the reply. */
+      readonly uncertainMs: number | null;
+    }
   /** Sent, and no answer within its time. */
   | { readonly kind: 'lost' }
   /** Sent, and a router or the host answered that it got nowhere. */
@@ -32,6 +38,8 @@ interface Outstanding {
   readonly request: EchoRequest;
   /** NaN before the send, so that no reply is in time. */
   sentAtMs: number;
+  /** What handing it to the kernel took. */
+  sendTookMs: number;
   readonly settle: (end: EchoEnd) => void;
 }
 
@@ -95,7 +103,7 @@ export class EchoExchange implements EchoReceiver {
       settle({ kind: 'fault', reason });
       return () => undefined;
     }
-    const echo: Outstanding = { sequence, request, sentAtMs: Number.NaN, settle };
+    const echo: Outstanding = { sequence, request, sentAtMs: Number.NaN, sendTookMs: 0, settle };
     this.#outstanding.set(sequence, echo);
     this.#data.set(request.token);
     this.#transport.send(request.destination, sequence, this.#data, (sent) =>
@@ -114,7 +122,8 @@ export class EchoExchange implements EchoReceiver {
     if (!startsWith(data, request.token)) return;
     const rttMs = roundTripMs(sentAtMs, readAtMs, waitedMs);
     if (!(rttMs <= ECHO_TIMEOUT_MS)) return;
-    this.#settle(echo, { kind: 'answered', rttMs, ttl });
+    const uncertainMs = isStamped(readAtMs - sentAtMs, waitedMs) ? echo.sendTookMs : null;
+    this.#settle(echo, { kind: 'answered', rttMs, ttl, uncertainMs });
   }
 
   error({ sequence, target, data, reason }: ReceivedError): void {
@@ -140,6 +149,7 @@ export class EchoExchange implements EchoReceiver {
       return;
     }
     echo.sentAtMs = sent.sentAtMs;
+    echo.sendTookMs = sent.tookMs;
     this.#sent.add(echo);
     if (this.#cancelTimer === null) this.#setTimer(ECHO_TIMEOUT_MS);
   }
@@ -202,8 +212,11 @@ export class EchoExchange implements EchoReceiver {
  */
 export function roundTripMs(sentAtMs: number, readAtMs: number, waitedMs: number | null): number {
   const toReadingMs = readAtMs - sentAtMs;
-  if (waitedMs === null || waitedMs < 0 || waitedMs > toReadingMs) return toReadingMs;
-  return toReadingMs - waitedMs;
+  return isStamped(toReadingMs, waitedMs) ? toReadingMs - waitedMs : toReadingMs;
+}
+
+function isStamped(toReadingMs: number, waitedMs: number | null): waitedMs is number {
+  return waitedMs !== null && waitedMs >= 0 && waitedMs <= toReadingMs;
 }
 
 /** Of a few bytes: comparing them here takes less than the call of Buffer's own comparison. */

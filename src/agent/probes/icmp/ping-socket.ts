@@ -160,7 +160,7 @@ export class PingSocket implements PingTransport {
     }
     const sentAtMs = this.#clock.monotonicMs();
     if (this.#sender.send(this.#fd, destination, sequence, data) < 0) return false;
-    done({ kind: 'sent', sentAtMs });
+    done({ kind: 'sent', sentAtMs, tookMs: this.#clock.monotonicMs() - sentAtMs });
     this.#sendsSinceRead += 1;
     if (this.#sendsSinceRead >= SENDS_BETWEEN_READS) this.drain();
     return true;

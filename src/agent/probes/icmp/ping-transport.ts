@@ -2,8 +2,8 @@ import type { Destination } from './address-bytes.ts';
 
 /** What became of one send. */
 export type Sent =
-  /** Monotonic milliseconds right before the packet was handed to the kernel. */
-  | { readonly kind: 'sent'; readonly sentAtMs: number }
+  /** Monotonic milliseconds right before the packet was handed to the kernel, and what that took. */
+  | { readonly kind: 'sent'; readonly sentAtMs: number; readonly tookMs: number }
   /** The network refused the packet: no route, a firewall rule. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** A fault of ours or of this host: no buffers left, the socket is closed. */

@@ -22,8 +22,9 @@ const BUFFER_BYTES = 4 * 1024 * 1024;
 /**
  * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Its sessions' own clock has
  * milliseconds and their packets no data of ours, so only their socket is used: packets are made,
- * matched and stamped here. It tells no time to live for IPv6 and no kernel's stamps. Modes: open,
- * then closed for good.
+ * matched and stamped here. It tells no time to live for IPv6 and no kernel's stamps: the addon reads
+ * without what comes beside a packet, and does not tell its descriptor, by which the stamp of the last
+ * packet could be asked for. Modes: open, then closed for good.
  */
 export class RawSocket implements PingTransport {
   readonly name = 'a raw socket (net-ping)';
@@ -65,7 +66,8 @@ export class RawSocket implements PingTransport {
       sentAtMs = this.#clock.monotonicMs();
     };
     this.#socket.send(packet, 0, packet.length, address, stamp, (error) => {
-      if (error === null) done({ kind: 'sent', sentAtMs });
+      const tookMs = this.#clock.monotonicMs() - sentAtMs;
+      if (error === null) done({ kind: 'sent', sentAtMs, tookMs });
       else done({ kind: 'refused', reason: `the operating system refuses it: ${error.message}` });
     });
   }

@@ -31,6 +31,20 @@ export function factsOf(ends: readonly EchoEnd[]): EchoFacts {
 }
 
 /**
+ * By how much the round trips may be too long, where the kernel stamped all replies; null where it
+ * did not, or there are none.
+ */
+export function kernelUncertainMs(ends: readonly EchoEnd[]): number | null {
+  const answered = ends.filter((end) => end.kind === 'answered');
+  let mostMs: number | null = null;
+  for (const { uncertainMs } of answered) {
+    if (uncertainMs === null) return null;
+    mostMs = Math.max(mostMs ?? 0, uncertainMs);
+  }
+  return mostMs;
+}
+
+/**
  * Null where at least one reply came: how many must come is the thresholds' matter. A fault of
  * ours comes first, since with it the loss is not the target's.
  */

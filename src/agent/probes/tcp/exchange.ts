@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
+import { stateOf } from '../../net/kernel/socket-state.ts';
 import { type Limits, limitedWait } from '../../net/limited-wait.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
@@ -41,6 +43,8 @@ export interface Exchange {
   readonly timedOut: boolean;
   /** What of its time the peer took for certain, by the kernel; 0: it does not tell. */
   readonly peerMs: number;
+  /** What the kernel says of the connection at the end; null where it is gone, or cannot be asked. */
+  readonly connection: SocketState | null;
 }
 
 /**
@@ -67,6 +71,7 @@ export async function exchangeText(
     durationMs: endMs - startMs,
     timedOut,
     peerMs,
+    connection: stateOf(starvation?.sockets ?? null, socket),
   });
   try {
     if (data !== null) socket.write(data);

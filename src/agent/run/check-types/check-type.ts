@@ -1,7 +1,7 @@
 import type { AssertionResult } from '../../../model/assertion.ts';
 import type { CheckOf } from '../../../model/check.ts';
 import type { Failure } from '../../../model/error-codes.ts';
-import type { CheckResult, LogEntry, Timing } from '../../../model/result.ts';
+import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/result.ts';
 import type { Observation } from '../../../model/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
@@ -51,6 +51,8 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly timesEarlier: (byMs: number) => SourceValues;
   /** What of the response time was the target's for certain, by the kernel; 0: it does not tell. */
   readonly peerMs: number;
+  /** Who took its times. */
+  readonly clock: TimingClock;
   /** A wait that was no failure ended as its time was up. */
   readonly timedOut: boolean;
   readonly longBody: LongBody | null;
@@ -108,6 +110,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
     timesEarlier: (byMs) => (response === null ? {} : read.timesEarlier(response, byMs)),
     timedOut: false,
     peerMs: 0,
+    clock: 'event-loop',
     longBody: null,
     detail: read.detail,
   };
@@ -127,6 +130,7 @@ export const NOTHING_SEEN = {
   timesEarlier: () => ({}),
   timedOut: false,
   peerMs: 0,
+  clock: 'event-loop',
   longBody: null,
 } as const;
 

@@ -13,7 +13,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
       const outcome = await probeDns(check.request, context, options);
       const { response, failure, timingPhases } = outcome;
       const decided = check.request.assertions.some(({ source }) => source === 'RESPONSE_CODE');
-      return probedOf(outcome, {
+      const probed = probedOf(outcome, {
         criterion({ responseCode }) {
           if (decided) return 'decided';
           return responseCode === 'NOERROR' ? 'met' : 'unmet';
@@ -35,6 +35,7 @@ export function dnsRunner(options: DnsProbeOptions): CheckTypeRunner<'DNS'> {
           },
         }),
       });
+      return { ...probed, clock: outcome.clock };
     },
     // It has no templates.
     receivers: () => [],

@@ -45,8 +45,10 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
         timesEarlier: (_response, byMs) => responseTimeEarlier(outcome.responseTimeMs, byMs),
         detail: (extras) => ({ apiCheckResult: detailOf(outcome, extras) }),
       });
-      const { sent: requestSent, unencrypted, peerMs } = outcome;
-      return { ...probed, requestSent, unencrypted, peerMs, longBody: longBodyOf(outcome) };
+      const { sent: requestSent, unencrypted, peerMs, isConnectTimed } = outcome;
+      const clock = isConnectTimed ? 'mixed' : 'event-loop';
+      const longBody = longBodyOf(outcome);
+      return { ...probed, requestSent, unencrypted, peerMs, clock, longBody };
     },
     receivers({ request }: HttpCheck) {
       const headers = 'headers' in request ? request.headers : [];
@@ -114,8 +116,8 @@ function longBodyOf({ response, body }: HttpOutcome): LongBody | null {
 }
 
 function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
-  const { request, response, failure, timings, timingPhases, tls } = outcome;
-  const common = { ...commonDetail(failure, extras), request };
+  const { request, response, failure, timings, timingPhases, tls, tcp } = outcome;
+  const common = { ...commonDetail(failure, extras), request, tcp };
   if (response === null) return { ...common, response, timings, timingPhases, tls };
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
 }

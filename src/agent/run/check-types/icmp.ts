@@ -30,7 +30,8 @@ export function icmpRunner({ icmp }: IcmpParts): CheckTypeRunner<'ICMP'> {
       });
       // There is a response as soon as something was sent; an answer is another thing.
       const answered = response !== null && response.packetsReceived > 0;
-      return { ...probed, answered, packetLossPercent: response?.packetLoss ?? null };
+      const packetLossPercent = response?.packetLoss ?? null;
+      return { ...probed, answered, packetLossPercent, clock: outcome.clock };
     },
     // It has no templates.
     receivers: () => [],

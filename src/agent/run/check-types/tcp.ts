@@ -22,7 +22,7 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
         const results = await evaluator.evaluate(onData, sources, context.signal);
         return results.every(({ error }) => error === null);
       });
-      const { response, failure, timings, timingPhases } = outcome;
+      const { response, failure, timings, timingPhases, tcp } = outcome;
       const probed = probedOf(outcome, {
         criterion: () => 'met',
         sources: ({ data }) => ({
@@ -37,12 +37,13 @@ export function tcpRunner({ evaluator }: TcpParts): CheckTypeRunner<'TCP'> {
             response,
             timings,
             timingPhases,
+            tcp,
           },
         }),
       });
       const unencrypted = request.data !== null && request.data !== '';
-      const { timedOut, peerMs } = outcome;
-      return { ...probed, unencrypted, timedOut, peerMs };
+      const { timedOut, peerMs, clock } = outcome;
+      return { ...probed, unencrypted, timedOut, peerMs, clock };
     },
     receivers: ({ request: { hostname, port } }) => [{ hostname, port }],
     broken: ({ request: { hostname, port, data, ipFamily } }, failure) => ({

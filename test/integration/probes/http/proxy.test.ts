@@ -6,6 +6,7 @@ import {
   createSelfSigned,
   type Identity,
 } from '../../../support/certificates.ts';
+import { realStarvation } from '../../../support/held-loop.ts';
 import { httpProxy } from '../../../support/http-proxy.ts';
 import { probe } from '../../../support/http-requests.ts';
 import { answering, rawServer, response } from '../../../support/http-servers.ts';
@@ -65,6 +66,23 @@ describe('https', () => {
     expect(logText(context)).toContain(`going through the proxy http://127.0.0.1:${proxy.port}`);
     expect(logText(context)).toContain(`the proxy is connected to good.test:${target.port} in`);
     expect(outcome.endpoint).toMatchObject({ hostname: '127.0.0.1', port: proxy.port });
+    await proxy.idle();
+  });
+
+  test.runIf(process.platform === 'linux')("has the proxy's TCP facts, and says so", async () => {
+    const target = await http2Server(good, (stream) => {
+      stream.respond({ ':status': 200 });
+      stream.end('through');
+    });
+    const proxy = await httpProxy();
+    const outcome = await probe(`https://good.test:${target.port}/`, {
+      context: makeContext({ starvation: await realStarvation() }),
+      proxyUrl: proxy.url(),
+      clientCertificates: [trusting(authority, client)],
+    });
+    expect(outcome.tcp).toMatchObject({ peer: 'proxy', retransmits: 0 });
+    // What the proxy took to connect is in the phase, and nothing that our kernel has seen.
+    expect(outcome.timingPhases.tcp).toBeGreaterThan(outcome.tcp?.minRttMs ?? 0);
     await proxy.idle();
   });
 

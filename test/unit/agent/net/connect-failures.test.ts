@@ -30,9 +30,21 @@ describe('connectFailure', () => {
     expect(failure.message).toContain(systemCode);
   });
 
+  it('tells how often the SYN was sent again', () => {
+    const timeUp = { ok: false, ended: 'time-up', synsRepeated: 1 } as const;
+    expect(connectFailure('192.0.2.1:80', timeUp, 2500).message).toBe(
+      '192.0.2.1:80 did not answer within 2500 ms, though the SYN was sent again after 1 s',
+    );
+    const often = { ...timeUp, synsRepeated: 5 };
+    expect(connectFailure('192.0.2.1:80', often, 30_000).message).toBe(
+      '192.0.2.1:80 did not answer within 30000 ms, though the SYN was sent again 5 times, the first time after 1 s',
+    );
+  });
+
   it('tells time and cancellation apart', () => {
     const target = '192.0.2.1:80';
-    expect(connectFailure(target, { ok: false, ended: 'time-up' }, 30_000.4)).toEqual({
+    const timeUp = { ok: false, ended: 'time-up', synsRepeated: 0 } as const;
+    expect(connectFailure(target, timeUp, 30_000.4)).toEqual({
       code: 'CONNECT_TIMEOUT',
       message: '192.0.2.1:80 did not answer within 30000 ms',
     });

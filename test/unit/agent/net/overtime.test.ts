@@ -17,6 +17,9 @@ function startWait(silence: () => Silence) {
     get starvedMs() {
       return meter.starvedMs;
     },
+    mark: () => ({ runDelayMs: 0, lateMs: 0 }),
+    timedByKernel: () => {},
+    unseenMs: 0,
     timedOut: (certain) => void meter.timeOuts.push(certain),
   };
   const { signal } = new AbortController();

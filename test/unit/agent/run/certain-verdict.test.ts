@@ -52,7 +52,7 @@ async function judge(
   const results = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
   const assertionsFailed = results.some(({ error }) => error !== null);
   const base = { assertionsFailed, isCutShort: false, lastTimeOut: null };
-  const seen = { probed, starvedMs, ...base, ...given };
+  const seen = { probed, starvedMs, uncertainMs: starvedMs, ...base, ...given };
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   return certainVerdict(check, seen, measured, { evaluator, signal });
 }
@@ -78,6 +78,15 @@ describe('a time that thresholds judge', () => {
     const slow = answered(1500, 200, { peerMs: 1490 });
     expect(await judge(slow, 900)).toMatchObject({ hasFailures: true, overMaxResponseTime: true });
   });
+});
+
+it('has a verdict on a time that the kernel took, however starved the agent was', async () => {
+  const verdict = await judge(answered(101, 200), 300, { uncertainMs: 0.2 });
+  expect(verdict).toMatchObject({ isDegraded: true });
+});
+
+it('still doubts a reset after such a time, where we kept the target waiting', async () => {
+  expect(await judge(failed('CONNECTION_RESET', 90), 1100, { uncertainMs: 0 })).toBeNull();
 });
 
 describe('assertions on the response time', () => {

@@ -57,6 +57,30 @@ it('counts what was lost in the attempt alone', async () => {
   meter.end();
 });
 
+it('leaves out of the uncertainty what the kernel timed, but not out of the starvation', async () => {
+  const { clock, thread, meter } = setUp();
+  const attempt = meter.begin();
+  await clock.stall(70);
+  thread.delayMs += 50;
+  const mark = attempt.mark();
+  await clock.stall(420);
+  thread.delayMs += 390;
+  attempt.timedByKernel({ since: mark, unseenMs: 400, uncertainMs: 0.25 });
+  await clock.advance(5);
+  expect(attempt.starvedMs).toBe(450);
+  expect(attempt.uncertainMs).toBe(50.25);
+  meter.end();
+});
+
+it('is never more uncertain than starved', async () => {
+  const { clock, meter } = setUp();
+  const attempt = meter.begin();
+  await clock.advance(50);
+  attempt.timedByKernel({ since: attempt.mark(), unseenMs: 0, uncertainMs: 3 });
+  expect(attempt.uncertainMs).toBe(0);
+  meter.end();
+});
+
 it('shares one reading among attempts that begin together, and beats for none', async () => {
   const { clock, thread, meter } = setUp();
   for (let attempt = 0; attempt < 100; attempt += 1) meter.begin();

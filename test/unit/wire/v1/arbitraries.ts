@@ -58,6 +58,16 @@ const timingPhases = fc.record({
   total: ms,
 });
 
+const tcpFacts = fc.record({
+  peer: fc.constantFrom('target' as const, 'proxy' as const),
+  rttMs: ms,
+  minRttMs: msOrNull,
+  retransmits: fc.nat(),
+  mss: fc.nat({ max: 65_535 }),
+});
+/** An older agent has none of it. */
+const tcpField = fc.oneof(fc.constant({}), fc.record({ tcp: fc.option(tcpFacts) }));
+
 const traceroute = fc.record({
   hostname: name,
   resolvedIp: name,
@@ -161,11 +171,12 @@ const http = fc
         .chain((head) => stored.map((body) => ({ ...head, ...body }))),
     ),
     beside: fc.record({ timings, timingPhases, tls: fc.option(tls) }),
+    facts: tcpField,
   })
-  .map(({ common: shared, request, response, beside }) =>
+  .map(({ common: shared, request, response, beside, facts }) =>
     response === null
-      ? { request, response, ...shared, ...beside }
-      : { request, response, ...shared },
+      ? { request, response, ...shared, ...facts, ...beside }
+      : { request, response, ...shared, ...facts },
   );
 
 const tcp = fc
@@ -175,8 +186,9 @@ const tcp = fc
     response: fc.option(fc.record({ data: textOf(2000), address: name, port, ipFamily })),
     timings: fc.record({ lookup: msOrNull, connect: msOrNull, response: msOrNull, end: ms }),
     timingPhases: fc.record({ dns: ms, connection: ms, data: ms, total: ms }),
+    facts: tcpField,
   })
-  .map(({ common: shared, ...own }) => ({ ...own, ...shared }));
+  .map(({ common: shared, facts, ...own }) => ({ ...own, ...shared, ...facts }));
 
 const protocol = fc.constantFrom('UDP' as const, 'TCP' as const);
 const dns = fc

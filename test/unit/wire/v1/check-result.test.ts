@@ -63,11 +63,12 @@ describe('a result on the wire', () => {
           ...HTTP_DETAIL,
           response: Object.assign({ altSvc: 'h3' }, HTTP_RESPONSE),
           traceroute: { hops: [] } as unknown as null,
+          tcp: { rtt: 1 } as unknown as null,
         },
       }),
     );
     const parsed = checkResultSchema.parse({ ...(newer as object), region: 'x'.repeat(1_000_000) });
-    expect(parsed).toEqual(overTheWire(result()));
+    expect(parsed).toEqual(overTheWire(withDetail({ tcp: null })));
   });
 
   it('keeps an error code that only a newer agent knows', () => {

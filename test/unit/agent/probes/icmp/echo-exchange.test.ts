@@ -42,7 +42,7 @@ describe('an echo', () => {
     const { ends } = start();
     await clock.advance(20.5);
     exchange.reply(replyToLast());
-    expect(ends).toEqual([{ kind: 'answered', rttMs: 20.5, ttl: 61 }]);
+    expect(ends).toEqual([{ kind: 'answered', rttMs: 20.5, ttl: 61, uncertainMs: null }]);
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -50,7 +50,15 @@ describe('an echo', () => {
     const { ends } = start();
     await clock.stall(300);
     exchange.reply(replyToLast({ waitedMs: 280 }));
-    expect(ends).toEqual([{ kind: 'answered', rttMs: 20, ttl: 61 }]);
+    expect(ends).toEqual([{ kind: 'answered', rttMs: 20, ttl: 61, uncertainMs: 0 }]);
+  });
+
+  it('is uncertain by what the send took, where the kernel stamped its reply', async () => {
+    transport.sendTookMs = 95;
+    const { ends } = start();
+    await clock.stall(300);
+    exchange.reply(replyToLast({ waitedMs: 180 }));
+    expect(ends).toEqual([{ kind: 'answered', rttMs: 120, ttl: 61, uncertainMs: 95 }]);
   });
 
   it.each([
@@ -87,7 +95,7 @@ describe('an echo', () => {
     const { ends } = start();
     transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 2970 }));
     await clock.stall(3000);
-    expect(ends).toEqual([{ kind: 'answered', rttMs: 30, ttl: 61 }]);
+    expect(ends).toEqual([{ kind: 'answered', rttMs: 30, ttl: 61, uncertainMs: 0 }]);
   });
 
   it('is lost where its reply reached the kernel too late, however late we look', async () => {

@@ -47,7 +47,9 @@ describe('a run of echoes', () => {
       await clock.advance(echo === 2 ? 0 : 480);
     }
     expect(transport.sent.map(({ atMs }) => atMs - startMs)).toEqual([0, 500, 1000]);
-    expect(result.ends).toEqual(Array(3).fill({ kind: 'answered', rttMs: 20, ttl: 61 }));
+    expect(result.ends).toEqual(
+      Array(3).fill({ kind: 'answered', rttMs: 20, ttl: 61, uncertainMs: null }),
+    );
     expect(clock.pendingTimers).toBe(0);
   });
 
@@ -90,7 +92,7 @@ describe('a run of echoes', () => {
     const { result } = run(1, { deadlineInMs: 300 });
     transport.onDrain = answerLast;
     await clock.advance(300);
-    expect(result.ends).toEqual([{ kind: 'answered', rttMs: 300, ttl: 61 }]);
+    expect(result.ends).toEqual([{ kind: 'answered', rttMs: 300, ttl: 61, uncertainMs: null }]);
   });
 
   it('ends at once when it is aborted, and sends nothing more', async () => {

@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { EchoEnd } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
-import { factsOf, failureOf, summaryOf } from '../../../../../src/agent/probes/icmp/response.ts';
+import {
+  factsOf,
+  failureOf,
+  kernelUncertainMs,
+  summaryOf,
+} from '../../../../../src/agent/probes/icmp/response.ts';
 
-const answered = (rttMs: number): EchoEnd => ({ kind: 'answered', rttMs, ttl: 57 });
+const answered = (rttMs: number): EchoEnd => ({
+  kind: 'answered',
+  rttMs,
+  ttl: 57,
+  uncertainMs: null,
+});
 const LOST: EchoEnd = { kind: 'lost' };
 const REFUSED: EchoEnd = { kind: 'refused', reason: 'no route' };
 const UNREACHABLE: EchoEnd = { kind: 'unreachable', reason: 'host unreachable, says 10.0.0.1' };
@@ -61,5 +71,22 @@ describe('the failure of a run', () => {
     expect(failureOf('10.0.0.2', [LOST, LOST])?.message).toBe(
       '10.0.0.2 answered none of 2 echo requests.',
     );
+  });
+});
+
+describe('the round trips of a run', () => {
+  const stamped = (uncertainMs: number | null): EchoEnd => ({
+    kind: 'answered',
+    rttMs: 200,
+    ttl: 57,
+    uncertainMs,
+  });
+
+  it.each([
+    ['are as uncertain as the one whose send took longest', [stamped(0.1), stamped(95), LOST], 95],
+    ['are not timed by the kernel where one reply was not', [stamped(0.1), stamped(null)], null],
+    ['are none where no reply came', [LOST, UNREACHABLE], null],
+  ] as const)('%s', (_what, ends, uncertainMs) => {
+    expect(kernelUncertainMs(ends)).toBe(uncertainMs);
   });
 });

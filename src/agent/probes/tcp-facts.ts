@@ -1,0 +1,9 @@
+import type { TcpFacts } from '../../model/result.ts';
+import type { SocketState } from '../net/kernel/kernel-sockets.ts';
+
+/** null where there was no connection, or the kernel cannot be asked. */
+export function tcpFactsOf(state: SocketState | null, peer: TcpFacts['peer']): TcpFacts | null {
+  if (state === null) return null;
+  const { rttMs, minRttMs, retransmits, mss } = state;
+  return { peer, rttMs, minRttMs, retransmits, mss };
+}

@@ -1,0 +1,50 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { StarvationWatch } from '../../../../src/agent/net/overtime.ts';
+import { type DnsOutcome, probeDns } from '../../../../src/agent/probes/dns.ts';
+import { dnsRequestSchema } from '../../../../src/model/request.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { beginAndHold, nameServerThread, realStarvation } from '../../../support/held-loop.ts';
+import { makeContext } from '../../../support/probe-context.ts';
+
+const HELD_MS = 30;
+// Elsewhere the event loop times it, as the agent says.
+const onLinux = describe.runIf(process.platform === 'linux');
+
+function ask(port: number, starvation: StarvationWatch): Promise<DnsOutcome> {
+  const nameServer = '127.0.0.1';
+  const fields = { query: 'example.com', recordType: 'A', nameServer, port, protocol: 'UDP' };
+  const request = dnsRequestSchema.parse({ ...fields, assertions: [] });
+  const nameServers = () => {
+    throw new Error('not the system');
+  };
+  return probeDns(request, makeContext({ starvation }), { nameServers });
+}
+
+onLinux('the time of a DNS check', () => {
+  it('has nothing in it of how long the event loop was held when the answer was there', async () => {
+    const server = await nameServerThread();
+    const starvation = await realStarvation();
+    // The first question has the kernel begin with its stamps, a moment later.
+    for (;;) {
+      const { clock } = await ask(server.port, starvation);
+      server.untilAnswered();
+      if (clock === 'kernel') break;
+    }
+    const timed = vi.spyOn(starvation, 'timedByKernel');
+    const startMs = systemClock.monotonicMs();
+    const outcome = await beginAndHold(
+      HELD_MS,
+      () => ask(server.port, starvation),
+      server.untilAnswered,
+    );
+    const elapsedMs = systemClock.monotonicMs() - startMs;
+    expect(outcome.failure).toBeNull();
+    expect(outcome.clock).toBe('kernel');
+    expect(outcome.responseTimeMs).toBeGreaterThan(0);
+    expect(outcome.responseTimeMs).toBeLessThan(elapsedMs - HELD_MS);
+    const [[stretch] = []] = timed.mock.calls;
+    expect(stretch?.unseenMs).toBeGreaterThanOrEqual(HELD_MS);
+    // Handing the question over is all that the event loop timed.
+    expect(stretch?.uncertainMs).toBeLessThan(outcome.responseTimeMs);
+  });
+});
