@@ -7,6 +7,7 @@ import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
 import { openStarvationSources } from './run/starvation.ts';
+import { waitingBound } from './run/waiting-bound.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
@@ -28,7 +29,7 @@ export interface RunOnceOptions {
   readonly onMissed: (missed: MissedSlots) => void;
 }
 
-/** Runs each check of the set once, at most `config.concurrency` at a time. */
+/** Runs each check of the set once, at most `config.concurrency` of them at work at a time. */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
   const { set, config, retries, location, log, secrets, signal } = options;
   const clock = systemClock;
@@ -41,7 +42,8 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     secrets,
     starvation: await openStarvationSources(),
   });
-  const places = new Places(config.concurrency);
+  const { concurrency } = config;
+  const places = new Places({ concurrency, maxWaiting: waitingBound(concurrency).runs });
   const parts = {
     ...tools.parts,
     location: () => location,

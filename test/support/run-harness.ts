@@ -73,7 +73,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     onShed: () => {},
     ...options.parts,
   };
-  const places = new Places(concurrency);
+  const places = new Places({ concurrency, maxWaiting: 1000 });
   return {
     parts,
     results,

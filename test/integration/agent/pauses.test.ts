@@ -54,6 +54,7 @@ async function startDaemon() {
   const metrics = createMetrics({ version: '1.2.3' });
   const daemon = new Daemon({
     config,
+    waiting: { runs: 0, cure: '' },
     clock,
     log,
     metrics,

@@ -46,6 +46,7 @@ export interface Start {
 
 interface RigOptions {
   readonly concurrency?: number;
+  readonly maxWaiting?: number;
   readonly wallMs?: number;
   /** How long the run of a slot takes; 0 by default. */
   readonly durationMs?: (check: Check, slotMs: number) => number;
@@ -73,13 +74,20 @@ export class Rig {
   readonly #active = new Map<string, number>();
   #asked = 0;
 
-  constructor({ concurrency = 10, wallMs = T0, durationMs = () => 0, run }: RigOptions = {}) {
+  constructor({
+    concurrency = 10,
+    maxWaiting = 10,
+    wallMs = T0,
+    durationMs = () => 0,
+    run,
+  }: RigOptions = {}) {
     this.clock = new FakeClock(wallMs);
     const runFor = (check: Check, slotMs: number, signal: AbortSignal): Promise<unknown> =>
       sleep(this.clock, durationMs(check, slotMs), signal);
     this.scheduler = new Scheduler({
       clock: this.clock,
       concurrency,
+      maxWaiting,
       run: (made) => {
         const { check, slotMs, signal, place } = made;
         this.runs.push(made);
