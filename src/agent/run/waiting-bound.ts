@@ -5,7 +5,7 @@ import { descriptorLimit } from '../../runtime/descriptors.ts';
 const OWN_DESCRIPTORS = 256;
 /** A look-up may ask for both families at once. */
 const DESCRIPTORS_EACH = 2;
-/** Sockets, TLS, what a result stores of a body, and what waits to be decoded; most take 50 KiB. */
+/** Before the first byte a run takes 50 KiB, in a TLS handshake 100; the rest is for its body. */
 const BYTES_EACH = 256 * 1024;
 /** Of the memory that the process may have. */
 const MEMORY_SHARE = 1 / 4;
