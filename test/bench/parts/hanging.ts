@@ -11,7 +11,6 @@ export const hangingPart: Part = {
   method:
     'One agent process with 200 checks at 10 s of a target that answers at once, and 1,000 at 10 s of one that takes the request and never answers, so that nearly all of these wait at any time, for 30 s each; the 200 are judged as in schedule.',
   programs: [],
-  isLong: true,
   async run(context) {
     const rounds: Judged[] = [];
     for (let round = 0; round < context.rounds; round += 1) {
