@@ -5,6 +5,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { ThrottledLog } from '../runtime/throttled-log.ts';
 import type { Moment } from '../runtime/up-time.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
@@ -18,12 +19,14 @@ import type { ResultSink } from './output/result-sink.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
 import { timelyArtifacts } from './run/timely-artifacts.ts';
+import type { WaitingBound } from './run/waiting-bound.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {
   readonly config: Pick<DaemonConfig, 'concurrency'>;
+  readonly waiting: WaitingBound;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AgentMetrics;
@@ -56,6 +59,7 @@ const LAST_WORD_MS = 1_000;
 export class Daemon implements LinkedRuns {
   readonly #parts: DaemonParts;
   readonly #scheduler: Scheduler;
+  readonly #throttled: ThrottledLog;
   readonly #sink: ResultSink;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
@@ -71,8 +75,9 @@ export class Daemon implements LinkedRuns {
   #telling: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
-    const { clock, config, evidence, link, log, metrics, ready, tools } = parts;
+    const { clock, config, evidence, link, log, metrics, ready, tools, waiting } = parts;
     this.#parts = parts;
+    this.#throttled = new ThrottledLog(clock, log);
     this.#hearing = ready;
     const sink = countingSink(link.sink, metrics);
     this.#sink = sink;
@@ -89,8 +94,12 @@ export class Daemon implements LinkedRuns {
     this.#scheduler = new Scheduler({
       clock,
       concurrency: config.concurrency,
+      maxWaiting: waiting.runs,
       run: (run) => runCheck(run, runnerParts),
-      onMissed: sink.missed,
+      onMissed: (missed) => {
+        sink.missed(missed);
+        if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
+      },
       account: link.account,
       onStoodStill: (since) => this.#askAnew(since),
       onFault: (fault, check) =>
@@ -135,6 +144,7 @@ export class Daemon implements LinkedRuns {
       state: this.#state,
       checks: this.#scheduler.checks,
       running: this.#scheduler.running,
+      waiting: this.#scheduler.waiting,
       queued: this.#scheduler.queued,
       ...metrics.totals,
       spoolDepth: spool?.records ?? null,
@@ -272,6 +282,15 @@ export class Daemon implements LinkedRuns {
     await isInTime(taken, AbortSignal.any([limit.signal, this.#draining.signal]));
     cancel();
     if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
+  }
+
+  #warnOfWaiting(): void {
+    const { runs, cure } = this.#parts.waiting;
+    this.#throttled.warn(
+      'waiting',
+      { waiting: runs },
+      `slots are missed (agent_busy): ${runs} runs wait for their targets, which is as many as may: ${cure}`,
+    );
   }
 
   #runOnce(run: OneOff): void {

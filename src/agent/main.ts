@@ -14,6 +14,7 @@ import type { LinkedRuns, OpenLink } from './link/link.ts';
 import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation.ts';
+import { waitingBound } from './run/waiting-bound.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 
@@ -106,6 +107,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       const { parts: toolParts } = tools;
       const connected = new Daemon({
         config,
+        waiting: waitingBound(config.concurrency),
         clock,
         log,
         metrics,

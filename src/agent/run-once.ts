@@ -8,6 +8,7 @@ import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
 import { openStarvationSources } from './run/starvation.ts';
+import { waitingBound } from './run/waiting-bound.ts';
 import { warmUp } from './run/warm-up.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
@@ -30,8 +31,8 @@ export interface RunOnceOptions {
 }
 
 /**
- * Runs each check of the set once, at most `config.concurrency` at a time. It warms up first and
- * paces the starts, so that no check's times have the work of the others in them.
+ * Runs each check of the set once, at most `config.concurrency` of them at work at a time. It warms
+ * up first and paces the starts, so that no check's times have the work of the others in them.
  */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
   const { set, config, retries, location, log, secrets, signal } = options;
@@ -45,7 +46,8 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     secrets,
     starvation: await openStarvationSources(),
   });
-  const places = new Places(config.concurrency);
+  const { concurrency } = config;
+  const places = new Places({ concurrency, maxWaiting: waitingBound(concurrency).runs });
   const parts = {
     ...tools.parts,
     location: () => location,

@@ -17,6 +17,7 @@ export interface RunHarness {
   readonly parts: RunnerParts;
   readonly results: readonly CheckResult[];
   readonly missed: readonly MissedSlots[];
+  readonly places: Pick<Places, 'running' | 'waiting'>;
   /** Attempts that were repeated because the agent itself stood still. */
   readonly starved: number;
   readonly logRecords: () => Record<string, unknown>[];
@@ -73,11 +74,12 @@ export function runHarness(options: HarnessOptions): RunHarness {
     onShed: () => {},
     ...options.parts,
   };
-  const places = new Places(concurrency);
+  const places = new Places({ concurrency, maxWaiting: 1000 });
   return {
     parts,
     results,
     missed,
+    places,
     get starved() {
       return starved;
     },

@@ -116,7 +116,8 @@ export const VARIABLES = {
     name: 'JOB_CONCURRENCY',
     default: '100',
     whenUnset: 100,
-    meaning: 'Runs at once.',
+    meaning:
+      'Runs at work at once. One that only waits for its target, or for its retry, takes no place.',
     allowed: 'a whole number from 1 to 1000',
     secret: false,
     parse: wholeNumber(1, 1000),

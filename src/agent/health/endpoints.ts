@@ -10,6 +10,8 @@ export interface HealthStatus {
   readonly state: AgentState;
   readonly checks: number;
   readonly running: number;
+  /** Runs that only wait for their targets. */
+  readonly waiting: number;
   readonly queued: number;
   readonly missedSlots: number;
   /** Result lines that were lost. */
@@ -31,6 +33,7 @@ export const HEALTH_OF_START: HealthStatus = {
   state: 'starting',
   checks: 0,
   running: 0,
+  waiting: 0,
   queued: 0,
   missedSlots: 0,
   droppedLines: 0,

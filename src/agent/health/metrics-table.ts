@@ -133,7 +133,21 @@ export const METRIC_TABLE = {
     name: 'vedette_running',
     type: 'gauge',
     labels: [],
-    meaning: 'Runs at work; those that only wait for their next attempt are left out.',
+    meaning:
+      'Runs at work; those that only wait, for their target or their next attempt, are left out.',
+  },
+  waiting: {
+    name: 'vedette_waiting',
+    type: 'gauge',
+    labels: [],
+    meaning: 'Runs that only wait for their targets, and take no place.',
+  },
+  waitingLimit: {
+    name: 'vedette_waiting_limit',
+    type: 'gauge',
+    labels: [],
+    meaning:
+      'How many runs may wait for their targets, by open files and memory; further ones keep their places.',
   },
   queued: {
     name: 'vedette_queued',

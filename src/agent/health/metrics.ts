@@ -28,6 +28,8 @@ export { METRICS } from './metrics-table.ts';
 /** The load at the moment of a scrape; a Scheduler fits. */
 interface Load {
   readonly running: number;
+  readonly waiting: number;
+  readonly maxWaiting: number;
   readonly queued: number;
 }
 
@@ -110,9 +112,11 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const connectionsClosed = new Counter(options(METRIC_TABLE.healthConnectionsClosed));
   const checkCount = new Gauge(options(METRIC_TABLE.checks));
   new Gauge(options(METRIC_TABLE.buildInfo)).set({ version }, 1);
-  let load: Load = { running: 0, queued: 0 };
+  let load: Load = { running: 0, waiting: 0, maxWaiting: 0, queued: 0 };
   let checkFile: CheckFileState = { checkFileUsable: null };
   readGauge(registry, METRIC_TABLE.running, () => load.running);
+  readGauge(registry, METRIC_TABLE.waiting, () => load.waiting);
+  readGauge(registry, METRIC_TABLE.waitingLimit, () => load.maxWaiting);
   readGauge(registry, METRIC_TABLE.queued, () => load.queued);
   readGauge(registry, METRIC_TABLE.checkFileUsable, () => {
     const { checkFileUsable } = checkFile;

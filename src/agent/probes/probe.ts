@@ -20,6 +20,8 @@ export interface ProbeContext {
   /** TARGET_DENY: asked for every resolved address of every hop, before connecting. */
   readonly guard: AddressGuard;
   readonly log: JobLog;
+  /** Told of what comes of a body. */
+  readonly onBody?: ((bytes: number) => void) | undefined;
   /** What of the agent's own values the request has, and where they may go. */
   readonly ownSecrets: OwnSecrets;
 }

@@ -58,6 +58,8 @@ export interface AttemptOptions {
   readonly keepLongBody: boolean;
   /** The job log then is short. */
   readonly isBrief?: boolean;
+  /** Told of what comes of a body. */
+  readonly onBody?: (bytes: number) => void;
 }
 
 export interface Attempt {
@@ -112,7 +114,7 @@ export async function makeAttempt(
 async function attemptStarved(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody, isBrief = false }: AttemptOptions,
+  { opening, signal, keepLongBody, isBrief = false, onBody }: AttemptOptions,
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
@@ -129,6 +131,7 @@ async function attemptStarved(
     resolver,
     guard,
     log,
+    onBody,
     ownSecrets: NO_OWN_SECRETS,
     starvation,
   };

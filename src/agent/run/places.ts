@@ -3,6 +3,14 @@ import PQueue from 'p-queue';
 /** A place among those that may work at once, held by one run. */
 export interface Place {
   /**
+   * Makes an attempt in the place; one that was given up is taken again first, ahead of runs that
+   * have not begun. Settles as the attempt does.
+   *
+   * @param attempt calls `waits` when all that is left to do is to wait for its peer. It then gives
+   *   its place up as soon as there is room among those that wait, and needs none to end.
+   */
+  attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value>;
+  /**
    * Gives the place up for a wait (the delay before a retry) and takes one again after it, ahead
    * of runs that have not begun. Resolves with what the wait resolved with.
    *
@@ -11,18 +19,33 @@ export interface Place {
   rest<Value>(wait: () => Promise<Value>, isOver?: (value: Value) => boolean): Promise<Value>;
 }
 
+export interface PlacesOptions {
+  /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
+  readonly concurrency: number;
+  /** Runs that wait for their peers at once, 0 or more. */
+  readonly maxWaiting: number;
+  /** Told whenever a place was given up, after those that wait here had their turn. */
+  readonly onFreed?: () => void;
+}
+
 const FRESH = 0;
 const RETRY = 1;
 
 /**
- * JOB_CONCURRENCY: how many runs work at once. A run that only waits for its next retry holds no
- * place, or a hundred failing targets would keep all healthy ones from being looked at.
+ * JOB_CONCURRENCY: how many runs work at once. A run that only waits, for its peer or for its next
+ * retry, holds no place, or a hundred targets that hang would keep all healthy ones from being
+ * looked at. Those that wait for their peers hold sockets and memory, and have a bound of their own;
+ * where it is reached, the next ones keep their places.
  */
 export class Places {
   readonly #queue: PQueue;
+  readonly #maxWaiting: number;
+  /** They would give their places up, had those that wait room for them. */
+  readonly #leaving = new Set<HeldPlace>();
+  #waiting = 0;
 
-  /** `onFreed` is told whenever a place was given up, after those that wait here had their turn. */
-  constructor(concurrency: number, onFreed?: () => void) {
+  constructor({ concurrency, maxWaiting, onFreed }: PlacesOptions) {
+    this.#maxWaiting = maxWaiting;
     this.#queue = new PQueue({ concurrency });
     if (onFreed !== undefined) this.#queue.on('next', onFreed);
   }
@@ -33,21 +56,14 @@ export class Places {
    */
   take(work: (place: Place) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#occupy(FRESH, (firstRelease) => {
-        let release = firstRelease;
-        const rest: Place['rest'] = async (wait, isOver = () => false) => {
-          release();
-          let isOut = false;
-          try {
-            const value = await wait();
-            isOut = isOver(value);
-            return value;
-          } finally {
-            if (!isOut) release = await new Promise((granted) => this.#occupy(RETRY, granted));
-          }
-        };
-        work({ rest })
-          .finally(() => release())
+      this.#occupy(FRESH, (release) => {
+        const place = new HeldPlace(
+          release,
+          () => new Promise((granted) => this.#occupy(RETRY, granted)),
+          (one) => this.#wait(one),
+        );
+        work(place)
+          .finally(() => place.giveUp())
           .then(resolve, reject);
       });
     });
@@ -58,9 +74,19 @@ export class Places {
     return this.#queue.pending < this.#queue.concurrency;
   }
 
-  /** Runs at work, those at rest left out. */
+  /** Runs at work, those left out that only wait. */
   get running(): number {
     return this.#queue.pending;
+  }
+
+  /** Runs that wait for their peers, and hold no place. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Whether runs keep their places for want of room among those that wait. */
+  get isWaitingFull(): boolean {
+    return this.#leaving.size > 0;
   }
 
   get queued(): number {
@@ -69,5 +95,74 @@ export class Places {
 
   #occupy(priority: number, granted: (release: () => void) => void): void {
     void this.#queue.add(() => new Promise<void>((release) => granted(release)), { priority });
+  }
+
+  /** Returns what ends the wait. */
+  #wait(place: HeldPlace): () => void {
+    this.#leaving.add(place);
+    this.#admit();
+    return () => {
+      if (this.#leaving.delete(place)) return;
+      this.#waiting -= 1;
+      this.#admit();
+    };
+  }
+
+  #admit(): void {
+    for (const place of this.#leaving) {
+      if (this.#waiting >= this.#maxWaiting) return;
+      this.#leaving.delete(place);
+      this.#waiting += 1;
+      place.giveUp();
+    }
+  }
+}
+
+class HeldPlace implements Place {
+  readonly #occupy: () => Promise<() => void>;
+  readonly #wait: (place: HeldPlace) => () => void;
+  /** null where it was given up. */
+  #release: (() => void) | null;
+
+  constructor(
+    release: () => void,
+    occupy: () => Promise<() => void>,
+    wait: (place: HeldPlace) => () => void,
+  ) {
+    this.#release = release;
+    this.#occupy = occupy;
+    this.#wait = wait;
+  }
+
+  giveUp(): void {
+    this.#release?.();
+    this.#release = null;
+  }
+
+  async attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value> {
+    this.#release ??= await this.#occupy();
+    let endWait: (() => void) | null = null;
+    try {
+      return await attempt(() => {
+        endWait ??= this.#wait(this);
+      });
+    } finally {
+      (endWait as (() => void) | null)?.();
+    }
+  }
+
+  async rest<Value>(
+    wait: () => Promise<Value>,
+    isOver: (value: Value) => boolean = () => false,
+  ): Promise<Value> {
+    this.giveUp();
+    let isOut = false;
+    try {
+      const value = await wait();
+      isOut = isOver(value);
+      return value;
+    } finally {
+      if (!isOut) this.#release = await this.#occupy();
+    }
   }
 }

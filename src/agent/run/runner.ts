@@ -17,6 +17,7 @@ import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './hand
 import { keepEvidence } from './kept-evidence.ts';
 import type { Place } from './places.ts';
 import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
+import { watchWork } from './work-watch.ts';
 
 /**
  * The waits before a starved attempt is made again; after the last one nothing true can be said.
@@ -189,7 +190,14 @@ async function attemptUnstarved(
   let again = '';
   for (let repeats = 0; ; repeats += 1) {
     const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief };
-    const attempt = await makeAttempt(check, parts, options);
+    const attempt = await place.attempt(async (waits) => {
+      const watch = watchWork(clock, parts.starvation, waits);
+      try {
+        return await makeAttempt(check, parts, { ...options, onBody: watch.received });
+      } finally {
+        watch.stop();
+      }
+    });
     if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();

@@ -25,8 +25,10 @@ export interface Due {
 
 export interface RunQueueOptions {
   readonly clock: Clock;
-  /** Runs at once, 1 or more. */
+  /** Runs at work at once, 1 or more. */
   readonly concurrency: number;
+  /** Runs that wait for their peers at once, beside those. */
+  readonly maxWaiting: number;
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
   readonly onMissed: (missed: MissedSlots) => void;
@@ -52,8 +54,8 @@ interface Ticket {
 const EXPIRY_INTERVAL_MS = 1000;
 
 /**
- * Runs what is due, at most `concurrency` at once; the rest waits in the order it came, until its
- * tolerance is over. There are never two runs of one check, but for asked ones: those have slots of
+ * Runs what is due, at most `concurrency` at work at once, and `maxWaiting` beside them that only
+ * wait for their peers; the rest waits in the order it came, until its tolerance is over. There are never two runs of one check, but for asked ones: those have slots of
  * their own, and must cost the check's plan none.
  *
  * What waits stands in a line of our own and not in the places' queue, where each would take 2 KB
@@ -72,12 +74,23 @@ export class RunQueue {
 
   constructor(options: RunQueueOptions) {
     this.#options = options;
-    this.#places = new Places(options.concurrency, () => this.#fillPlaces());
+    const { concurrency, maxWaiting } = options;
+    this.#places = new Places({ concurrency, maxWaiting, onFreed: () => this.#fillPlaces() });
   }
 
-  /** Runs at work; those that only wait for their next attempt are left out. */
+  /** Runs at work; those that only wait are left out. */
   get running(): number {
     return this.#places.running;
+  }
+
+  /** Runs that only wait for their peers. */
+  get waiting(): number {
+    return this.#places.waiting;
+  }
+
+  /** Runs keep their places for want of room among those that wait for their peers. */
+  get isWaitingFull(): boolean {
+    return this.#places.isWaitingFull;
   }
 
   /** Slots that are due, and retries, that wait for a place. */
@@ -85,7 +98,7 @@ export class RunQueue {
     return this.#line.size + this.#places.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting for their next attempt. */
+  /** Runs that began and have not ended, at work or waiting. */
   get unfinished(): number {
     return this.#runs.size - this.#line.size;
   }

@@ -32,8 +32,10 @@ export interface SchedulerObserver {
 
 export interface SchedulerOptions {
   readonly clock: Clock;
-  /** Runs at once, 1 or more (JOB_CONCURRENCY). */
+  /** Runs at work at once, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
+  /** Runs that wait for their peers at once, beside those. */
+  readonly maxWaiting: number;
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of our own. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
@@ -74,6 +76,7 @@ export class Scheduler {
   readonly #observer: SchedulerObserver;
   readonly #onPaused: (check: Check, slotMs: number) => void;
   readonly #queue: RunQueue;
+  readonly #maxWaiting: number;
   readonly #timeline: Timeline;
   readonly #plan: Plan;
   readonly #oneOffs: OneOffs;
@@ -88,6 +91,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions) {
     this.#clock = options.clock;
+    this.#maxWaiting = options.maxWaiting;
     this.#onFault = options.onFault;
     this.#observer = options.observer;
     this.#onMissed = (missed) => this.#guard(() => options.onMissed(missed));
@@ -95,6 +99,7 @@ export class Scheduler {
     this.#queue = new RunQueue({
       clock: options.clock,
       concurrency: options.concurrency,
+      maxWaiting: options.maxWaiting,
       run: options.run,
       onStarted: (...run) => this.#guard(() => options.observer.started(...run)),
       onMissed: this.#onMissed,
@@ -113,9 +118,23 @@ export class Scheduler {
     this.#onStoodStill = options.onStoodStill ?? (() => null);
   }
 
-  /** Runs at work; those that only wait for their next attempt are left out. */
+  /** Runs at work; those that only wait are left out. */
   get running(): number {
     return this.#queue.running;
+  }
+
+  /** Runs that only wait for their peers. */
+  get waiting(): number {
+    return this.#queue.waiting;
+  }
+
+  get maxWaiting(): number {
+    return this.#maxWaiting;
+  }
+
+  /** Runs keep their places for want of room among those that wait for their peers. */
+  get isWaitingFull(): boolean {
+    return this.#queue.isWaitingFull;
   }
 
   /** Runs and retries that wait for a place. */
@@ -123,7 +142,7 @@ export class Scheduler {
     return this.#queue.queued;
   }
 
-  /** Runs that began and have not ended, at work or waiting for their next attempt. */
+  /** Runs that began and have not ended, at work or waiting. */
   get unfinished(): number {
     return this.#queue.unfinished;
   }

@@ -1,5 +1,5 @@
 // Runs the agent on a check file, and reads its results as they come. Its argument is
-// {main, file, nodeArgs} as JSON; it prints a line when the agent has taken the checks, and ends it
+// {main, file, nodeArgs, unread: ids of checks to leave out} as JSON; it prints a line when the agent has taken the checks, and ends it
 // with its own input. {"pid": true} on stdin is answered with {pid}, the agent's, since nobody ends
 // that where this process is killed; any other line with what came since the one before, as {runs:
 // [[checkId, slotMs, startedAtMs, firstByteErrorMs | null], …], failed: [what], missed: slots}.
@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 
 const MAX_TOLD = 20;
 
-const { main, file, nodeArgs } = JSON.parse(process.argv[2]);
+const { main, file, nodeArgs, unread } = JSON.parse(process.argv[2]);
+const isUnread = new Set(unread);
 const agent = spawn(process.execPath, [...nodeArgs, main, 'agent'], {
   env: {
     PATH: process.env.PATH,
@@ -33,6 +34,7 @@ let missed = 0;
 
 function take(line) {
   const result = JSON.parse(line);
+  if (isUnread.has(result.checkId ?? result.missed?.checkId)) return;
   if (result.missed !== undefined) {
     missed += result.missed.count;
     return;

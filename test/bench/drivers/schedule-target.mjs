@@ -1,6 +1,7 @@
 // What checks are aimed at, on every address of 127.0.0.0/8, in a process of its own: any TCP
 // connection is taken, an HTTP request is answered, a DNS question (UDP) has an answer. `/held` is
-// answered after 50 ms, and x-held-ms tells how long the request was truly held. Prints a line when
+// answered after 50 ms, and x-held-ms tells how long the request was truly held; `/never` is not
+// answered. Prints a line when
 // it is ready. {"port": true} on stdin is answered with {port}, {"first": true} by the next connection
 // with {firstMs}, and any other line with what came since the one before, as {tcp: [address, ms, …],
 // udp: count}: addresses as numbers, instants as epoch milliseconds with fractions.
@@ -27,6 +28,7 @@ function numberOf(address) {
 }
 
 function answer(socket, request) {
+  if (request.startsWith('GET /never')) return;
   if (!request.startsWith('GET /held')) {
     socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok');
     return;

@@ -1,6 +1,7 @@
 import type { Part } from '../part.ts';
 import { analyticsPart } from './analytics.ts';
 import { dnsPart } from './dns.ts';
+import { hangingPart } from './hanging.ts';
 import { httpPart } from './http.ts';
 import { httpsPart } from './https.ts';
 import { icmpPart } from './icmp.ts';
@@ -20,6 +21,7 @@ export const PARTS: readonly Part[] = [
   dnsPart,
   icmpPart,
   schedulePart,
+  hangingPart,
   memoryPart,
   startPart,
   uploadPart,

@@ -1,18 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-import { type Driver, startDriver } from '../driver.ts';
-import type { Measured, Part, PartContext, Target } from '../part.ts';
-import { nodeArgs } from '../rig/node-args.ts';
+import type { Measured, Part, Target } from '../part.ts';
 import { quantile } from '../row.ts';
-import { plannedChecks } from '../schedule/checks.ts';
-import { type Judged, judge, type Seen } from '../schedule/observed.ts';
+import { measureStarts } from '../schedule/measure.ts';
+import type { Judged } from '../schedule/observed.ts';
 
-const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 const MIX = { minutely: 10_000, tenSecondly: 2_000, held: 200 };
-/** For the runs that begin at the end of the window. */
-const AFTER_MS = 1_500;
 
 /** Whether checks start when they are due, and what a busy agent says of its targets. */
 export const schedulePart: Part = {
@@ -24,7 +15,7 @@ export const schedulePart: Part = {
     const rounds: Judged[] = [];
     for (let round = 0; round < context.rounds; round += 1) {
       context.progress(`12,000 checks, round ${round + 1} of ${context.rounds}`);
-      rounds.push(await measure(context));
+      rounds.push(await measureStarts(context, { mix: MIX, hanging: 0 }));
     }
     const of = (
       measured: string,
@@ -48,58 +39,4 @@ function rowWith(measure: string, unit: string, values: number[], number?: numbe
   if (number === undefined) return { measure, unit, values };
   const target: Target = { of: 'value', bound: 'at most', number };
   return { measure, unit, values, target };
-}
-
-interface Report {
-  readonly runs: Seen['runs'];
-  readonly failed: readonly string[];
-  readonly missed: number;
-}
-
-async function measure({ short, signal }: PartContext): Promise<Judged> {
-  const folder = makeTempFolder();
-  const drivers: Driver[] = [];
-  let agentPid: number | null = null;
-  const start = async (name: string, options: object): Promise<Driver> => {
-    const driver = await startDriver(name, options, signal);
-    drivers.push(driver);
-    return driver;
-  };
-  try {
-    const [target, held] = [await start('schedule-target', {}), await start('schedule-target', {})];
-    const [{ port }, { port: heldPort }] = [await portOf(target), await portOf(held)];
-    const checks = plannedChecks(MIX, { port, heldPort });
-    const file = folder.file('checks.json');
-    writeFileSync(file, JSON.stringify({ checks: checks.map(({ body }) => body) }));
-    const agent = await start('schedule-reader', { main: MAIN, file, nodeArgs: nodeArgs() });
-    agentPid = (await agent.ask<{ readonly pid: number }>({ pid: true })).pid;
-
-    await delay(short ? 1_000 : 10_000, undefined, { signal });
-    const fromMs = Date.now();
-    await delay(short ? 4_000 : 40_000, undefined, { signal });
-    const toMs = Date.now();
-    await delay(AFTER_MS, undefined, { signal });
-    const report = await agent.ask<Report>({});
-    if (report.failed.length > 0) throw new Error(`checks failed: ${report.failed.join('; ')}`);
-    const seen = await Promise.all(
-      [target, held].map((each) => each.ask<{ readonly tcp: number[] }>({})),
-    );
-    const accepted = seen.flatMap(({ tcp }) => tcp);
-    return judge(checks, { runs: report.runs, accepted }, { fromMs, toMs });
-  } finally {
-    if (agentPid !== null) endProcess(agentPid);
-    await Promise.all(drivers.map((driver) => driver.stop()));
-    folder.remove();
-  }
-}
-
-function portOf(target: Driver): Promise<{ readonly port: number }> {
-  return target.ask({ port: true });
-}
-
-/** It may have ended. */
-function endProcess(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {}
 }

@@ -60,6 +60,18 @@ function oftenCheck(n: number, port: number): PlannedCheck {
   return planned(`often-${n}`, address, { ...body, ...OFTEN });
 }
 
+/** Every 10 s of a request that is never answered. */
+export function hangingChecks(
+  count: number,
+  port: number,
+): readonly Pick<PlannedCheck, 'id' | 'body'>[] {
+  const request = { url: `http://127.0.0.1:${port}/never` };
+  return Array.from({ length: count }, (_, n) => {
+    const id = `hanging-${n}`;
+    return { id, body: { id, name: id, checkType: 'API', ...OFTEN, retryStrategy: null, request } };
+  });
+}
+
 function minutelyCheck(n: number, port: number): PlannedCheck {
   const address = FIRST_ADDRESS + n;
   if (n % 50 === 49) {

@@ -45,7 +45,7 @@ export interface StarvedAgent {
 
 /** An agent of these checks alone, on this CPU. Ends with the test at the latest. */
 export async function startAgent(
-  checks: readonly StarvationCheck[],
+  checks: readonly Pick<StarvationCheck, 'entry'>[],
   cpu: number,
 ): Promise<StarvedAgent> {
   const folder = makeTestFolder();

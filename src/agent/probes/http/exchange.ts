@@ -146,6 +146,7 @@ class Exchange {
       head: (head) => this.#onHead(head),
       data: (chunk) => {
         flood.body(chunk.length);
+        this.#context.onBody?.(chunk.length);
         this.#onData(chunk);
       },
       read: () => flood.read(),

@@ -5,6 +5,7 @@ const RUNNING: HealthStatus = {
   state: 'running',
   checks: 2,
   running: 1,
+  waiting: 0,
   queued: 0,
   missedSlots: 0,
   droppedLines: 0,

@@ -143,12 +143,14 @@ describe('counters', () => {
 describe('the load', () => {
   it('is read at each scrape', async () => {
     const metrics = createMetrics({ version: '1' });
-    const load = { running: 3, queued: 40 };
+    const load = { running: 3, waiting: 7, maxWaiting: 500, queued: 40 };
     metrics.bind(load, { checkFileUsable: null }, noLink);
     expect(await linesOf(metrics)).toContain('vedette_running 3');
     load.running = 2;
     const lines = await linesOf(metrics);
     expect(lines).toContain('vedette_running 2');
+    expect(lines).toContain('vedette_waiting 7');
+    expect(lines).toContain('vedette_waiting_limit 500');
     expect(lines).toContain('vedette_queued 40');
   });
 });
@@ -159,7 +161,7 @@ describe('the check file', () => {
     const value = async () => /^vedette_check_file_usable (.*)$/m.exec(await metrics.text())?.[1];
     expect(await value()).toBeUndefined();
     const source: { checkFileUsable: boolean | null } = { checkFileUsable: true };
-    metrics.bind({ running: 0, queued: 0 }, source, noLink);
+    metrics.bind({ running: 0, waiting: 0, maxWaiting: 0, queued: 0 }, source, noLink);
     expect(await value()).toBe('1');
     source.checkFileUsable = false;
     expect(await value()).toBe('0');

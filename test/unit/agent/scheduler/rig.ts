@@ -47,6 +47,7 @@ export interface Start {
 
 interface RigOptions {
   readonly concurrency?: number;
+  readonly maxWaiting?: number;
   readonly wallMs?: number;
   /** How long the run of a slot takes; 0 by default. */
   readonly durationMs?: (check: Check, slotMs: number) => number;
@@ -78,6 +79,7 @@ export class Rig {
 
   constructor({
     concurrency = 10,
+    maxWaiting = 10,
     wallMs = T0,
     durationMs = () => 0,
     run,
@@ -90,6 +92,7 @@ export class Rig {
       clock: this.clock,
       concurrency,
       ...(onStoodStill === undefined ? {} : { onStoodStill }),
+      maxWaiting,
       run: (made) => {
         const { check, slotMs, signal, place } = made;
         this.runs.push(made);

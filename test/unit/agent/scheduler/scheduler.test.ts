@@ -90,6 +90,33 @@ describe('Scheduler', () => {
     expect(rig.missed).toEqual([]);
   });
 
+  it('starts what is due beside runs that wait for their peers, as many as may (trust model SN19)', async () => {
+    const busy = gate();
+    rig = new Rig({
+      concurrency: 1,
+      maxWaiting: 1,
+      run: (_check, _slotMs, _signal, place) =>
+        place.attempt((waits) => {
+          waits();
+          return busy.opened;
+        }),
+    });
+    rig.begin(...['a', 'b', 'c'].map(everyMinute));
+    await rig.clock.advance(MINUTE);
+    const { running, waiting, queued, isWaitingFull } = rig.scheduler;
+    expect({ running, waiting, queued, isWaitingFull }).toEqual({
+      running: 1,
+      waiting: 1,
+      queued: 1,
+      isWaitingFull: true,
+    });
+    await rig.clock.advance(MINUTE / 2 + 2 * SECOND);
+    expect(rig.missed.map(({ reason }) => reason)).toEqual(['agent_busy']);
+    busy.open();
+    await rig.clock.advance(0);
+    expect([rig.scheduler.running, rig.scheduler.waiting]).toEqual([0, 0]);
+  });
+
   it('gives up a slot that gets no place within its tolerance, and says that all were taken (trust model SC7)', async () => {
     const busy = gate();
     rig = new Rig({ concurrency: 1, run: () => busy.opened });

@@ -1,0 +1,106 @@
+import { once } from 'node:events';
+import { createServer as createWebServer } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { lacking } from '../support/system-needs.ts';
+import { type StarvedAgent, startAgent } from './support/starvation-lab.ts';
+
+const HANGING = 1000;
+const HEALTHY = 200;
+const PERIOD_SECONDS = 10;
+/** Of each healthy check: more than its period passes while all targets hang. */
+const SLOTS_EACH = 3;
+
+const lacks = lacking({ commands: ['taskset'], files: [] });
+
+it.skipIf(lacks !== null)(
+  `a thousand hanging targets cost two hundred healthy checks no slot (lacking: ${lacks ?? 'nothing'})`,
+  { timeout: 180_000 },
+  async () => {
+    const held = new Set<Socket>();
+    let mostHeld = 0;
+    const silent = createServer((socket) => {
+      held.add(socket);
+      mostHeld = Math.max(mostHeld, held.size);
+      socket.on('error', () => {});
+      socket.on('close', () => held.delete(socket));
+      socket.resume();
+    });
+    const web = createWebServer((_request, response) => {
+      response.setHeader('connection', 'close').end('here');
+    });
+    const hangingPort = await listen(silent, () => held.forEach((socket) => void socket.destroy()));
+    const healthyPort = await listen(web, () => web.closeAllConnections());
+
+    const agent = await startAgent(
+      [...many('hanging', HANGING, hangingPort), ...many('healthy', HEALTHY, healthyPort)],
+      0,
+    );
+    const startMs = Date.now();
+    while (Math.min(...slotsByCheck(agent).map(({ length }) => length)) < SLOTS_EACH) {
+      await pause(500);
+    }
+    const { missed, results } = agent;
+    const starved = missed.filter(({ reason }) => reason === 'agent_starved').length;
+    const text = await agent.ask('/metrics');
+    const [waiting, cpuSeconds] = ['vedette_waiting', 'process_cpu_seconds_total'].map((name) =>
+      Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]),
+    );
+    const seconds = Math.round((Date.now() - startMs) / 1000);
+    console.info(JSON.stringify({ seconds, mostHeld, waiting, cpuSeconds, starved }));
+
+    expect(missed.filter(({ reason }) => reason === 'agent_busy')).toEqual([]);
+    // A machine that is short of CPU costs slots of its own.
+    const ofHealthy = missed.filter(isHealthy).filter(({ reason }) => reason !== 'agent_starved');
+    expect(ofHealthy).toEqual([]);
+    expect(results.filter((one) => isHealthy(one) && one.hasFailures)).toEqual([]);
+    const steps = slotsByCheck(agent).flatMap((slots) =>
+      slots.slice(1).map((slotMs, index) => slotMs - (slots[index] ?? 0)),
+    );
+    expect(new Set(steps)).toEqual(new Set([PERIOD_SECONDS * 1000]));
+    expect(mostHeld).toBe(HANGING);
+  },
+);
+
+function isHealthy({ checkId }: { readonly checkId: string }): boolean {
+  return checkId.startsWith('healthy');
+}
+
+/** Of each healthy check the slots that were run or missed, epoch milliseconds. */
+function slotsByCheck({ results, missed }: StarvedAgent): readonly (readonly number[])[] {
+  const slots = new Map<string, number[]>();
+  for (let n = 0; n < HEALTHY; n += 1) slots.set(`healthy-${n}`, []);
+  for (const { checkId, checkRunId, resultType } of results) {
+    if (resultType === 'FINAL') slots.get(checkId)?.push(checkRunId);
+  }
+  for (const { checkId, slot } of missed) slots.get(checkId)?.push(slot);
+  return [...slots.values()].map((each) => each.sort((one, other) => one - other));
+}
+
+/** Half of them by TLS: a target that hangs does so in the handshake, too. */
+function many(kind: string, count: number, port: number): { readonly entry: object }[] {
+  return Array.from({ length: count }, (_, n) => {
+    const id = `${kind}-${n}`;
+    const scheme = kind === 'hanging' && n % 2 === 0 ? 'https' : 'http';
+    const request = { method: 'GET', url: `${scheme}://127.0.0.1:${port}/${n}` };
+    return {
+      entry: {
+        ...{ id, name: id, checkType: 'API', frequency: 0, frequencyOffset: PERIOD_SECONDS },
+        ...{ retryStrategy: null, request },
+      },
+    };
+  });
+}
+
+/** Closed with the test. */
+async function listen(server: Server, cut: () => void): Promise<number> {
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 4096 });
+  onTestFinished(async () => {
+    server.close();
+    cut();
+    await once(server, 'close');
+  });
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
