@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../src/agent/net/connect.ts';
-import { probeTcp } from '../../../../src/agent/probes/tcp.ts';
+import type { HttpOutcome } from '../../../../src/agent/probes/http/probe.ts';
+import { probeTcp, type TcpOutcome } from '../../../../src/agent/probes/tcp.ts';
 import type { TcpRequest } from '../../../../src/model/request.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { beginAndHold, realStarvation } from '../../../support/held-loop.ts';
@@ -85,7 +86,7 @@ onLinux('a check of a name whose first address refuses, where the event loop is 
     const request: TcpRequest = {
       ...{ hostname: 'two.test', port, data: null, ipFamily: 'IPv4', assertions: [] },
     };
-    const outcome = await beginAndHold(HELD_MS, () =>
+    const outcome = await beginAndHold<HttpOutcome | TcpOutcome>(HELD_MS, () =>
       type === 'URL'
         ? probe(`http://two.test:${port}/`, { context })
         : probeTcp(request, context, async () => true),
