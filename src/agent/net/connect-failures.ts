@@ -11,7 +11,7 @@ interface Row {
 const UNREACHABLE: Row = { code: 'CONNECT_UNREACHABLE', what: 'cannot be reached: no route' };
 const SHORTAGE: Row = {
   code: 'INTERNAL_ERROR',
-  what: 'was not tried: this machine has no file descriptor or port left for a connection; raise its limit (ulimit -n, ip_local_port_range) or lower JOB_CONCURRENCY',
+  what: 'was not tried: this machine has no file descriptor or port left for a connection; raise its limit (ulimit -n, ip_local_port_range) or add an agent to the location',
 };
 
 /** What the operating system's error codes mean while a connection is being established. */

@@ -34,7 +34,8 @@ export interface Connected {
   readonly dnsMs: number;
   /** Of the address that answered, from the SYN to the SYN-ACK where the kernel timed it. */
   readonly tcpMs: number;
-  readonly isTimedByKernel: boolean;
+  /** What of that the kernel timed; 0: the event loop took it all. */
+  readonly kernelMs: number;
   /** What the kernel says of the connection, before anything is sent; null: it cannot be asked. */
   readonly handshake: SocketState | null;
 }
@@ -111,7 +112,7 @@ async function connectFamily(target: Target, context: ProbeContext): Promise<Fam
   const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
   const last = await tryInTurn(choice.addresses, target, since, context);
   const endMs = clock.monotonicMs();
-  const isTimedByKernel = last.end.ok && noteKernelTime(last, last.end.handshake, endMs, context);
+  const kernelMs = last.end.ok ? noteKernelTime(last, last.end.handshake, endMs, context) : 0;
   const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
     const { socket, handshake } = last.end;
@@ -121,7 +122,7 @@ async function connectFamily(target: Target, context: ProbeContext): Promise<Fam
     if (synsRepeated > 0) log.warn(repeatedSynText(text, synsRepeated));
     log.info(`connected to ${text} in ${durationText(tcpMs)}`);
     const found = { socket, address, ipFamily, handshake };
-    const times = { dnsMs, tcpMs, isTimedByKernel };
+    const times = { dnsMs, tcpMs, kernelMs };
     return { outcome: { ok: true, ...found, ...times }, mayLackIpv6: false };
   }
   const failure = connectFailure(targetText(hostname, port, last.address), last.end, last.tookMs);
@@ -136,19 +137,19 @@ interface Since {
   readonly mark: StarvationMark | undefined;
 }
 
-/** Whether the kernel timed how long connecting to the address that answered took. */
+/** How long connecting to the address that answered took by the kernel; 0 where it does not tell. */
 function noteKernelTime(
   { since }: Tried,
   handshake: SocketState | null,
   endMs: number,
   { starvation }: ProbeContext,
-): boolean {
-  if (handshake === null || starvation === undefined || since.mark === undefined) return false;
+): number {
+  if (handshake === null || starvation === undefined || since.mark === undefined) return 0;
   const roundTripMs = handshakeMs(handshake);
   const unseenMs = endMs - since.atMs - (roundTripMs ?? 0);
-  if (roundTripMs === null || unseenMs < 0) return false;
+  if (roundTripMs === null || unseenMs < 0) return 0;
   starvation.timedByKernel({ since: since.mark, unseenMs, uncertainMs: 0 });
-  return true;
+  return roundTripMs;
 }
 
 interface Tried {

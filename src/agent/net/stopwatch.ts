@@ -6,6 +6,17 @@ export interface StopwatchParts {
   readonly starvation?: StarvationWatch | undefined;
 }
 
+/** An instant for later, with what the whole attempt had left out until then. */
+export interface Seen {
+  /** Monotonic. */
+  readonly atMs: number;
+  readonly unseenMs: number;
+}
+
+export function unseenMsOf({ starvation }: StopwatchParts): number {
+  return starvation?.unseenMs ?? 0;
+}
+
 /** Times what a target does, without what only kept the event loop from seeing an end. */
 export class Stopwatch {
   readonly #parts: StopwatchParts;
@@ -16,7 +27,7 @@ export class Stopwatch {
   constructor(parts: StopwatchParts, startMs: number = parts.clock.monotonicMs()) {
     this.#parts = parts;
     this.#startMs = startMs;
-    this.#startUnseenMs = parts.starvation?.unseenMs ?? 0;
+    this.#startUnseenMs = unseenMsOf(parts);
   }
 
   /** Milliseconds from the start to this instant, now where none is given. */
@@ -24,8 +35,13 @@ export class Stopwatch {
     return atMs - this.#startMs - this.unseenMs;
   }
 
+  /** The same to an instant that is past: what was noted after it is none of its time. */
+  elapsedUntilMs({ atMs, unseenMs }: Seen): number {
+    return atMs - this.#startMs - (unseenMs - this.#startUnseenMs);
+  }
+
   /** What it leaves out, milliseconds. */
   get unseenMs(): number {
-    return (this.#parts.starvation?.unseenMs ?? 0) - this.#startUnseenMs;
+    return unseenMsOf(this.#parts) - this.#startUnseenMs;
   }
 }

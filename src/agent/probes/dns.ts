@@ -82,8 +82,8 @@ export async function probeDns(
     exchanged = await askServer(question, server.addresses, port, how);
   }
   if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
-  const { server, isTimedByKernel, durationMs, endMs } = exchanged;
-  const totalMs = stopwatch.elapsedMs(endMs);
+  const { server, isTimedByKernel, durationMs, end } = exchanged;
+  const totalMs = stopwatch.elapsedUntilMs(end);
   // Servers that were given up before it have times of the event loop.
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };

@@ -74,8 +74,8 @@ export async function probeTcp(
     };
   }
 
-  const { socket, address, handshake, isTimedByKernel } = connection;
-  const connectMs = isTimedByKernel ? tcpMs : 0;
+  const { socket, address, handshake, kernelMs } = connection;
+  const isTimedByKernel = kernelMs > 0;
   const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
   const isSending = data !== null && data !== '';
   const connectedMs = dnsMs + tcpMs;
@@ -94,7 +94,7 @@ export async function probeTcp(
       response: responseOf(''),
       failure: null,
       timedOut: false,
-      peerMs: connectMs,
+      peerMs: kernelMs,
       clock: clockOf(isTimedByKernel, dnsMs === 0),
       tcp: tcpFactsOf(handshake, 'target'),
       ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
@@ -120,7 +120,7 @@ export async function probeTcp(
     response: responseOf(text),
     failure,
     timedOut,
-    peerMs: connectMs + exchange.peerMs,
+    peerMs: kernelMs + exchange.peerMs,
     clock: clockOf(isTimedByKernel, false),
     tcp: tcpFactsOf(exchange.connection ?? handshake, 'target'),
     ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),

@@ -55,8 +55,9 @@ const EXPIRY_INTERVAL_MS = 1000;
 
 /**
  * Runs what is due, at most `concurrency` at work at once, and `maxWaiting` beside them that only
- * wait for their peers; the rest waits in the order it came, until its tolerance is over. There are never two runs of one check, but for asked ones: those have slots of
- * their own, and must cost the check's plan none.
+ * wait for their peers; the rest waits in the order it came, until its tolerance is over. There are
+ * never two runs of one check, but for asked ones: those have slots of their own, and must cost the
+ * check's plan none.
  *
  * What waits stands in a line of our own and not in the places' queue, where each would take 2 KB
  * and leaving it early would cost a search of the whole queue.

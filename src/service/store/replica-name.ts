@@ -5,7 +5,8 @@
  * The number grows with each release that stores what those before cannot read. `vedette` alone is a
  * release that reads no encrypted credentials, and `vedette/2` one that reads no encrypted user names.
  */
-const RELEASE = 'vedette/3';
+const NAME = 'vedette';
+const RELEASE = 3;
 /** In hex digits: the start of a key's public name. */
 const FINGERPRINT_LENGTH = 8;
 /** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as one that lacks the others. */
@@ -13,13 +14,16 @@ const MAX_FINGERPRINTS = 6;
 
 export function replicaName(keyNames: readonly string[]): string {
   const named = keyNames.slice(0, MAX_FINGERPRINTS).map(fingerprintOf);
-  return [RELEASE, named.join(',')].join(' ').trim();
+  return [`${NAME}/${RELEASE}`, named.join(',')].join(' ').trim();
 }
 
 /** Whether a replica of this name decrypts what this release encrypts by this key. */
 export function readsKey(name: string, keyName: string): boolean {
-  const [release, fingerprints = ''] = name.split(' ');
-  return release === RELEASE && fingerprints.split(',').includes(fingerprintOf(keyName));
+  const [release = '', fingerprints = ''] = name.split(' ');
+  const [product, number] = release.split('/');
+  // Of a later release, too: it reads what this one stores.
+  if (product !== NAME || !(Number(number) >= RELEASE)) return false;
+  return fingerprints.split(',').includes(fingerprintOf(keyName));
 }
 
 function fingerprintOf(keyName: string): string {

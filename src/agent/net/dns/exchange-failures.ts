@@ -53,6 +53,6 @@ export function socketFailed(error: unknown, server: ServerAddress, what: string
   if (!noPort && !OWN_SHORTAGES.has(systemCode)) {
     return failed('DNS_UNREACHABLE', `${who} ${what} (${systemCode})`);
   }
-  const message = `${who} was not asked: this machine has no file descriptor or port left for a socket (${systemCode}); raise its limit (ulimit -n, ip_local_port_range) or lower JOB_CONCURRENCY`;
+  const message = `${who} was not asked: this machine has no file descriptor or port left for a socket (${systemCode}); raise its limit (ulimit -n, ip_local_port_range) or add an agent to the location`;
   return failed('INTERNAL_ERROR', message);
 }

@@ -1,7 +1,7 @@
 import type { DnsProtocol } from '../../../model/request.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
-import { Stopwatch } from '../stopwatch.ts';
+import { type Seen, Stopwatch, unseenMsOf } from '../stopwatch.ts';
 import {
   type ExchangeFailed,
   questionText,
@@ -29,8 +29,8 @@ export interface Answered {
   readonly protocol: DnsProtocol;
   /** From the first question to the answer, with all repeats; ms. */
   readonly durationMs: number;
-  /** Monotonic instant at which we had it. */
-  readonly endMs: number;
+  /** When we had it. */
+  readonly end: Seen;
   /** The kernel timed it, and not our event loop. */
   readonly isTimedByKernel: boolean;
 }
@@ -84,12 +84,13 @@ export async function exchange(
       const unseenMs = stopwatch.elapsedMs(endMs) - durationMs;
       starvation?.timedByKernel({ since, unseenMs, uncertainMs });
     }
-    const durationMs = stopwatch.elapsedMs(endMs);
+    const seen = { atMs: endMs, unseenMs: unseenMsOf(options) };
+    const durationMs = stopwatch.elapsedUntilMs(seen);
     const count = message.answers.length;
     log.info(
       `Question ${what} over ${protocol}: ${rcodeName(message.rcode)}, ${count} ${count === 1 ? 'record' : 'records'}, ${durationMs.toFixed(3)} ms`,
     );
-    return { kind: 'answer', message, server, protocol, endMs, durationMs, isTimedByKernel };
+    return { kind: 'answer', message, server, protocol, end: seen, durationMs, isTimedByKernel };
   }
 }
 

@@ -88,9 +88,9 @@ export async function runHop(
     address: connected.address,
     transport: 'tcp',
   };
-  const isConnectTimed = connected.ok && connected.isTimedByKernel;
-  // What a proxy took to connect to the target is in it, too, and is not the kernel's.
-  const peerMs = isConnectTimed && proxy === null ? tcpMs : 0;
+  const kernelMs = connected.ok ? connected.kernelMs : 0;
+  const isConnectTimed = kernelMs > 0;
+  const peerMs = proxy === null ? kernelMs : 0;
   const times = { startMs, unseenMs, dnsMs, tcpMs, tlsMs: 0, isConnectTimed, peerMs };
   const peer = proxy === null ? 'target' : 'proxy';
   const handshake = connected.ok ? connected.handshake : null;

@@ -39,7 +39,7 @@ export async function openTransport(
     return { ok: false, failure: { code: 'ICMP_UNREACHABLE', message } };
   }
   if (SHORTAGES.has(unprivileged.reason)) {
-    const message = `This machine has no ICMP socket to give: ${unprivileged.reason}; raise its limit (ulimit -n) or lower JOB_CONCURRENCY.`;
+    const message = `This machine has no ICMP socket to give: ${unprivileged.reason}; raise its limit (ulimit -n) or add an agent to the location.`;
     return { ok: false, failure: { code: 'INTERNAL_ERROR', message } };
   }
   const raw = await openRawSocket(family, clock, receiver);

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../src/agent/net/connect.ts';
-import { probeTcp } from '../../../../src/agent/probes/tcp.ts';
+import type { HttpOutcome } from '../../../../src/agent/probes/http/probe.ts';
+import { probeTcp, type TcpOutcome } from '../../../../src/agent/probes/tcp.ts';
 import type { TcpRequest } from '../../../../src/model/request.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { beginAndHold, realStarvation } from '../../../support/held-loop.ts';
@@ -38,9 +39,9 @@ async function connectHeld(
 onLinux('the connect time, where the event loop is held', () => {
   it('is what the kernel took', async () => {
     const { hostname, port } = await server();
-    const { tcpMs, dnsMs, unseenMs, isTimedByKernel } = await connectHeld(hostname, port);
-    expect(isTimedByKernel).toBe(true);
-    expect(tcpMs).toBeGreaterThan(0);
+    const { tcpMs, kernelMs, dnsMs, unseenMs } = await connectHeld(hostname, port);
+    expect(kernelMs).toBeGreaterThan(0);
+    expect(kernelMs).toBeCloseTo(tcpMs, 6);
     expect(tcpMs).toBeLessThan(FEW_MS);
     expect(dnsMs).toBe(0);
     expect(unseenMs + tcpMs).toBeGreaterThanOrEqual(HELD_MS);
@@ -48,10 +49,10 @@ onLinux('the connect time, where the event loop is held', () => {
 
   it('has in it what the addresses before took, as the event loop saw it', async () => {
     const { port } = await server();
-    const { address, tcpMs, isTimedByKernel } = await connectHeld('two.test', port);
+    const { address, tcpMs, kernelMs } = await connectHeld('two.test', port);
     expect(address).toBe('127.0.0.1');
-    expect(isTimedByKernel).toBe(true);
-    expect(tcpMs).toBeGreaterThanOrEqual(HELD_MS);
+    expect(kernelMs).toBeGreaterThan(0);
+    expect(tcpMs - kernelMs).toBeGreaterThanOrEqual(HELD_MS);
   });
 
   it('leaves a TCP check certain of its time, and of who took it', async () => {
@@ -73,6 +74,25 @@ onLinux('the connect time, where the event loop is held', () => {
     expect(outcome.peerMs).toBeCloseTo(outcome.responseTimeMs, 2);
     // The meter looks every 20 ms, and misses so much of the hold at most.
     expect(starvation.starvedMs - starvation.uncertainMs).toBeGreaterThan(0);
+  });
+});
+
+onLinux('a check of a name whose first address refuses, where the event loop is held', () => {
+  it.each(['URL', 'TCP'])('is not sure of all of that for the peer (%s)', async (type) => {
+    const target = await rawServer(answering(response('200 OK', 'ok')));
+    const resolver = staticResolver({ 'two.test': ['127.0.0.2', '127.0.0.1'] });
+    const context = makeContext({ resolver, starvation: await realStarvation() });
+    const { port } = target;
+    const request: TcpRequest = {
+      ...{ hostname: 'two.test', port, data: null, ipFamily: 'IPv4', assertions: [] },
+    };
+    const outcome = await beginAndHold<HttpOutcome | TcpOutcome>(HELD_MS, () =>
+      type === 'URL'
+        ? probe(`http://two.test:${port}/`, { context })
+        : probeTcp(request, context, async () => true),
+    );
+    expect(outcome.failure).toBeNull();
+    expect(outcome.responseTimeMs - outcome.peerMs).toBeGreaterThanOrEqual(HELD_MS);
   });
 });
 
@@ -106,7 +126,7 @@ onLinux('a SYN that was lost', () => {
     const outcome = await connecting;
     if (!outcome.ok) throw new Error(outcome.failure.message);
     outcome.socket.destroy();
-    expect(outcome).toMatchObject({ isTimedByKernel: false, handshake: { retransmits: 1 } });
+    expect(outcome).toMatchObject({ kernelMs: 0, handshake: { retransmits: 1 } });
     expect(outcome.tcpMs).toBeGreaterThanOrEqual(1000);
     expect(logText(context)).toContain(
       `127.0.0.1:${target.port} answered only when the SYN was sent again after 1 s`,
@@ -131,6 +151,6 @@ it('is timed by the event loop where the kernel cannot be asked', async () => {
   const outcome = await beginAndHold(HELD_MS, () => connectTcp(target, makeContext()));
   if (!outcome.ok) throw new Error(outcome.failure.message);
   onTestFinished(() => void outcome.socket.destroy());
-  expect(outcome).toMatchObject({ isTimedByKernel: false, handshake: null });
+  expect(outcome).toMatchObject({ kernelMs: 0, handshake: null });
   expect(outcome.tcpMs).toBeGreaterThanOrEqual(HELD_MS);
 });

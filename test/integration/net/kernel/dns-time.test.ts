@@ -1,8 +1,13 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { KernelSockets } from '../../../../src/agent/net/kernel/kernel-sockets.ts';
 import type { StarvationWatch } from '../../../../src/agent/net/overtime.ts';
 import { type DnsOutcome, probeDns } from '../../../../src/agent/probes/dns.ts';
+import { StarvationMeter } from '../../../../src/agent/run/starvation.ts';
 import { dnsRequestSchema } from '../../../../src/model/request.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
+import { startDnsResponder } from '../../../support/dns-responder.ts';
+import { answerTo } from '../../../support/dns-wire.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { beginAndHold, nameServerThread, realStarvation } from '../../../support/held-loop.ts';
 import { makeContext } from '../../../support/probe-context.ts';
 
@@ -47,4 +52,49 @@ onLinux('the time of a DNS check', () => {
     // Handing the question over is all that the event loop timed.
     expect(stretch?.uncertainMs).toBeLessThan(outcome.responseTimeMs);
   });
+});
+
+/** RFC 1035 4.1.1. */
+const SERVFAIL = 2;
+
+it('runs to the answer that is taken, where a later one waited for the event loop', async () => {
+  const clock = new FakeClock();
+  const waitedMs = [0, HELD_MS];
+  let questions = 0;
+  const responder = await startDnsResponder({
+    udp(asked, channel) {
+      clock.spend(1 + (waitedMs[questions] ?? 0));
+      questions += 1;
+      channel.send(answerTo(asked, { rcode: SERVFAIL }));
+    },
+  });
+  onTestFinished(() => responder.close());
+  const sockets: KernelSockets = {
+    read: () => null,
+    stampArrivals: () => {},
+    sinceArrivalMs: () => waitedMs[questions - 1] ?? null,
+    close: () => {},
+  };
+  const meter = new StarvationMeter(clock, { threadDelay: null, sockets });
+  const starvation = meter.begin();
+  const fields = { query: 'example.com', recordType: 'A', protocol: 'UDP', assertions: [] };
+  const { address, port } = responder;
+  const outcome = await probeDns(
+    dnsRequestSchema.parse(fields),
+    makeContext({ clock, starvation }),
+    {
+      nameServers: () => ({
+        servers: [
+          { address, port },
+          { address, port },
+        ],
+        timeoutMs: 5_000,
+        attempts: 1,
+      }),
+    },
+  );
+  meter.end();
+  expect(questions).toBe(2);
+  expect(starvation.unseenMs).toBe(HELD_MS);
+  expect(outcome).toMatchObject({ response: { responseCode: 'SERVFAIL' }, responseTimeMs: 1 });
 });

@@ -16,10 +16,13 @@ it('the name of a replica says which keys it has, as far as PostgreSQL keeps it,
   // One of the release before has the key, and does not know all that is encrypted by it.
   const before = name.replace('vedette/3', 'vedette/2');
   expect(keyNames.some((key) => readsKey(before, key))).toBe(false);
+  // A later one reads what this one stores, or a rolling upgrade would store credentials in clear.
+  const later = name.replace('vedette/3', 'vedette/10');
+  expect(keyNames.filter((key) => readsKey(later, key))).toHaveLength(6);
   for (const key of KEYS) expect(name).not.toContain(key.toString('hex').slice(0, 8));
 });
 
-it.each(['vedette', 'vedette/2', 'vedette/3', 'vedette/3 00000000'])(
+it.each(['vedette', 'vedette/2', 'vedette/3', 'vedette/3 00000000', 'psql', ''])(
   'a replica named %s has no key of ours',
   (name) => {
     const { keyNames } = createSecretBox(KEYS);
