@@ -65,6 +65,38 @@ const NAME_SERVER = `
   socket.bind(0, '127.0.0.1', () => parentPort.postMessage(socket.address().port));
 `;
 
+/** A server in a thread of its own that sends `hello` so long after it has accepted a connection. */
+export async function greetingThread(afterMs: number): Promise<{
+  readonly port: number;
+  /** Blocks until it has greeted. */
+  readonly untilGreeted: () => void;
+}> {
+  const greeted = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(GREETER, { eval: true, workerData: { greeted, afterMs } });
+  onTestFinished(async () => void (await thread.terminate()));
+  const [port] = (await once(thread, 'message')) as [number];
+  return {
+    port,
+    untilGreeted() {
+      if (Atomics.wait(greeted, 0, 0, 10_000) === 'timed-out') throw new Error('no connection');
+    },
+  };
+}
+
+const GREETER = `
+  const { parentPort, workerData: { greeted, afterMs } } = require('node:worker_threads');
+  const server = require('node:net').createServer((socket) => {
+    socket.on('error', () => {});
+    setTimeout(() => {
+      socket.write('hello', () => {
+        Atomics.store(greeted, 0, 1);
+        Atomics.notify(greeted, 0);
+      });
+    }, afterMs);
+  });
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
 /** The starvation of an attempt that lasts as long as the test, with the kernel's own sockets. */
 export async function realStarvation(): Promise<AttemptStarvation & StarvationWatch> {
   const sockets = await loadKernelSockets();

@@ -25,6 +25,14 @@ export interface Target {
   readonly ipFamily: IpFamily;
 }
 
+export interface ConnectOptions {
+  /**
+   * The peer may send first. What passes from the SYN-ACK until the event loop sees it is then its time,
+   * too, and stays in `tcpMs`.
+   */
+  readonly peerMaySpeakFirst?: boolean;
+}
+
 export interface Connected {
   readonly ok: true;
   readonly socket: Socket;
@@ -57,15 +65,17 @@ export interface NotConnected {
  * to IPv4 (SEMANTICS 1). The time up to a failure is in the phase that failed.
  *
  * The connect time is the kernel's, which no stall of our event loop makes longer. A failure, and a
- * SYN that was sent again, are timed by the event loop.
+ * SYN that was sent again, are timed by the event loop, and so is connecting to a peer that may speak
+ * first.
  */
 export async function connectTcp(
   target: Target,
   context: ProbeContext,
+  options: ConnectOptions = {},
 ): Promise<Connected | NotConnected> {
   const hostname = withoutBrackets(target.hostname);
   const bare = { ...target, hostname, ipFamily: familyFor(hostname, target.ipFamily) };
-  const { outcome, mayLackIpv6 } = await connectFamily(bare, context);
+  const { outcome, mayLackIpv6 } = await connectFamily(bare, context, options);
   if (!mayLackIpv6 || hostHasIpv6()) return outcome;
 
   if (isIPv6(bare.hostname)) {
@@ -73,7 +83,7 @@ export async function connectTcp(
     return { ...outcome, ok: false, failure };
   }
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare.hostname}`);
-  const { outcome: second } = await connectFamily({ ...bare, ipFamily: 'IPv4' }, context);
+  const { outcome: second } = await connectFamily({ ...bare, ipFamily: 'IPv4' }, context, options);
   const dnsMs = outcome.dnsMs + second.dnsMs;
   return { ...second, dnsMs, tcpMs: outcome.tcpMs + second.tcpMs };
 }
@@ -84,7 +94,11 @@ interface FamilyOutcome {
   readonly mayLackIpv6: boolean;
 }
 
-async function connectFamily(target: Target, context: ProbeContext): Promise<FamilyOutcome> {
+async function connectFamily(
+  target: Target,
+  context: ProbeContext,
+  { peerMaySpeakFirst = false }: ConnectOptions,
+): Promise<FamilyOutcome> {
   const { clock, signal, deadlineMs, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
   const start = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
@@ -112,7 +126,8 @@ async function connectFamily(target: Target, context: ProbeContext): Promise<Fam
   const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
   const last = await tryInTurn(choice.addresses, target, since, context);
   const endMs = clock.monotonicMs();
-  const kernelMs = last.end.ok ? noteKernelTime(last, last.end.handshake, endMs, context) : 0;
+  const kernelMs = last.end.ok ? kernelTimeOf(last, last.end.handshake, endMs) : 0;
+  if (kernelMs > 0 && !peerMaySpeakFirst) noteKernelTime(last, endMs, kernelMs, context);
   const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
     const { socket, handshake } = last.end;
@@ -138,18 +153,20 @@ interface Since {
 }
 
 /** How long connecting to the address that answered took by the kernel; 0 where it does not tell. */
+function kernelTimeOf({ since }: Tried, handshake: SocketState | null, endMs: number): number {
+  const roundTripMs = handshake === null ? null : handshakeMs(handshake);
+  return roundTripMs === null || roundTripMs > endMs - since.atMs ? 0 : roundTripMs;
+}
+
 function noteKernelTime(
   { since }: Tried,
-  handshake: SocketState | null,
   endMs: number,
+  kernelMs: number,
   { starvation }: ProbeContext,
-): number {
-  if (handshake === null || starvation === undefined || since.mark === undefined) return 0;
-  const roundTripMs = handshakeMs(handshake);
-  const unseenMs = endMs - since.atMs - (roundTripMs ?? 0);
-  if (roundTripMs === null || unseenMs < 0) return 0;
-  starvation.timedByKernel({ since: since.mark, unseenMs, uncertainMs: 0 });
-  return roundTripMs;
+): void {
+  const { atMs, mark } = since;
+  if (starvation === undefined || mark === undefined) return;
+  starvation.timedByKernel({ since: mark, unseenMs: endMs - atMs - kernelMs, uncertainMs: 0 });
 }
 
 interface Tried {

@@ -49,7 +49,10 @@ export async function probeTcp(
   const { clock } = context;
   const { hostname, port, data, ipFamily } = request;
   const echo = { hostname, port, data, ipFamily };
-  const connection = await connectTcp(request, context);
+  const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
+  const isSending = data !== null && data !== '';
+  const isReading = isSending || asserted;
+  const connection = await connectTcp(request, context, { peerMaySpeakFirst: isReading });
   const { dnsMs, tcpMs } = connection;
   const endpoint: Endpoint = {
     hostname: withoutBrackets(hostname),
@@ -75,9 +78,6 @@ export async function probeTcp(
   }
 
   const { socket, address, handshake, kernelMs } = connection;
-  const isTimedByKernel = kernelMs > 0;
-  const asserted = request.assertions.some(({ source }) => source === 'RESPONSE_DATA');
-  const isSending = data !== null && data !== '';
   const connectedMs = dnsMs + tcpMs;
   const reached = { lookup: roundMs(dnsMs), connect: roundMs(connectedMs) };
   const responseOf = (text: string): TcpResponse => ({
@@ -86,7 +86,7 @@ export async function probeTcp(
     port,
     ipFamily: connection.ipFamily,
   });
-  if (!isSending && !asserted) {
+  if (!isReading) {
     await closePolitely(socket);
     return {
       request: echo,
@@ -95,7 +95,7 @@ export async function probeTcp(
       failure: null,
       timedOut: false,
       peerMs: kernelMs,
-      clock: clockOf(isTimedByKernel, dnsMs === 0),
+      clock: clockOf(kernelMs, dnsMs),
       tcp: tcpFactsOf(handshake, 'target'),
       ...timesOf({ ...reached, response: null }, dnsMs, tcpMs, 0),
     };
@@ -121,16 +121,16 @@ export async function probeTcp(
     failure,
     timedOut,
     peerMs: kernelMs + exchange.peerMs,
-    clock: clockOf(isTimedByKernel, false),
+    clock: 'event-loop',
     tcp: tcpFactsOf(exchange.connection ?? handshake, 'target'),
     ...timesOf({ ...reached, response }, dnsMs, tcpMs, durationMs),
   };
 }
 
-/** @param isAll connecting is all that took time */
-function clockOf(isTimedByKernel: boolean, isAll: boolean): TimingClock {
-  if (!isTimedByKernel) return 'event-loop';
-  return isAll ? 'kernel' : 'mixed';
+/** Where connecting is all that was done. */
+function clockOf(kernelMs: number, dnsMs: number): TimingClock {
+  if (kernelMs === 0) return 'event-loop';
+  return dnsMs === 0 ? 'kernel' : 'mixed';
 }
 
 function timesOf(

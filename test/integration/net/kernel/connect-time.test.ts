@@ -2,15 +2,16 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type Connected, connectTcp } from '../../../../src/agent/net/connect.ts';
 import type { HttpOutcome } from '../../../../src/agent/probes/http/probe.ts';
 import { probeTcp, type TcpOutcome } from '../../../../src/agent/probes/tcp.ts';
-import type { TcpRequest } from '../../../../src/model/request.ts';
+import { type TcpRequest, tcpRequestSchema } from '../../../../src/model/request.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import { beginAndHold, realStarvation } from '../../../support/held-loop.ts';
+import { beginAndHold, greetingThread, realStarvation } from '../../../support/held-loop.ts';
 import { probe } from '../../../support/http-requests.ts';
 import { answering, rawServer, response } from '../../../support/http-servers.ts';
 import { logText, makeContext, staticResolver } from '../../../support/probe-context.ts';
 import { blackHole, listenTcp } from '../../../support/tcp-servers.ts';
 
 const HELD_MS = 30;
+const GREETING_MS = 20;
 /** What the kernel takes on loopback is a thousandth of that; a busy machine may add to it. */
 const FEW_MS = HELD_MS / 3;
 // Elsewhere the event loop times it, as the agent says.
@@ -93,6 +94,27 @@ onLinux('a check of a name whose first address refuses, where the event loop is 
     );
     expect(outcome.failure).toBeNull();
     expect(outcome.responseTimeMs - outcome.peerMs).toBeGreaterThanOrEqual(HELD_MS);
+  });
+});
+
+onLinux('a TCP check whose target speaks first, where the event loop is held', () => {
+  it('has in its time what the target took to speak', async () => {
+    const target = await greetingThread(GREETING_MS);
+    const starvation = await realStarvation();
+    const context = makeContext({ starvation });
+    const assertions = [{ source: 'RESPONSE_DATA', comparison: 'CONTAINS', target: 'hello' }];
+    const request = tcpRequestSchema.parse({
+      ...{ hostname: '127.0.0.1', port: target.port, assertions },
+    });
+    const outcome = await beginAndHold(
+      HELD_MS,
+      () => probeTcp(request, context, async (data) => data.includes('hello')),
+      target.untilGreeted,
+    );
+    expect(outcome).toMatchObject({ failure: null, response: { data: 'hello' } });
+    expect(outcome.responseTimeMs).toBeGreaterThanOrEqual(GREETING_MS - 1);
+    expect(outcome.clock).toBe('event-loop');
+    expect(starvation.unseenMs).toBe(0);
   });
 });
 
