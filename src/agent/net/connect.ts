@@ -125,9 +125,12 @@ async function connectFamily(
 
   const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
   const last = await tryInTurn(choice.addresses, target, since, context);
+  const until = starvation?.mark();
   const endMs = clock.monotonicMs();
   const kernelMs = last.end.ok ? kernelTimeOf(last, last.end.handshake, endMs) : 0;
-  if (kernelMs > 0 && !peerMaySpeakFirst) noteKernelTime(last, endMs, kernelMs, context);
+  if (kernelMs > 0 && !peerMaySpeakFirst) {
+    noteKernelTime(last, { atMs: endMs, mark: until }, kernelMs, context);
+  }
   const tcpMs = stopwatch.elapsedMs(endMs) - dnsMs;
   if (last.end.ok) {
     const { socket, handshake } = last.end;
@@ -145,8 +148,8 @@ async function connectFamily(
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
-/** Where a stretch of time begins. */
-interface Since {
+/** Where a stretch of time begins or ends. */
+interface Instant {
   /** Monotonic. */
   readonly atMs: number;
   readonly mark: StarvationMark | undefined;
@@ -160,19 +163,19 @@ function kernelTimeOf({ since }: Tried, handshake: SocketState | null, endMs: nu
 
 function noteKernelTime(
   { since }: Tried,
-  endMs: number,
+  end: Instant,
   kernelMs: number,
   { starvation }: ProbeContext,
 ): void {
-  const { atMs, mark } = since;
-  if (starvation === undefined || mark === undefined) return;
-  starvation.timedByKernel({ since: mark, unseenMs: endMs - atMs - kernelMs, uncertainMs: 0 });
+  if (since.mark === undefined || end.mark === undefined) return;
+  const unseenMs = end.atMs - since.atMs - kernelMs;
+  starvation?.timedByKernel({ since: since.mark, until: end.mark, unseenMs, uncertainMs: 0 });
 }
 
 interface Tried {
   readonly address: string;
   readonly end: Opened;
-  readonly since: Since;
+  readonly since: Instant;
   readonly tookMs: number;
   /** Every address so far ended as it does on a machine without IPv6. */
   readonly allLackRoute: boolean;
@@ -182,12 +185,12 @@ interface Tried {
 async function tryInTurn(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
-  from: Since,
+  from: Instant,
   { clock, signal, deadlineMs, starvation, log }: ProbeContext,
 ): Promise<Tried> {
   const tryOne = async (
     address: string,
-    since: Since,
+    since: Instant,
     left: number,
     lackedRoute: boolean,
   ): Promise<Tried> => {

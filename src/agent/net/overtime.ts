@@ -14,6 +14,8 @@ export interface StarvationMark {
  */
 export interface KernelTimed {
   readonly since: StarvationMark;
+  /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
+  readonly until: StarvationMark;
   /** What passed in it beside, until the event loop saw the end of it. */
   readonly unseenMs: number;
   /** By so much the kernel's time may be too long. */

@@ -96,7 +96,12 @@ async function pingResolved(
     const ends = await runEchoes(exchange, destination, pingCount, context);
     const uncertainMs = kernelUncertainMs(ends);
     if (uncertainMs !== null && since !== undefined) {
-      context.starvation?.timedByKernel({ since, unseenMs: 0, uncertainMs });
+      context.starvation?.timedByKernel({
+        since,
+        until: context.starvation.mark(),
+        unseenMs: 0,
+        uncertainMs,
+      });
     }
     const facts = factsOf(ends);
     context.log.info(summaryOf(facts));

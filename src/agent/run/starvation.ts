@@ -136,8 +136,8 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#unseenMs;
   }
 
-  timedByKernel({ since, unseenMs, uncertainMs }: KernelTimed): void {
-    const gained = between(since, this.mark());
+  timedByKernel({ since, until, unseenMs, uncertainMs }: KernelTimed): void {
+    const gained = between(since, until);
     const { runDelayMs, lateMs } = this.#uncertainStart;
     this.#uncertainStart = {
       runDelayMs: runDelayMs + gained.runDelayMs,

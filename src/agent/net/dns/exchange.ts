@@ -77,12 +77,14 @@ export async function exchange(
       edns = false;
       continue;
     }
+    const until = starvation?.mark();
     const endMs = clock.monotonicMs();
-    const isTimedByKernel = kernelTime !== null && since !== undefined && questions === 1;
+    const isTimedByKernel =
+      kernelTime !== null && since !== undefined && until !== undefined && questions === 1;
     if (isTimedByKernel) {
       const { durationMs, uncertainMs } = kernelTime;
       const unseenMs = stopwatch.elapsedMs(endMs) - durationMs;
-      starvation?.timedByKernel({ since, unseenMs, uncertainMs });
+      starvation?.timedByKernel({ since, until, unseenMs, uncertainMs });
     }
     const seen = { atMs: endMs, unseenMs: unseenMsOf(options) };
     const durationMs = stopwatch.elapsedUntilMs(seen);

@@ -65,10 +65,28 @@ it('leaves out of the uncertainty what the kernel timed, but not out of the star
   const mark = attempt.mark();
   await clock.stall(420);
   thread.delayMs += 390;
-  attempt.timedByKernel({ since: mark, unseenMs: 400, uncertainMs: 0.25 });
+  attempt.timedByKernel({
+    since: mark,
+    until: attempt.mark(),
+    unseenMs: 400,
+    uncertainMs: 0.25,
+  });
   await clock.advance(5);
   expect(attempt.starvedMs).toBe(450);
   expect(attempt.uncertainMs).toBe(50.25);
+  meter.end();
+});
+
+it('stays uncertain of what starves it once the end of what the kernel timed was marked', async () => {
+  const { clock, thread, meter } = setUp();
+  const attempt = meter.begin();
+  const since = attempt.mark();
+  const until = attempt.mark();
+  // A quota may end between any two statements.
+  await clock.stall(95);
+  thread.delayMs += 95;
+  attempt.timedByKernel({ since, until, unseenMs: 0, uncertainMs: 0 });
+  expect(attempt.uncertainMs).toBe(95);
   meter.end();
 });
 
@@ -76,7 +94,8 @@ it('is never more uncertain than starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
-  attempt.timedByKernel({ since: attempt.mark(), unseenMs: 0, uncertainMs: 3 });
+  const now = attempt.mark();
+  attempt.timedByKernel({ since: now, until: now, unseenMs: 0, uncertainMs: 3 });
   expect(attempt.uncertainMs).toBe(0);
   meter.end();
 });
