@@ -270,16 +270,16 @@ export class Daemon implements LinkedRuns {
     const asked = link.askAnew(since);
     if (asked === null) return null;
     log.info('the agent stood still until its lease had ended: it asks whose its checks are');
-    return this.#untilTaken(asked);
+    return this.#untilApplied(asked);
   }
 
-  /** Resolves when what the source told is taken, or it did not in time: then all goes on as it was. */
-  async #untilTaken(told: Promise<void>): Promise<void> {
+  /** Resolves when the answer of the source is applied; after ASK_LIMIT_MS without one the checks stay as they are. */
+  async #untilApplied(answered: Promise<void>): Promise<void> {
     const { clock, log } = this.#parts;
     const limit = new AbortController();
     const cancel = clock.after(ASK_LIMIT_MS, () => limit.abort());
-    const taken = told.then(() => this.#hearing);
-    await isInTime(taken, AbortSignal.any([limit.signal, this.#draining.signal]));
+    const applied = answered.then(() => this.#hearing);
+    await isInTime(applied, AbortSignal.any([limit.signal, this.#draining.signal]));
     cancel();
     if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
   }

@@ -35,7 +35,7 @@ export interface Link {
    * The process stood still from this moment to now: asks whose the checks are, where others may have
    * them by now. null where there is nothing to ask.
    *
-   * @returns resolves when the source has told it, or is refused an answer; may take for ever
+   * @returns resolves when the source has answered, or the service has refused to; may never resolve
    */
   askAnew(since: Moment): Promise<void> | null;
   /** What became of a run that the source told of. */

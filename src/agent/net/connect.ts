@@ -40,7 +40,7 @@ export interface Connected {
   /** IPv4 where the machine has no IPv6, whatever was asked for. */
   readonly ipFamily: IpFamily;
   readonly dnsMs: number;
-  /** Of the address that answered, from the SYN to the SYN-ACK where the kernel timed it. */
+  /** Connect time of the address that answered; from SYN to SYN-ACK where the kernel measured it. */
   readonly tcpMs: number;
   /** What of that the kernel timed; 0: the event loop took it all. */
   readonly kernelMs: number;
@@ -101,7 +101,7 @@ async function connectFamily(
 ): Promise<FamilyOutcome> {
   const { clock, signal, deadlineMs, starvation, log } = context;
   const { hostname, port, ipFamily } = target;
-  const start = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const start = startingNow(context);
   const stopwatch = new Stopwatch(context, start.atMs);
   const family = ipFamily === 'IPv6' ? 6 : 4;
   const options = { signal, deadlineMs, starvation, log };
@@ -123,7 +123,7 @@ async function connectFamily(
     return { outcome: { ok: false, failure, address: null, dnsMs, tcpMs: 0 }, mayLackIpv6: false };
   }
 
-  const since = isLiteral ? start : { atMs: clock.monotonicMs(), mark: starvation?.mark() };
+  const since = isLiteral ? start : startingNow(context);
   const last = await tryInTurn(choice.addresses, target, since, context);
   const until = starvation?.mark();
   const endMs = clock.monotonicMs();
@@ -153,6 +153,11 @@ interface Instant {
   /** Monotonic. */
   readonly atMs: number;
   readonly mark: StarvationMark | undefined;
+}
+
+/** The clock first: what starves us between the two readings stays uncertain. */
+function startingNow({ clock, starvation }: ProbeContext): Instant {
+  return { atMs: clock.monotonicMs(), mark: starvation?.mark() };
 }
 
 /** How long connecting to the address that answered took by the kernel; 0 where it does not tell. */
@@ -186,8 +191,9 @@ async function tryInTurn(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
   from: Instant,
-  { clock, signal, deadlineMs, starvation, log }: ProbeContext,
+  context: ProbeContext,
 ): Promise<Tried> {
+  const { clock, signal, deadlineMs, starvation, log } = context;
   const tryOne = async (
     address: string,
     since: Instant,
@@ -209,8 +215,7 @@ async function tryInTurn(
     const target = targetText(hostname, port, tried.address);
     const { message } = connectFailure(target, tried.end, tried.tookMs);
     log.warn(`${message}; trying the next address`);
-    const since = { atMs: clock.monotonicMs(), mark: starvation?.mark() };
-    tried = await tryOne(address, since, rest.length - index, tried.allLackRoute);
+    tried = await tryOne(address, startingNow(context), rest.length - index, tried.allLackRoute);
   }
   return tried;
 }

@@ -84,7 +84,7 @@ export class Places {
     return this.#waiting;
   }
 
-  /** Whether runs keep their places for want of room among those that wait. */
+  /** Whether runs keep their places because as many runs wait as may. */
   get isWaitingFull(): boolean {
     return this.#leaving.size > 0;
   }

@@ -7,7 +7,7 @@ const OWN_DESCRIPTORS = 256;
 const DESCRIPTORS_EACH = 2;
 /** Before the first byte a run takes 50 KiB, in a TLS handshake 100; the rest is for its body. */
 const BYTES_EACH = 256 * 1024;
-/** Of the memory that the process may have. */
+/** Share of the process's memory that waiting runs may take. */
 const MEMORY_SHARE = 1 / 4;
 /** Each looks ten times a second for floods. */
 const MOST = 10_000;
@@ -15,7 +15,7 @@ const MOST = 10_000;
 export interface MachineLimits {
   /** Files and sockets that the process may have open; null for no limit that is known. */
   readonly descriptors: number | null;
-  /** Of the machine, or of the container where that is less. */
+  /** Memory of the machine, or the container's limit where that is lower. */
   readonly memoryBytes: number;
 }
 
