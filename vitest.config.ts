@@ -32,6 +32,8 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'unit',
+          // They start no program, so nothing is built for them.
+          globalSetup: [],
           include: ['test/unit/**/*.test.ts'],
           // They share no state, and a process for each file would take most of the time.
           isolate: false,

@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { METRICS } from '../../../src/agent/health/metrics-table.ts';
 import { alertRules } from '../../support/containers/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
-import { containerOf, environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
-import { serviceDocument } from '../../support/openapi/service-document.ts';
+import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
 
 const AUTOSCALER = 'HorizontalPodAutoscaler';
 const scaling = z.looseObject({
@@ -26,23 +25,6 @@ const adapter = z.strictObject({
       z.looseObject({ seriesQuery: z.string(), name: z.strictObject({ as: z.string() }) }),
     ),
   }),
-});
-const routing = z.looseObject({
-  rules: z.array(
-    z.looseObject({
-      http: z.object({
-        paths: z.array(z.looseObject({ path: z.string(), pathType: z.enum(['Exact', 'Prefix']) })),
-      }),
-    }),
-  ),
-});
-
-it("the manifests ask the service's probes where it answers them", async () => {
-  const { paths } = await serviceDocument();
-  const { startupProbe, readinessProbe, livenessProbe } = containerOf(podOf('service'));
-  const asked = [startupProbe, readinessProbe, livenessProbe].map((probe) => probe?.httpGet.path);
-  expect(asked).toEqual(['/-/liveness', '/-/readiness', '/-/liveness']);
-  expect(asked.filter((path) => !Object.hasOwn(paths, path ?? ''))).toEqual([]);
 });
 
 describe('the components', () => {
@@ -67,23 +49,6 @@ describe('the components', () => {
     const job = podOf('base').metadata.labels[jobLabel];
     expect(alertRules().find(({ alert }) => alert === 'VedetteAgentDown')?.expr).toBe(
       `up{job="${job}"} == 0`,
-    );
-  });
-
-  it('show the whole API outside, and nothing of health and metrics', async () => {
-    const { rules } = routing.parse(objectOf('components/ingress', 'Ingress').spec);
-    const open = rules.flatMap(({ http }) => http.paths);
-    const isOpen = (path: string): boolean =>
-      open.some(({ path: prefix, pathType }) =>
-        pathType === 'Exact' ? path === prefix : `${path}/`.startsWith(`${prefix}/`),
-      );
-    const paths = Object.keys((await serviceDocument()).paths);
-    const closed = paths.filter((path) => !isOpen(path));
-    expect(new Set(closed)).toEqual(
-      new Set(['/-/liveness', '/-/readiness', '/health', '/metrics']),
-    );
-    expect(['/docs', '/openapi.json', '/agent/v1/poll'].filter((path) => !isOpen(path))).toEqual(
-      [],
     );
   });
 });

@@ -1,22 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { parseCheckFile } from '../../../../src/agent/source/check-file.ts';
-import { FileProblemsError, MAX_PROBLEMS } from '../../../../src/agent/source/file-problem.ts';
 import { fingerprintOf } from '../../../../src/agent/source/fingerprint.ts';
+import { problemsOf } from '../../../support/check-file-problems.ts';
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
 
 function parse(text: string, file = 'f.yaml') {
   return parseCheckFile(text, file);
-}
-
-/** Every problem as `line:column: text`. */
-async function problemsOf(text: string, file?: string): Promise<readonly string[]> {
-  const error = await parse(text, file).then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof FileProblemsError)) throw new Error('the file has no problems');
-  return error.lines().map((line) => line.replace(/^f\.(yaml|json):\s?/, ''));
 }
 
 /** The problems of one check, written as one line of YAML at line 2. */
@@ -146,12 +136,6 @@ describe('the text', () => {
     ]);
   });
 
-  it('with a text longer than any field takes is refused where that starts', async () => {
-    expect(await problemsOf(`checks: "${'x'.repeat(4 * 1024 * 1024)}"`)).toEqual([
-      '1:9: not valid YAML: a text or a comment that starts here is longer than any field takes',
-    ]);
-  });
-
   it('whose aliases would write out to billions of values is refused at once', async () => {
     const rows = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
     for (let n = 1; n < 12; n += 1) {
@@ -159,13 +143,6 @@ describe('the text', () => {
     }
     const [first] = await problemsOf(rows.join('\n'));
     expect(first).toMatch(/this alias makes the file too large: aliases may add 1000000 values/);
-  });
-
-  it('with very many keys in one mapping is read without comparing each with each', async () => {
-    const keys = Array.from({ length: 20_000 }, (_, n) => `k${n}: 1`).join(', ');
-    const problems = await problemsOf(`{ ${keys} }`);
-    expect(problems).toHaveLength(MAX_PROBLEMS + 1);
-    expect(problems.at(-1)).toBe('and at least 10000 more');
   });
 });
 
@@ -439,24 +416,9 @@ describe('the checks', () => {
     expect(problems.join('\n')).not.toContain('s3cret');
   });
 
-  it('that defaults or aliases make too long to hold in memory are refused', async () => {
-    const body = 'x'.repeat(1_000_000);
-    const request = `{ url: "http://h", bodyType: RAW, body: ${body} }`;
-    const checks = Array.from({ length: 300 }, (_, n) => `{ id: c${n}, checkType: API }`);
-    const text = `defaults: { request: ${request} }\nchecks: [${checks.join(', ')}]`;
-    expect(await problemsOf(text)).toEqual([
-      '2:1: checks with their defaults and aliases written out come to more than 256 million characters',
-    ]);
-  });
-
   it('show a long value by its length only', async () => {
     const [problem] = await problemsOfCheck(`{ id: a, checkType: "${'x'.repeat(5000)}" }`);
     expect(problem).toMatch(/not text of 5000 characters$/);
-  });
-
-  it('are at most 100,000', async () => {
-    const problems = await problemsOf(`checks: [${'1,'.repeat(100_001)}]`);
-    expect(problems).toEqual(['1:9: checks must have at most 100000 entries, not 100001']);
   });
 
   it('with a wrong pattern in an assertion are refused at its place', async () => {
