@@ -10,8 +10,9 @@ const ROLLBACK = new Error('what the probe wrote is taken back');
 
 /**
  * Makes a table that takes room of its own on the disk of the database, and takes it back: room that is
- * left in the tables that are there tells nothing. Unlogged, so that tries do not fill the log of the
- * database, whose server stops where that cannot be written.
+ * left in the tables that are there tells nothing. Temporary, as a role may make such a table where the
+ * tables are another's, and so that tries do not fill the log of the database, whose server stops where
+ * that cannot be written.
  *
  * @throws StoreError where the database does not take it
  */
@@ -19,7 +20,7 @@ export async function tryToWrite(store: Pick<Store, 'transaction'>): Promise<voi
   try {
     await store.transaction(async (tx) => {
       await tx.query(
-        `create unlogged table vedette_write_probe as
+        `create temporary table vedette_write_probe as
          select (select string_agg(md5(row::text || place::text), '') from generate_series(1, ${SUMS_A_ROW}) place)
          from generate_series(1, ${ROWS}) row`,
       );

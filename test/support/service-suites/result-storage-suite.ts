@@ -12,7 +12,7 @@ const FULL = new StoreError('unavailable', 'STORE_RESOURCES', 'full', { sqlState
 export function resultStorageSuite(kind: DatabaseKind): void {
   describe(`whether results are taken on ${kind}`, () => {
     const storeOf = useMigratedStore(kind);
-    const storageOn = (store: Store) => {
+    const storageOn = (store: Pick<Store, 'transaction'>) => {
       const clock = new FakeClock();
       const { log, records } = captureLog();
       return { clock, records, storage: new ResultStorage({ store, clock, log }) };
@@ -25,6 +25,21 @@ export function resultStorageSuite(kind: DatabaseKind): void {
       await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
       expect(await storage.takes()).toBe(true);
       expect(await tables()).toEqual(before);
+    });
+
+    it('is tried also by a role that may make no table in the schema', async () => {
+      const transaction: Store['transaction'] = (work) =>
+        storeOf().transaction(async (tx) => {
+          // Taken back with what the probe writes.
+          await tx.query('create role without_tables');
+          await tx.query('revoke create on schema public from public');
+          await tx.query('set local role without_tables');
+          return await work(tx);
+        });
+      const { storage, records } = storageOn({ transaction });
+      await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
+      expect(await storage.takes()).toBe(true);
+      expect(records().map(({ level }) => level)).toEqual(['error', 'warn']);
     });
 
     it('is not so while the database is read-only, and again when it is not any more', async () => {
