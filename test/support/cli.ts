@@ -58,7 +58,9 @@ export function startCli(
     seen: (name, pattern) =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          if (pattern.test(texts[name])) resolve(texts[name]);
+          if (!pattern.test(texts[name])) return;
+          child[name]?.off('data', look);
+          resolve(texts[name]);
         };
         child[name]?.on('data', look);
         void ended.then(({ stdout, stderr }) =>

@@ -104,3 +104,38 @@ export async function realStarvation(): Promise<AttemptStarvation & StarvationWa
   onTestFinished(() => meter.close());
   return meter.begin();
 }
+
+/** A client in a thread of its own, which sends a text as soon as it has connected, and gives what it got. */
+export function clientThread(
+  port: number,
+  sent: string,
+): {
+  /** Blocks until it has sent all. */
+  readonly untilSent: () => void;
+  /** All that it got until the connection ended. */
+  readonly got: Promise<string>;
+} {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const thread = new Worker(CLIENT, { eval: true, workerData: { done, port, sent } });
+  onTestFinished(async () => void (await thread.terminate()));
+  return {
+    untilSent() {
+      if (Atomics.wait(done, 0, 0, 10_000) === 'timed-out') throw new Error('nothing was sent');
+    },
+    got: once(thread, 'message').then(([text]) => text as string),
+  };
+}
+
+const CLIENT = `
+  const { parentPort, workerData: { done, port, sent } } = require('node:worker_threads');
+  let got = '';
+  const socket = require('node:net').connect(port, '127.0.0.1', () => {
+    socket.write(sent, () => {
+      Atomics.store(done, 0, 1);
+      Atomics.notify(done, 0);
+    });
+  });
+  socket.on('error', () => {});
+  socket.setEncoding('latin1').on('data', (text) => { got += text; });
+  socket.on('close', () => parentPort.postMessage(got));
+`;

@@ -61,7 +61,8 @@ it('accounts for each slot exactly once, through a reload, a frozen process and 
     SHUTDOWN_GRACE_SECONDS: '1',
     LOG_LEVEL: 'info',
   });
-  const lines = (count: number): RegExp => new RegExp(`(?:\\n[^\\n]*){${count}}`);
+  // From the start alone: else each place would be tried, which would keep the target from its connections.
+  const lines = (count: number): RegExp => new RegExp(`^(?:[^\\n]*\\n){${count}}`);
   await cli.seen('stdout', lines(CHECKS));
 
   const added = { ...OFTEN, id: 'added', request: { hostname: '127.0.0.1', port: target.port } };

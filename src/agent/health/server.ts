@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { ClientErrors } from '../../runtime/client-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { boundConnections, ConnectionBound } from '../../runtime/connection-bound.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
@@ -72,6 +73,12 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     },
     (request, response) => void answer(request, response, { ...options, server }),
   );
+  const clientErrors = new ClientErrors({
+    clock: options.clock,
+    answer: (status, message) => text(status, message),
+  });
+  clientErrors.watch(server);
+  server.on('clientError', clientErrors.handle);
   const connections = new ConnectionBound({
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,

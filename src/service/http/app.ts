@@ -1,15 +1,15 @@
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
+import { ClientErrors } from '../../runtime/client-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { Authenticator, KeyHolders } from '../auth/authenticator.ts';
 import type { ServiceConfig } from '../config.ts';
-import { tooManyRequests } from '../errors.ts';
+import { errorBody, tooManyRequests } from '../errors.ts';
 import { type FeatureCounts, NO_COUNTS } from '../feature-counts.ts';
 import type { AgentCaller } from '../features/location-keys.ts';
 import { AllowedMethods } from './allowed-methods.ts';
-import { clientErrorHandler } from './client-errors.ts';
 import type { InFlight } from './in-flight.ts';
 import { createLimitedProbe } from './limited-probe.ts';
 import { createServiceMetrics } from './metrics.ts';
@@ -88,6 +88,13 @@ const MAX_AGENT_REQUESTS_PER_MINUTE = 60_000;
  */
 export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   const { clock, log, config, inFlight, stopping, limits = HTTP_LIMITS } = parts;
+  const clientErrors = new ClientErrors({
+    clock,
+    answer: (status, message) => ({
+      contentType: 'application/json; charset=utf-8',
+      body: JSON.stringify(errorBody(status, message)),
+    }),
+  });
   const app = fastify({
     logger: false,
     genReqId: requestIdOf,
@@ -106,8 +113,9 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // While stopping, what still comes in is answered as ever, on connections that then end.
     return503OnClosing: false,
     frameworkErrors: answerFrameworkError,
-    clientErrorHandler: clientErrorHandler(clock),
+    clientErrorHandler: clientErrors.handle,
   });
+  clientErrors.watch(app.server);
 
   const metrics = createServiceMetrics({
     version: VERSION,

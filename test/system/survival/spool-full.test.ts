@@ -59,7 +59,10 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
       const early = written.slice(0, -EARLY);
       const lost = metric(`${DROPPED}{kind="result",reason="memory"}`);
       await until(lost, (count) => count >= LOST);
-      expect((await agent.health()).json).toMatchObject({ state: 'running', checks: CHECKS });
+      expect(await agent.health()).toMatchObject({
+        status: 200,
+        json: { state: 'running', checks: CHECKS },
+      });
 
       const late = printed(stdoutFile).slice(-EARLY);
       // There is enough to be sent.
@@ -100,9 +103,11 @@ describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
           msg: expect.stringContaining('cannot be written'),
         }),
       ]);
-      expect(log.filter(({ msg }) => msg === 'the spool is written to disk again')).toEqual([
-        expect.objectContaining({ dropped }),
-      ]);
+      const recovered = log.filter(({ msg }) => msg === 'the spool is written to disk again');
+      expect(recovered).toHaveLength(1);
+      // A disk that is slow, for what else this machine does, loses some before it is full, and after.
+      expect(recovered[0].dropped).toBeGreaterThan(0);
+      expect(recovered[0].dropped).toBeLessThanOrEqual(dropped);
       const warnings = log.filter(({ level }) => level === 'warn').map(({ msg }) => msg);
       expect(warnings).toEqual([...new Set(warnings)]);
     });
