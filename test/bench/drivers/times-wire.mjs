@@ -49,6 +49,10 @@ class Flow {
     this.first = first;
   }
 
+  get isAnswered() {
+    return this.#answerMs !== null;
+  }
+
   answered(ms) {
     this.#answerMs ??= ms;
   }
@@ -127,8 +131,10 @@ function note(bytes, outgoing, stampNs) {
 }
 
 function noteQuestion(key, place, outgoing, ms) {
-  if (outgoing) begin(key, place, ms);
-  else open.get(key)?.answered(ms);
+  const flow = open.get(key);
+  if (!outgoing) flow?.answered(ms);
+  // One that is asked again begins nothing.
+  else if (flow === undefined || flow.isAnswered) begin(key, place, ms);
 }
 
 function noteSegment(key, place, outgoing, ms, bytes) {

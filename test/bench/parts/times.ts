@@ -15,6 +15,8 @@ export const timesPart: Part = {
   name: 'times',
   method:
     "The agent's results beside what passed the wire: TCP, DNS and URL checks (plain, and over TLS 1.3 with a verified handshake), each every second, of servers behind a TUN device that turns packets round and holds those to a server for 5 to 20 ms; the second half of a plain answer's body comes 10 ms after the first. The truth is the time between the kernel's stamps at the device: SYN and SYN-ACK, question and answer, request and first byte, first and last byte, ClientHello and the end of the server's flight, so the error of tls has the client's own cryptography in it. The error is that of results whose `timing` says that they are exact (uncertain by less than 1 ms), then of all. 100 runs a second unless said otherwise; the agent, or the exporter, has one core to itself, or shares it with a process of the same priority that never rests (a CPU hog), or may use 20 % of it (a CPU quota). The blackbox exporter is asked for each probe when it is due.",
+  answer:
+    "These figures are to be taken again: the machine was busy with other work, some twelve processes for its two cores, so that all of the agent's conditions are those of an agent that is short of CPU. What the kernel times (tcp, DNS) stays exact there; what the event loop times is late, and most of such results say so. A download is measured from when the first byte was seen, so that it is too short where that was late.",
   programs: ['ip', 'taskset', 'chrt', 'prometheus-blackbox-exporter'],
   needsRoot: true,
   async run(context) {
@@ -65,6 +67,8 @@ async function measureRound(wire: Wire, { cores, round, context }: RoundOptions)
       signal.throwIfAborted();
       progress(`round ${round + 1} of ${context.rounds}, ${name}: ${conditions}`);
       for (const [condition, outcome] of await measure(wire, load, rig)) {
+        if (outcome.missed === outcome.due)
+          throw new Error(`the ${name} did nothing, ${condition}`);
         into.set(condition, outcome);
       }
     }

@@ -25,6 +25,6 @@ export interface Pace {
 
 export function paceOf({ short }: Pick<PartContext, 'short'>): Pace {
   return short
-    ? { warmUpMs: 300, settleMs: 100, windowMs: 600, resultsMs: 500 }
+    ? { warmUpMs: 300, settleMs: 100, windowMs: 600, resultsMs: 2_000 }
     : { warmUpMs: 5_000, settleMs: 1_500, windowMs: 8_000, resultsMs: 4_000 };
 }

@@ -1,4 +1,4 @@
-import type { Measured, Target } from '../part.ts';
+import type { Measured } from '../part.ts';
 import { quantile } from '../row.ts';
 import type { Outcome } from './measured.ts';
 import type { Errors, Time } from './truth.ts';
@@ -18,6 +18,7 @@ interface Figure {
 }
 
 const SHARES = { median: 0.5, p99: 0.99 } as const;
+const AT_MOST = { of: 'value', bound: 'at most' } as const;
 const always = (targetMs: number) => () => targetMs;
 const FIGURES: readonly Figure[] = [
   { time: 'tcp', name: 'median', targetMs: always(0.1) },
@@ -40,7 +41,7 @@ export function rowsOf(rounds: Rounds): readonly Measured[] {
   return [...FIGURES.flatMap((figure) => figureRows(rounds, figure)), ...countRows(rounds)];
 }
 
-/** Of the exact results, where each round had some; then of all, those that are uncertain among them. */
+/** Of the exact results, then of all: those that are uncertain are among them. */
 function figureRows(
   { condition, agent, exporter }: Rounds,
   { time, name, targetMs }: Figure,
@@ -48,17 +49,18 @@ function figureRows(
   const of = (which: keyof Errors, outcomes: readonly Outcome[]): number[] =>
     outcomes.map(({ errors }) => quantile(errors[which][time], SHARES[name]));
   const measure = `Error of ${IN_WORDS[time]}, ${name}, ${condition}`;
-  const beside = { name: 'blackbox exporter', values: of('all', exporter) };
+  const others = of('all', exporter);
+  const beside = others.some(Number.isNaN)
+    ? {}
+    : { beside: { name: 'blackbox exporter', values: others } };
   const number = targetMs(condition);
-  const target: Target | null = number === null ? null : { of: 'value', bound: 'at most', number };
-  const exact = of('exact', agent);
+  const target = number === null ? {} : { target: { ...AT_MOST, number } };
+  const exact = { measure, values: of('exact', agent), unit: 'ms', ...beside, ...target };
   const all = { measure: `${measure}, uncertain ones too`, values: of('all', agent), unit: 'ms' };
-  return [
-    ...(exact.some(Number.isNaN)
-      ? []
-      : [{ measure, values: exact, unit: 'ms', beside, ...(target === null ? {} : { target }) }]),
-    ...(name === 'median' ? [] : [{ ...all, beside }]),
-  ];
+  // Where the agent is short of CPU, a round may have no result that is exact.
+  return [exact, ...(name === 'median' ? [] : [{ ...all, ...beside }])].filter(
+    ({ values }) => !values.some(Number.isNaN),
+  );
 }
 
 function countRows({ condition, agent }: Rounds): readonly Measured[] {
