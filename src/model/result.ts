@@ -191,7 +191,7 @@ export type TimingClock = 'event-loop' | 'kernel' | 'mixed';
 
 /** How exact the times of an attempt are. */
 export interface Timing {
-  /** By so much they may be too long, milliseconds; never too short. */
+  /** By so much they may be too long, milliseconds; never too short, but for what follows a first byte. */
   readonly uncertaintyMs: number;
   /** A TimingClock, or what newer agents may have. */
   readonly clock: string;

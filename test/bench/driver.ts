@@ -17,14 +17,17 @@ export interface Driver {
  * Starts `drivers/NAME.mjs` and waits for its first line. It is ended with the signal.
  *
  * @param options its one argument, as JSON
+ * @param prefix goes before its command: `['chrt', '--fifo', '50']`
  */
 export async function startDriver(
   name: string,
   options: object,
   signal: AbortSignal,
+  prefix: readonly string[] = [],
 ): Promise<Driver> {
   const path = join(import.meta.dirname, 'drivers', `${name}.mjs`);
-  const child = spawn(process.execPath, [path, JSON.stringify(options)], {
+  const [program = '', ...args] = [...prefix, process.execPath, path, JSON.stringify(options)];
+  const child = spawn(program, args, {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const ended = once(child, 'close');

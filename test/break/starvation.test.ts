@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { CheckResult } from '../../src/model/result.ts';
 import { quantile } from '../bench/row.ts';
+import { HAS_CPU_CGROUP } from '../support/cpu-limit.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
 import { lacking } from '../support/system-needs.ts';
 import {
@@ -11,7 +12,6 @@ import {
   starvationChecks,
 } from './support/starvation-checks.ts';
 import {
-  HAS_CPU_CGROUP,
   limitCpu,
   type StarvedAgent,
   startAgent,
@@ -22,7 +22,7 @@ import {
 
 const lacks =
   lacking({ commands: ['chrt', 'taskset', 'nice'], files: [] }) ??
-  (HAS_CPU_CGROUP ? null : 'the CPU controller of cgroup v1');
+  (HAS_CPU_CGROUP ? null : 'a CPU controller of cgroups');
 
 /** FINALs of healthy checks, for each condition. */
 const WANTED = IS_NIGHTLY ? 1000 : 200;

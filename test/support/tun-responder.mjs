@@ -5,116 +5,30 @@
 // Usage: node tun-responder.mjs DEVICE TARGETS, which are {address: Rule} of ping-lab.ts as JSON.
 // Prints a line "ready", then one JSON line for each reply: {target, heldMs, tail}, where tail is
 // the last data byte, by which two probes of one target are told apart.
-import { constants, openSync, writeSync } from 'node:fs';
-import koffi from 'koffi';
+import { writeSync } from 'node:fs';
+import { openTun, readPacket, Tap, waitFor } from './tun-device.mjs';
 
 const [device, targets] = process.argv.slice(2);
 const rules = new Map(Object.entries(JSON.parse(targets)));
 
-const TUNSETIFF = 0x400454ca;
-const IFF_TUN_NO_PI = 0x1001;
-const SIOCGIFINDEX = 0x8933;
-const AF_PACKET = 17;
-const SOCK_DGRAM_NONBLOCK = 2 | 0o4000;
-const ETH_P_ALL_IN_NETWORK_ORDER = 0x0300;
-const SOL_SOCKET = 1;
-const SO_TIMESTAMPNS = 35;
-const PACKET_OUTGOING = 4;
-const POLLIN = 1;
-
-const libc = koffi.load(null);
-const ioctl = libc.func('int ioctl(int, ulong, void *)');
-const poll = libc.func('int poll(void *, ulong, int)');
-const readInto = libc.func('intptr_t read(int, void *, size_t)');
-const socket = libc.func('int socket(int, int, int)');
-const bind = libc.func('int bind(int, void *, uint32)');
-const setsockopt = libc.func('int setsockopt(int, int, int, void *, uint32)');
-const recvmsg = libc.func('intptr_t recvmsg(int, void *, int)');
-
-const tun = openTun();
-const tap = openTap();
+const tun = openTun(device);
+const tap = new Tap(device);
 process.stdout.write('ready\n');
 
 const packet = Buffer.alloc(2048);
 const due = [];
 const left = new Map();
-const pollFds = Buffer.alloc(16);
-for (const [at, fd] of [tun, tap].entries()) {
-  pollFds.writeInt32LE(fd, at * 8);
-  pollFds.writeInt16LE(POLLIN, at * 8 + 4);
-}
-const tapped = messageBuffers();
 
 for (;;) {
   const [next] = due;
-  poll(
-    pollFds,
-    2,
-    next === undefined ? 1000 : Math.max(0, Math.ceil(next.atMs - performance.now())),
-  );
-  const bytes = readInto(tun, packet, packet.length);
+  const untilDueMs = next === undefined ? 1000 : Math.ceil(next.atMs - performance.now());
+  waitFor([tun, tap.fd], Math.max(0, untilDueMs));
+  const bytes = readPacket(tun, packet);
   if (bytes > 0) accept(Buffer.from(packet.subarray(0, bytes)), performance.now());
   while (due.length > 0 && due[0].atMs <= performance.now()) writeSync(tun, due.shift().reply);
-  while (readTap());
+  tap.readAll(note);
   // Whoever started it is gone.
   if (process.ppid === 1) process.exit();
-}
-
-function openTun() {
-  const fd = openSync('/dev/net/tun', constants.O_RDWR | constants.O_NONBLOCK);
-  if (ioctl(fd, TUNSETIFF, interfaceRequest(IFF_TUN_NO_PI)) !== 0) fail('TUNSETIFF');
-  return fd;
-}
-
-function openTap() {
-  const fd = socket(AF_PACKET, SOCK_DGRAM_NONBLOCK, ETH_P_ALL_IN_NETWORK_ORDER);
-  const request = interfaceRequest(0);
-  if (ioctl(fd, SIOCGIFINDEX, request) !== 0) fail('SIOCGIFINDEX');
-  const address = Buffer.alloc(20);
-  address.writeUInt16LE(AF_PACKET, 0);
-  address.writeUInt16LE(ETH_P_ALL_IN_NETWORK_ORDER, 2);
-  address.writeInt32LE(request.readInt32LE(16), 4);
-  if (bind(fd, address, address.length) !== 0) fail('bind');
-  const on = Buffer.from([1, 0, 0, 0]);
-  if (setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, on, on.length) !== 0) fail('SO_TIMESTAMPNS');
-  return fd;
-}
-
-function interfaceRequest(flags) {
-  const request = Buffer.alloc(40);
-  request.write(device);
-  request.writeUInt16LE(flags, 16);
-  return request;
-}
-
-function fail(what) {
-  throw new Error(`${what} failed with errno ${koffi.errno()}`);
-}
-
-function messageBuffers() {
-  const [header, vector, name, control, data] = [56, 16, 32, 128, 2048].map((size) =>
-    Buffer.alloc(size),
-  );
-  header.writeBigUInt64LE(koffi.address(name), 0);
-  header.writeBigUInt64LE(koffi.address(vector), 16);
-  header.writeBigUInt64LE(1n, 24);
-  header.writeBigUInt64LE(koffi.address(control), 32);
-  vector.writeBigUInt64LE(koffi.address(data), 0);
-  vector.writeBigUInt64LE(BigInt(data.length), 8);
-  return { header, vector, name, control, data };
-}
-
-// One packet that passed the device, with the kernel's stamp; false where there is none.
-function readTap() {
-  const { header, name, control, data } = tapped;
-  header.writeUInt32LE(name.length, 8);
-  header.writeBigUInt64LE(BigInt(control.length), 40);
-  const bytes = recvmsg(tap, header, 0);
-  if (bytes < 0) return false;
-  const seconds = control.readBigInt64LE(16);
-  const stampNs = seconds * 1_000_000_000n + control.readBigInt64LE(24);
-  note(Buffer.from(data.subarray(0, bytes)), name[10] === PACKET_OUTGOING, stampNs);
-  return true;
 }
 
 function note(bytes, outgoing, stampNs) {

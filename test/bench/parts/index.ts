@@ -11,6 +11,7 @@ import { scrubPart } from './scrub.ts';
 import { servicePart } from './service.ts';
 import { startPart } from './start.ts';
 import { tcpPart } from './tcp.ts';
+import { timesPart } from './times.ts';
 import { uploadPart } from './upload.ts';
 
 /** In the order in which they are measured and shown. */
@@ -20,6 +21,7 @@ export const PARTS: readonly Part[] = [
   tcpPart,
   dnsPart,
   icmpPart,
+  timesPart,
   schedulePart,
   hangingPart,
   memoryPart,

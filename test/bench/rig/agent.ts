@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeTempFolder } from '../../support/temp-folder.ts';
@@ -16,12 +17,18 @@ import { nodeArgs } from './node-args.ts';
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 const SERVICE = join(import.meta.dirname, '../drivers/agent-service.mjs');
 /** The least that the protocol has. */
-const PERIOD_MS = 1_000;
+export const PERIOD_MS = 1_000;
 
 export interface Load {
   /** The API's bodies; each is due `perSecond / checks.length` times a second, never more than once. */
   readonly checks: readonly object[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Goes before its command: `['taskset', '--cpu-list', '0']`. */
+  readonly prefix?: readonly string[];
+  /** When in each period the nth check is due, milliseconds; spread unless given. */
+  readonly phaseMsOf?: (n: number) => number;
+  /** Gets each line that it prints: its results, and slots that it missed. */
+  readonly onPrinted?: (line: string) => void;
 }
 
 export interface Throughput {
@@ -38,18 +45,23 @@ export interface LoadedAgent {
 
 /** Starts it, works with it, and ends it, however the work ends. */
 export async function withLoadedAgent<Value>(
-  { checks, env = {} }: Load,
+  { checks, env = {}, prefix = [], phaseMsOf = spreadPhaseMs, onPrinted }: Load,
   work: (agent: LoadedAgent) => Promise<Value>,
 ): Promise<Value> {
   const folder = makeTempFolder();
   const started: Running[] = [];
   try {
     const service = await startChild(process.execPath, [SERVICE], {
-      input: JSON.stringify({ assignments: checks.map(assignmentOf) }),
+      input: JSON.stringify({
+        assignments: checks.map((check, n) => assignmentOf(check, n, phaseMsOf(n))),
+      }),
       readyOn: { stream: 'stdout', pattern: /(\d+)\n/ },
     });
     started.push(service);
-    const agent = await startChild(process.execPath, [...nodeArgs(), MAIN, 'agent'], {
+    const printing = onPrinted === undefined ? [] : ['--print-results'];
+    const node = [process.execPath, ...nodeArgs(), MAIN, 'agent', ...printing];
+    const [program = '', ...args] = [...prefix, ...node];
+    const agent = await startChild(program, args, {
       env: {
         SERVICE_URL: `http://127.0.0.1:${service.firstLine}`,
         API_KEY: `pl_${'0'.repeat(32)}`,
@@ -63,6 +75,9 @@ export async function withLoadedAgent<Value>(
       readyOn: { stream: 'stderr', pattern: /"port":(\d+)/ },
     });
     started.push(agent);
+    if (onPrinted !== undefined && agent.child.stdout !== null) {
+      createInterface({ input: agent.child.stdout }).on('line', onPrinted);
+    }
     const metrics = `http://127.0.0.1:${agent.firstLine}/metrics`;
     return await work({
       pid: agent.pid,
@@ -97,8 +112,12 @@ export async function withLoadedAgent<Value>(
   }
 }
 
-function assignmentOf(check: object, n: number): object {
-  const slots = { periodMs: PERIOD_MS, phaseMs: (n * 7) % PERIOD_MS, stride: 1, index: 0 };
+function spreadPhaseMs(n: number): number {
+  return (n * 7) % PERIOD_MS;
+}
+
+function assignmentOf(check: object, n: number, phaseMs: number): object {
+  const slots = { periodMs: PERIOD_MS, phaseMs, stride: 1, index: 0 };
   return { checkId: `check-${n}`, slots, check };
 }
 

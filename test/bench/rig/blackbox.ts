@@ -11,6 +11,9 @@ export interface BlackboxRate {
 }
 
 export interface Blackbox {
+  readonly pid: number;
+  /** One probe: its metrics. Throws where it fails. */
+  probe(module: string, target: string): Promise<string>;
   /** As many probes as it can do for some seconds, wrk asking. Throws where one fails. */
   drive(module: string, targets: readonly string[], seconds: number): Promise<BlackboxRate>;
   /** So many probes a second. Throws where one fails. */
@@ -72,7 +75,11 @@ export async function withBlackbox<Value>(
     readyOn: { stream: 'stderr', pattern: /Listening on/ },
   });
   try {
+    const urlOf = (module: string, target: string): string =>
+      `http://127.0.0.1:${port}/probe?module=${module}&target=${target}`;
     return await work({
+      pid: exporter.pid,
+      probe: (module, target) => probeOnce(urlOf(module, target)),
       async drive(module, targets, seconds) {
         const beforeMs = cpuMsOf(exporter.pid);
         const args = ['-t1', `-c${AT_ONCE}`, `-d${seconds}s`, '-s', folder.file('drive.lua')];
@@ -90,13 +97,14 @@ export async function withBlackbox<Value>(
       async ask(module, targets, perSecond, seconds) {
         const beforeMs = cpuMsOf(exporter.pid);
         const probes = perSecond * seconds;
-        const urlOf = (n: number) =>
-          `http://127.0.0.1:${port}/probe?module=${module}&target=${targets[n % targets.length]}`;
+        const targetOf = (n: number): string => targets[n % targets.length] ?? '';
         const startMs = performance.now();
-        const asked: Promise<void>[] = [];
+        const asked: Promise<string>[] = [];
         while (asked.length < probes) {
           const due = ((performance.now() - startMs) / 1000) * perSecond;
-          while (asked.length < due) asked.push(askOnce(urlOf(asked.length)));
+          while (asked.length < due) {
+            asked.push(probeOnce(urlOf(module, targetOf(asked.length))));
+          }
           await delay(1);
         }
         await Promise.all(asked);
@@ -111,7 +119,8 @@ export async function withBlackbox<Value>(
   }
 }
 
-async function askOnce(url: string): Promise<void> {
+async function probeOnce(url: string): Promise<string> {
   const answer = await (await fetch(url)).text();
   if (!answer.includes('probe_success 1')) throw new Error(`${url} did not succeed`);
+  return answer;
 }

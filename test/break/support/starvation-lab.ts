@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { CheckResult, MissedSlots } from '../../../src/model/result.ts';
+import { limitCpu as limitCpuOf } from '../../support/cpu-limit.ts';
 import { endChild } from '../../support/end-child.ts';
 import { makeTestFolder } from '../../support/test-folder.ts';
 import type { StarvationCheck, TargetPorts } from './starvation-checks.ts';
@@ -11,10 +12,6 @@ import { talkTo } from './storm-talk.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const TARGETS = fileURLToPath(new URL('starvation-targets.mjs', import.meta.url));
-/** Where cgroup v1 has its CPU controller; where v2 has all. */
-const CPU_CGROUP = '/sys/fs/cgroup/cpu';
-
-export const HAS_CPU_CGROUP = existsSync(join(CPU_CGROUP, 'cpu.cfs_quota_us'));
 
 export interface Targets {
   readonly ports: TargetPorts;
@@ -95,22 +92,10 @@ function onLines({ stdout }: ChildProcess, take: (line: string) => void): void {
   });
 }
 
-/** Gives the process so many per cent of one CPU from now on. The cgroup goes with the test. */
+/** Gives the process so many per cent of one CPU until the test ends. */
 export function limitCpu({ pid }: StarvedAgent, percent: number): void {
-  const folder = join(CPU_CGROUP, `vedette-starved-${process.pid}-${pid}`);
-  mkdirSync(folder);
   // Tests end in the order of their last registration: the agent has ended only after this.
-  onTestFinished(() => {
-    if (existsSync(join('/proc', String(pid)))) moveTo(CPU_CGROUP, pid);
-    rmdirSync(folder);
-  });
-  writeFileSync(join(folder, 'cpu.cfs_period_us'), '100000');
-  writeFileSync(join(folder, 'cpu.cfs_quota_us'), String(percent * 1000));
-  moveTo(folder, pid);
-}
-
-function moveTo(folder: string, pid: number): void {
-  writeFileSync(join(folder, 'cgroup.procs'), String(pid));
+  onTestFinished(limitCpuOf(pid, percent));
 }
 
 /**

@@ -111,7 +111,16 @@ export function exchangeOverUdp(
           if (error !== null) fail(error);
           else if (sent === 1) handedOverMs = limits.clock.monotonicMs();
         });
-        if (pauseMs !== undefined) cancelResend = limits.clock.after(pauseMs, send);
+        if (pauseMs !== undefined) cancelResend = limits.clock.after(pauseMs, sendAgain);
+      };
+
+      /**
+       * One more turn of the loop: a timer that is late fires before what has arrived meanwhile is
+       * read, and an answer to a repeated question has no kernel time.
+       */
+      const sendAgain = (): void => {
+        const soon = setImmediate(send);
+        cancelResend = () => clearImmediate(soon);
       };
 
       socket.on('message', (bytes) => {

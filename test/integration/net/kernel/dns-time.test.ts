@@ -12,6 +12,8 @@ import { beginAndHold, nameServerThread, realStarvation } from '../../../support
 import { makeContext } from '../../../support/probe-context.ts';
 
 const HELD_MS = 30;
+/** By then the question would have been sent again. */
+const LONG_HELD_MS = 550;
 // Elsewhere the event loop times it, as the agent says.
 const onLinux = describe.runIf(process.platform === 'linux');
 
@@ -26,32 +28,35 @@ function ask(port: number, starvation: StarvationWatch): Promise<DnsOutcome> {
 }
 
 onLinux('the time of a DNS check', () => {
-  it('has nothing in it of how long the event loop was held when the answer was there', async () => {
-    const server = await nameServerThread();
-    const starvation = await realStarvation();
-    // The first question has the kernel begin with its stamps, a moment later.
-    for (;;) {
-      const { clock } = await ask(server.port, starvation);
-      server.untilAnswered();
-      if (clock === 'kernel') break;
-    }
-    const timed = vi.spyOn(starvation, 'timedByKernel');
-    const startMs = systemClock.monotonicMs();
-    const outcome = await beginAndHold(
-      HELD_MS,
-      () => ask(server.port, starvation),
-      server.untilAnswered,
-    );
-    const elapsedMs = systemClock.monotonicMs() - startMs;
-    expect(outcome.failure).toBeNull();
-    expect(outcome.clock).toBe('kernel');
-    expect(outcome.responseTimeMs).toBeGreaterThan(0);
-    expect(outcome.responseTimeMs).toBeLessThan(elapsedMs - HELD_MS);
-    const [[stretch] = []] = timed.mock.calls;
-    expect(stretch?.unseenMs).toBeGreaterThanOrEqual(HELD_MS);
-    // Handing the question over is all that the event loop timed.
-    expect(stretch?.uncertainMs).toBeLessThan(outcome.responseTimeMs);
-  });
+  it.each([HELD_MS, LONG_HELD_MS])(
+    'has nothing in it of %i ms for which the event loop was held when the answer was there',
+    async (heldMs) => {
+      const server = await nameServerThread();
+      const starvation = await realStarvation();
+      // The first question has the kernel begin with its stamps, a moment later.
+      for (;;) {
+        const { clock } = await ask(server.port, starvation);
+        server.untilAnswered();
+        if (clock === 'kernel') break;
+      }
+      const timed = vi.spyOn(starvation, 'timedByKernel');
+      const startMs = systemClock.monotonicMs();
+      const outcome = await beginAndHold(
+        heldMs,
+        () => ask(server.port, starvation),
+        server.untilAnswered,
+      );
+      const elapsedMs = systemClock.monotonicMs() - startMs;
+      expect(outcome.failure).toBeNull();
+      expect(outcome.clock).toBe('kernel');
+      expect(outcome.responseTimeMs).toBeGreaterThan(0);
+      expect(outcome.responseTimeMs).toBeLessThan(elapsedMs - heldMs);
+      const [[stretch] = []] = timed.mock.calls;
+      expect(stretch?.unseenMs).toBeGreaterThanOrEqual(heldMs);
+      // Handing the question over is all that the event loop timed.
+      expect(stretch?.uncertainMs).toBeLessThan(outcome.responseTimeMs);
+    },
+  );
 });
 
 /** RFC 1035 4.1.1. */

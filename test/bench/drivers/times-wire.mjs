@@ -1,0 +1,184 @@
+// The way between a client and servers of this machine: a TUN device that turns every packet round. Run
+// it inside a network namespace, as root. A packet to any address of the device's network comes back with
+// its two addresses swapped, so that a server on the device's own address takes it for one of a far
+// client; the servers' answers come back likewise. What goes to a server is held for some milliseconds,
+// by its address and port. A packet socket beside the device tells what the client's side had when: that
+// is the truth, and it depends neither on when this process got to run nor on the servers.
+// Its argument is {device} as JSON. Prints a line "ready"; then {"ports": […]} on stdin, which is answered
+// with {}, says where servers listen, and {"flows": true} is answered with {flows, lost}: the flows since
+// it was asked before as [place, startMs, answerMs, outMs, inMs], and how many packets the packet socket
+// missed. A flow is a TCP connection (answerMs: its SYN-ACK; outMs and inMs: data of the client's and
+// of the server's), or a UDP question. Epoch milliseconds. Ends with its input.
+import { readSync, writeSync } from 'node:fs';
+import { openTun, readPacket, Tap, waitFor } from '../../support/tun-device.mjs';
+
+const STANDARD_INPUT = 0;
+const TCP = 6;
+const UDP = 17;
+const IPV4_HEADER_BYTES = 20;
+const FLAG_SYN = 2;
+const SHORTEST_HOLD_MS = 5;
+const HOLDS = 16;
+/** A body of some KB; what a flow has more of is not looked at. */
+const MAX_SEGMENTS = 64;
+
+const { device } = JSON.parse(process.argv[2]);
+const tun = openTun(device);
+const tap = new Tap(device);
+const startNs = BigInt(Date.now()) * 1_000_000n;
+const startMs = Number(startNs / 1_000_000n);
+const packet = Buffer.alloc(2048);
+const command = Buffer.alloc(64 * 1024);
+const ports = new Set();
+/** Packets on their way by the millisecond in which they are due. */
+const due = new Map();
+let flows = [];
+/** Those under way by server and client port. */
+const open = new Map();
+
+class Flow {
+  #place;
+  #startMs;
+  #answerMs = null;
+  #ms = { out: [], in: [] };
+  #ends = { out: null, in: null };
+
+  constructor(place, ms, first) {
+    this.#place = place;
+    this.#startMs = ms;
+    this.first = first;
+  }
+
+  get isAnswered() {
+    return this.#answerMs !== null;
+  }
+
+  answered(ms) {
+    this.#answerMs ??= ms;
+  }
+
+  /** What was sent before says nothing. */
+  data(way, ms, end) {
+    const before = this.#ends[way];
+    if (before !== null && ((end - before) | 0) <= 0) return;
+    this.#ends[way] = end;
+    if (this.#ms[way].length < MAX_SEGMENTS) this.#ms[way].push(ms);
+  }
+
+  toJSON() {
+    return [this.#place, this.#startMs, this.#answerMs, this.#ms.out, this.#ms.in];
+  }
+}
+
+writeSync(1, 'ready\n');
+serve();
+
+function serve() {
+  let doneMs = Math.floor(performance.now());
+  for (;;) {
+    const [, , isAsked] = waitFor([tun, tap.fd, STANDARD_INPUT], due.size > 0 ? 1 : 1000);
+    for (;;) {
+      const bytes = readPacket(tun, packet);
+      if (bytes <= 0) break;
+      turnRound(packet.subarray(0, bytes));
+    }
+    const nowMs = Math.floor(performance.now());
+    for (; doneMs <= nowMs; doneMs += 1) {
+      for (const held of due.get(doneMs) ?? []) writeSync(tun, held);
+      due.delete(doneMs);
+    }
+    tap.readAll(note);
+    if (isAsked && !answer()) return;
+  }
+}
+
+/** Checksums stay: they are sums, whatever the order of the addresses. */
+function turnRound(bytes) {
+  if (!isKnown(bytes)) return;
+  const server = bytes.subarray(16, 20);
+  const port = bytes.readUInt16BE(IPV4_HEADER_BYTES + 2);
+  const turned = Buffer.from(bytes);
+  bytes.copy(turned, 12, 16, 20);
+  bytes.copy(turned, 16, 12, 16);
+  if (!ports.has(port)) {
+    writeSync(tun, turned);
+    return;
+  }
+  const holdMs = SHORTEST_HOLD_MS + ((server[3] + port) % HOLDS);
+  const atMs = Math.floor(performance.now() + holdMs) + 1;
+  const sameMs = due.get(atMs);
+  if (sameMs === undefined) due.set(atMs, [turned]);
+  else sameMs.push(turned);
+}
+
+function isKnown(bytes) {
+  return bytes[0] === 0x45 && (bytes[9] === TCP || bytes[9] === UDP);
+}
+
+/** Each packet passes twice; here it counts as the client's side sent or got it. */
+function note(bytes, outgoing, stampNs) {
+  if (!isKnown(bytes)) return;
+  const [from, to] = [IPV4_HEADER_BYTES, IPV4_HEADER_BYTES + 2].map((at) => bytes.readUInt16BE(at));
+  const port = outgoing ? to : from;
+  if (!ports.has(port)) return;
+  const client = outgoing ? from : to;
+  const at = outgoing ? 16 : 12;
+  const place = `${bytes.subarray(at, at + 4).join('.')}:${port}`;
+  const key = `${place} ${client}`;
+  const ms = startMs + Number(stampNs - startNs) / 1e6;
+  if (bytes[9] === UDP) noteQuestion(key, place, outgoing, ms);
+  else noteSegment(key, place, outgoing, ms, bytes);
+}
+
+function noteQuestion(key, place, outgoing, ms) {
+  const flow = open.get(key);
+  if (!outgoing) flow?.answered(ms);
+  // One that is asked again begins nothing.
+  else if (flow === undefined || flow.isAnswered) begin(key, place, ms);
+}
+
+function noteSegment(key, place, outgoing, ms, bytes) {
+  const isSyn = (bytes[IPV4_HEADER_BYTES + 13] & FLAG_SYN) !== 0;
+  const sequence = bytes.readUInt32BE(IPV4_HEADER_BYTES + 4);
+  if (isSyn && outgoing) {
+    // One that is sent again begins nothing.
+    if (open.get(key)?.first !== sequence) begin(key, place, ms, sequence);
+    return;
+  }
+  const flow = open.get(key);
+  if (flow === undefined) return;
+  if (isSyn) {
+    flow.answered(ms);
+    return;
+  }
+  const headers = IPV4_HEADER_BYTES + (bytes[IPV4_HEADER_BYTES + 12] >> 4) * 4;
+  const length = bytes.readUInt16BE(2) - headers;
+  if (length > 0) flow.data(outgoing ? 'out' : 'in', ms, (sequence + length) >>> 0);
+}
+
+function begin(key, place, ms, first = null) {
+  const flow = new Flow(place, ms, first);
+  open.set(key, flow);
+  flows.push(flow);
+}
+
+/** False where the input is at its end. */
+function answer() {
+  const bytes = readSync(STANDARD_INPUT, command);
+  if (bytes === 0) return false;
+  const { ports: told = null } = JSON.parse(command.toString('utf8', 0, bytes));
+  if (told !== null) {
+    for (const port of told) ports.add(port);
+    say({});
+    return true;
+  }
+  say({ flows, lost: tap.lost() });
+  flows = [];
+  open.clear();
+  return true;
+}
+
+function say(value) {
+  const text = Buffer.from(`${JSON.stringify(value)}\n`);
+  for (let at = 0; at < text.length; at += writeSync(1, text, at));
+}

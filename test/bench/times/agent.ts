@@ -1,0 +1,120 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { EXACT_MS } from '../../../src/agent/net/overtime.ts';
+import type { CheckResult, MissedSlots, Timing } from '../../../src/model/result.ts';
+import { PERIOD_MS, withLoadedAgent } from '../rig/agent.ts';
+import { manyChecks } from '../rig/many.ts';
+import type { Condition, LoadWithConditions } from './conditions.ts';
+import { type Cores, onCore } from './cores.ts';
+import type { Outcome, Pace } from './measured.ts';
+import { NAME, type Probe, probeOf } from './probes.ts';
+import { errorsOf, type Reading, type Times } from './truth.ts';
+import type { Wire } from './wire.ts';
+
+const LOOK_MS = 50;
+
+/** Puts one agent under the load, and under each of its conditions in turn. */
+export function measureAgent(
+  wire: Wire,
+  { load, conditions }: LoadWithConditions,
+  { cores, pace, signal }: { readonly cores: Cores; readonly pace: Pace; signal: AbortSignal },
+): Promise<ReadonlyMap<string, Outcome>> {
+  const probes = Array.from({ length: load.checks }, (_, n) => probeOf(wire, n));
+  const checks = manyChecks(load.checks, (n) => checkOf(probes[n] ?? probeOf(wire, n)));
+  let results: CheckResult[] = [];
+  const onPrinted = (line: string): void => {
+    const record = JSON.parse(line) as CheckResult | { readonly missed: MissedSlots };
+    if (!('missed' in record) && record.resultType === 'FINAL') results.push(record);
+  };
+  const windowOf = async (): Promise<Outcome> => {
+    await wire.flows();
+    results = [];
+    const fromMs = Date.now();
+    await delay(Math.max(pace.windowMs, load.leastWindowMs), undefined, { signal });
+    const toMs = Date.now();
+    const due = dueBetween(load.checks, load.phaseMsOf, fromMs, toMs);
+    const ofWindow = (): CheckResult[] =>
+      results.filter(({ checkRunId }) => checkRunId > fromMs && checkRunId <= toMs);
+    const untilMs = Date.now() + pace.resultsMs;
+    while (ofWindow().length < due && Date.now() < untilMs) {
+      await delay(LOOK_MS, undefined, { signal });
+    }
+    const found = ofWindow();
+    const readings = found.map((result) => readingOf(result, probes));
+    const errors = errorsOf(readings, await wire.flows());
+    const uncertain = readings.filter(({ isExact }) => !isExact).length;
+    return { errors, due, missed: due - found.length, uncertain };
+  };
+  const under = async (condition: Condition, pid: number): Promise<Outcome> => {
+    const end = await condition.begin(pid, cores.measured);
+    try {
+      await delay(pace.settleMs, undefined, { signal });
+      return await windowOf();
+    } finally {
+      await end();
+    }
+  };
+  const env = { NODE_EXTRA_CA_CERTS: wire.caFile };
+  const prefix = onCore(cores.measured);
+  const { phaseMsOf } = load;
+  return withLoadedAgent({ checks, env, prefix, phaseMsOf, onPrinted }, async ({ pid }) => {
+    await delay(pace.warmUpMs, undefined, { signal });
+    const outcomes = new Map<string, Outcome>();
+    for (const condition of conditions) {
+      outcomes.set(condition.name, await under(condition, pid));
+    }
+    return outcomes;
+  });
+}
+
+function dueBetween(
+  checks: number,
+  phaseMsOf: (n: number) => number,
+  fromMs: number,
+  toMs: number,
+): number {
+  const until = (ms: number, n: number): number => Math.floor((ms - phaseMsOf(n)) / PERIOD_MS);
+  return Array.from({ length: checks }, (_, n) => until(toMs, n) - until(fromMs, n)).reduce(
+    (sum, slots) => sum + slots,
+    0,
+  );
+}
+
+function checkOf({ kind, hostname, port, place }: Probe): object {
+  switch (kind) {
+    case 'tcp':
+      return { checkType: 'TCP', request: { hostname, port } };
+    case 'dns':
+      return {
+        checkType: 'DNS',
+        request: { recordType: 'A', query: NAME, nameServer: hostname, port },
+      };
+    default:
+      return { checkType: 'URL', request: { url: `${kind}://${place}/`, ipFamily: 'IPv4' } };
+  }
+}
+
+/** @throws Error where the check failed */
+function readingOf(result: CheckResult, probes: readonly Probe[]): Reading {
+  const { checkId, hasFailures, hasErrors, startedAt, stoppedAt } = result;
+  const { place } = probes[Number(checkId.replace('check-', ''))] ?? { place: '' };
+  const detail = result.apiCheckResult ?? result.tcpCheckResult ?? result.dnsCheckResult;
+  if (hasFailures || hasErrors) throw new Error(`${place} failed: ${detail?.requestError}`);
+  const { uncertaintyMs } = detail?.timing ?? ({ uncertaintyMs: Number.NaN } as Timing);
+  return {
+    place,
+    fromMs: Date.parse(startedAt),
+    toMs: Date.parse(stoppedAt),
+    times: timesOf(result),
+    isExact: uncertaintyMs < EXACT_MS,
+  };
+}
+
+/** Of a URL check, what its answer tells. */
+function timesOf({ apiCheckResult, tcpCheckResult, dnsCheckResult }: CheckResult): Times {
+  if (tcpCheckResult !== null) return { tcp: tcpCheckResult.timingPhases.connection };
+  if (dnsCheckResult !== null) return { dns: dnsCheckResult.timingPhases.total };
+  const response = apiCheckResult?.response ?? null;
+  if (response === null) return {};
+  const { tcp, tls, firstByte, download } = response.timingPhases;
+  return response.tls === null ? { tcp, firstByte, download } : { tcp, tls };
+}

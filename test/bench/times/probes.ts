@@ -1,0 +1,27 @@
+import type { Wire } from './wire.ts';
+
+/** A TCP connection alone, a question over UDP, a request, and one after a handshake. */
+export const KINDS = ['tcp', 'dns', 'http', 'https'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const NAME = 'bench.test';
+
+/** What the nth of many probes goes to; each has a place of its own. */
+export interface Probe {
+  readonly kind: Kind;
+  readonly hostname: string;
+  readonly port: number;
+  /** `address:port`. */
+  readonly place: string;
+}
+
+export function probeOf(wire: Wire, n: number): Probe {
+  const kind = KINDS[n % KINDS.length] ?? 'tcp';
+  const { hostname, port } = placeOf(wire, kind, n);
+  return { kind, hostname, port, place: `${hostname}:${port}` };
+}
+
+function placeOf(wire: Wire, kind: Kind, n: number) {
+  if (kind === 'https') return wire.securePlace(Math.floor(n / KINDS.length));
+  return kind === 'dns' ? wire.namePlace(n) : wire.plainPlace(n);
+}
