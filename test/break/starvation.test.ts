@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import type { CheckResult } from '../../src/model/result.ts';
 import { quantile } from '../bench/row.ts';
 import { HAS_CPU_CGROUP } from '../support/cpu-limit.ts';
+import { HAS_MEMORY_CGROUP, makeOwnMemory, type OwnMemory } from '../support/memory-pressure.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
 import { lacking } from '../support/system-needs.ts';
 import {
@@ -21,8 +22,9 @@ import {
 } from './support/starvation-lab.ts';
 
 const lacks =
-  lacking({ commands: ['chrt', 'taskset', 'nice'], files: [] }) ??
-  (HAS_CPU_CGROUP ? null : 'a CPU controller of cgroups');
+  lacking({ commands: ['chrt', 'taskset', 'nice', 'perl', 'dd'], files: [] }) ??
+  (HAS_CPU_CGROUP ? null : 'a CPU controller of cgroups') ??
+  (HAS_MEMORY_CGROUP ? null : 'the memory controller of cgroup v1');
 
 /** FINALs of healthy checks, for each condition. */
 const WANTED = IS_NIGHTLY ? 1000 : 200;
@@ -44,7 +46,8 @@ interface Condition {
   readonly cpu: number;
   /** Checks of healthy targets, most of which run every ten seconds. */
   readonly healthy: number;
-  readonly starve: (agent: StarvedAgent) => void;
+  readonly starve: (agent: StarvedAgent, memory: OwnMemory | null) => void;
+  readonly hasOwnMemory?: true;
 }
 
 const CONDITIONS: Readonly<Record<string, Condition>> = {
@@ -53,6 +56,12 @@ const CONDITIONS: Readonly<Record<string, Condition>> = {
   'a quota of 20 %': { cpu: 0, healthy: 120, starve: (agent) => limitCpu(agent, 20) },
   'neighbours at nice -20': { cpu: 1, healthy: 48, starve: () => startHogs(1, 2) },
   'a process stopped now and then': { cpu: 0, healthy: 48, starve: stopNowAndThen },
+  'memory taken back now and then': {
+    cpu: 0,
+    healthy: 48,
+    starve: (_, memory) => memory?.press(),
+    hasOwnMemory: true,
+  },
 };
 
 it.skipIf(lacks !== null)(
@@ -61,10 +70,11 @@ it.skipIf(lacks !== null)(
   async () => {
     const targets = await startTargets();
     const starved: Starved[] = [];
-    for (const [name, { cpu, healthy, starve }] of Object.entries(CONDITIONS)) {
+    for (const [name, { cpu, healthy, starve, hasOwnMemory }] of Object.entries(CONDITIONS)) {
       const checks = starvationChecks(targets.ports, healthy);
-      const agent = await startAgent(checks, cpu);
-      starve(agent);
+      const memory = hasOwnMemory ? makeOwnMemory() : null;
+      const agent = await startAgent(checks, cpu, memory?.node);
+      starve(agent, memory);
       starved.push({ name, agent, checks, fromMs: Date.now(), answerMs: [] });
     }
     let asked = 0;
@@ -136,7 +146,7 @@ function verdictOf(checks: readonly StarvationCheck[], agent: StarvedAgent, from
     falseDegraded: finals.filter((result) => endOf(result) === 'degraded').length,
     unreported: checks
       .filter((check) => check.expected !== 'passed' && !isReported(check, agent, fromMs))
-      .map(({ id }) => id),
+      .map(({ id }) => `${id}: ${whatCameOf(id, agent, fromMs)}`),
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
   };
@@ -153,6 +163,20 @@ function isReported(check: StarvationCheck, agent: StarvedAgent, fromMs: number)
       result.checkRunId <= fromMs + 2 * periodMs &&
       endOf(result) === expected,
   );
+}
+
+/** For whoever looks into it: what came of the check's slots. */
+function whatCameOf(checkId: string, { results, missed }: StarvedAgent, fromMs: number): string {
+  const ran = results
+    .filter((result) => result.checkId === checkId && result.checkRunId > fromMs)
+    .map((result) => [result.checkRunId, `${result.resultType} ${endOf(result)}`] as const);
+  const lost = missed
+    .filter((each) => each.checkId === checkId && each.lastSlot > fromMs)
+    .map(({ slot, count, reason }) => [slot, `${count} ${reason}`] as const);
+  return [...ran, ...lost]
+    .sort(([one], [other]) => one - other)
+    .map(([slotMs, what]) => `after ${slotMs - fromMs} ms ${what}`)
+    .join(', ');
 }
 
 function endOf({ hasFailures, hasErrors, isDegraded }: CheckResult): Expected {

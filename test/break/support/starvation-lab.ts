@@ -12,6 +12,8 @@ import { talkTo } from './storm-talk.ts';
 
 const MAIN = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 const TARGETS = fileURLToPath(new URL('starvation-targets.mjs', import.meta.url));
+/** How long its health port may take to answer: it may be stopped for two seconds, and read its program anew. */
+const ANSWER_LIMIT_MS = 30_000;
 
 export interface Targets {
   readonly ports: TargetPorts;
@@ -44,11 +46,12 @@ export interface StarvedAgent {
 export async function startAgent(
   checks: readonly Pick<StarvationCheck, 'entry'>[],
   cpu: number,
+  node: readonly string[] = [process.execPath],
 ): Promise<StarvedAgent> {
   const folder = makeTestFolder();
   const file = join(folder, 'checks.json');
   writeFileSync(file, JSON.stringify({ checks: checks.map(({ entry }) => entry) }));
-  const command = [process.execPath, MAIN, 'agent'];
+  const command = [...node, MAIN, 'agent'];
   const child = spawn('taskset', ['--cpu-list', String(cpu), ...command], {
     env: { PATH: process.env.PATH, CHECKS_FILE: file, AGENT_HEALTH_PORT: '0', EVIDENCE: 'off' },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -75,7 +78,10 @@ export async function startAgent(
     results,
     missed,
     log: () => log,
-    ask: async (path) => (await fetch(`http://127.0.0.1:${healthPort}${path}`)).text(),
+    ask: async (path) => {
+      const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+      return (await fetch(`http://127.0.0.1:${healthPort}${path}`, { signal })).text();
+    },
     async stop() {
       child.kill('SIGCONT');
       await endChild(child);

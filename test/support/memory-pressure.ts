@@ -1,0 +1,53 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { endChild } from './end-child.ts';
+import { makeTestFolder } from './test-folder.ts';
+
+/** Where cgroup v1 has its memory controller. */
+const MEMORY_CGROUP = '/sys/fs/cgroup/memory';
+const RECLAIM = 'memory.force_empty';
+
+export const HAS_MEMORY_CGROUP = existsSync(join(MEMORY_CGROUP, 'memory.limit_in_bytes'));
+
+export interface OwnMemory {
+  /** The command that begins in the memory, with a Node whose file is nobody else's. */
+  readonly node: readonly string[];
+  /**
+   * From now on takes back what can be had of the memory now and then, until the test ends: so the program is
+   * read from the disk again and again. A limit that is always reached would leave nothing to judge.
+   */
+  press(): void;
+}
+
+/** Memory that is counted, and can be taken back, apart from all else. It goes with the test. */
+export function makeOwnMemory(): OwnMemory {
+  const cgroup = join(MEMORY_CGROUP, `vedette-pressed-${process.pid}`);
+  mkdirSync(cgroup);
+  onTestFinished(() => rmdirSync(cgroup));
+  const enter = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
+  return {
+    node: ['sh', '-c', enter, cgroup, copyOfNode()],
+    press() {
+      const child = spawn('perl', ['-e', PRESS, join(cgroup, RECLAIM)], { stdio: 'ignore' });
+      onTestFinished(() => endChild(child));
+    },
+  };
+}
+
+const PRESS = `for (;;) {
+    open my $file, '>', $ARGV[0] or die;
+    syswrite $file, '0';
+    close $file;
+    select undef, undef, undef, 0.2 + rand 2;
+  }`;
+
+/** The memory of a file counts for whoever reads it first, so the copy must not be in the cache. */
+function copyOfNode(): string {
+  const copy = join(makeTestFolder(), 'node');
+  copyFileSync(process.execPath, copy);
+  const drop = ['oflag=nocache', 'conv=notrunc,fdatasync', 'count=0'];
+  execFileSync('dd', [`of=${copy}`, ...drop], { stdio: 'ignore' });
+  return copy;
+}
