@@ -96,7 +96,8 @@ describe('vedette up', LIMIT, () => {
     const cli = rig.start();
     const text = await cli.seen('stdout', /Agent +http:/);
     const agent = /Agent +(http:\S+)\/health/.exec(text)?.[1] ?? '';
-    const knownChecks = async () => (await (await fetch(`${agent}/health`)).json()).checks;
+    const knownChecks = async () =>
+      JSON.parse(await (await fetch(`${agent}/health`)).text()).checks;
     while ((await knownChecks()) < often.length);
     await cli.seen('stdout', /PASS {4}often-0/);
     const metrics = await (await fetch(`${agent}/metrics`)).text();
