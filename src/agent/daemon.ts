@@ -90,6 +90,7 @@ export class Daemon implements LinkedRuns {
       evidence,
       onStarved: metrics.starved,
       onShed: metrics.shed,
+      onBodyWithoutRoom: metrics.bodyWithoutRoom,
     };
     this.#scheduler = new Scheduler({
       clock,

@@ -58,6 +58,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     sink: { result: options.onResult, missed: options.onMissed },
     onStarved: () => log.warn('an attempt was repeated: this process was short of CPU in it'),
     onShed: () => {},
+    onBodyWithoutRoom: () => {},
     // Each check is asked for, once.
     pressure: {
       sheds: (what: 'evidence' | 'detail') => tools.parts.pressure.sheds(what),

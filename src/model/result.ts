@@ -298,7 +298,8 @@ export interface CheckResult {
 /** Why a slot was not run, as the results tell it; the README's table is held to this list. */
 export const MISSED_REASONS = {
   previous_run_active: "The check's previous run was still going.",
-  agent_busy: 'All JOB_CONCURRENCY places were taken until too late.',
+  agent_busy:
+    'All JOB_CONCURRENCY places were taken until too late, or all the memory for response bodies.',
   agent_asleep: 'The agent did not turn in time: the machine slept or the process was stopped.',
   clock_jump: 'The wall clock was set forward over the slot.',
   agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',

@@ -72,6 +72,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
       starved += 1;
     },
     onShed: () => {},
+    onBodyWithoutRoom: () => {},
     ...options.parts,
   };
   const places = new Places({ concurrency, maxWaiting: 1000 });

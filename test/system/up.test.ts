@@ -81,6 +81,31 @@ describe('vedette up', LIMIT, () => {
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('records no slot as missed that was due before its agent had the check', async () => {
+    const url = await okTarget();
+    // Spread over ten seconds: some is due in any moment that a check is on its way.
+    const often = Array.from({ length: 150 }, (_, index) => ({
+      ...daily(`often-${index}`, url),
+      checkType: 'API',
+      frequency: 0,
+      frequencyOffset: 10,
+      request: { method: 'GET', url },
+    }));
+    const rig = upRig(...often);
+    rig.makeDatabase();
+    const cli = rig.start();
+    const text = await cli.seen('stdout', /Agent +http:/);
+    const agent = /Agent +(http:\S+)\/health/.exec(text)?.[1] ?? '';
+    const knownChecks = async () =>
+      JSON.parse(await (await fetch(`${agent}/health`)).text()).checks;
+    while ((await knownChecks()) < often.length);
+    await cli.seen('stdout', /PASS {4}often-0/);
+    const metrics = await (await fetch(`${agent}/metrics`)).text();
+    expect(metrics).toMatch(/vedette_missed_slots_total\{reason="unassigned"\} 0\n/);
+    cli.child.kill('SIGTERM');
+    expect(await cli.ended).toMatchObject({ code: 0 });
+  });
+
   it('gives variables of the file and of its own environment to the checks, and follows the file', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {

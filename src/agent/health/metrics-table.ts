@@ -58,6 +58,13 @@ export const METRIC_TABLE = {
     labels: ['what'],
     meaning: 'What was left out as the agent was short of CPU: evidence, detail, run.',
   },
+  bodiesWithoutRoom: {
+    name: 'vedette_bodies_without_room_total',
+    type: 'counter',
+    labels: ['use'],
+    meaning:
+      'Response bodies for which the memory of all bodies had no room: assertions, whose attempts were made again or missed (agent_busy); detail, of which failed attempts show only the start.',
+  },
   droppedResults: {
     name: 'vedette_results_dropped_total',
     type: 'counter',

@@ -13,6 +13,7 @@ import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.
 import { sharedExposition } from '../../runtime/exposition.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
+import { BODY_USES, type BodyUse } from '../probes/http/body-room.ts';
 import { SHEDDABLE, type Sheddable } from '../run/cpu-pressure.ts';
 import {
   SPOOL_DROP_REASONS,
@@ -52,6 +53,8 @@ export interface AgentMetrics {
   starved(): void;
   /** Something was left out for want of CPU. */
   shed(what: Sheddable): void;
+  /** A body that found no room. */
+  bodyWithoutRoom(use: BodyUse): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
   spoolDropped(kind: SpoolKind, count: number, reason: SpoolDropReason): void;
@@ -105,6 +108,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   const evidence = new Counter(options(METRIC_TABLE.evidence));
   const starvedAttempts = new Counter(options(METRIC_TABLE.starvedAttempts));
   const shed = new Counter(options(METRIC_TABLE.shed));
+  const bodiesWithoutRoom = new Counter(options(METRIC_TABLE.bodiesWithoutRoom));
   const droppedResults = new Counter(options(METRIC_TABLE.droppedResults));
   const uploaded = new Counter(options(METRIC_TABLE.uploaded));
   const rejected = new Counter(options(METRIC_TABLE.rejected));
@@ -144,6 +148,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
   for (const reason of Object.keys(MISSED_REASONS)) missedSlots.inc({ reason }, 0);
   for (const outcome of ['made', 'busy']) evidence.inc({ outcome }, 0);
   for (const what of SHEDDABLE) shed.inc({ what }, 0);
+  for (const use of BODY_USES) bodiesWithoutRoom.inc({ use }, 0);
   for (const state of CLOSED_STATES) connectionsClosed.inc({ state }, 0);
   for (const kind of LINE_KINDS) droppedResults.inc({ kind }, 0);
   for (const kind of SPOOL_KINDS) {
@@ -172,6 +177,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     evidence: (outcome) => evidence.inc({ outcome }),
     starved: () => starvedAttempts.inc(),
     shed: (what) => shed.inc({ what }),
+    bodyWithoutRoom: (use) => bodiesWithoutRoom.inc({ use }),
     dropped(kind, count) {
       droppedResults.inc({ kind }, count);
       totals.droppedLines += count;

@@ -46,7 +46,7 @@ export interface AttemptParts {
   readonly guard: AddressGuard;
   readonly log: Logger;
   readonly secrets: Pick<SecretsVault, 'render' | 'parts' | 'credentials' | 'scrubberWith'>;
-  /** Where long bodies wait for the verdict on their attempts. */
+  /** Where bodies are that are longer than results store. */
   readonly bodyRoom: SharedBodyRoom;
 }
 
@@ -54,8 +54,10 @@ export interface AttemptOptions {
   /** The first line of the job log. */
   readonly opening: string;
   readonly signal: AbortSignal;
-  /** Whether a body longer than a result stores is wanted. It takes room until `forget`. */
+  /** Whether a body longer than a result stores is wanted should the attempt fail. */
   readonly keepLongBody: boolean;
+  /** What was reserved for the body; room is taken as it is needed where left out. */
+  readonly room?: BodyRoom | undefined;
   /** The job log then is short. */
   readonly isBrief?: boolean;
   /** Told of what comes of a body. */
@@ -90,10 +92,15 @@ export interface Attempt {
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
+  /**
+   * So much room would have held the body that assertions read: the attempt then does not count. 0
+   * where there was enough.
+   */
+  readonly lackedBytes: number;
   /** What nobody is to know of its request, beyond what the vault knows. */
   readonly secrets: AttemptSecrets;
   detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
-  /** Gives up the room of the long body, which nobody must use any more. */
+  /** Gives up the room of its body, which nobody must use any more. To be called in any case. */
   forget(): void;
 }
 
@@ -114,13 +121,13 @@ export async function makeAttempt(
 async function attemptStarved(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody, isBrief = false, onBody }: AttemptOptions,
+  { opening, signal, keepLongBody, room: reserved, isBrief = false, onBody }: AttemptOptions,
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
   const log = new JobLog(clock, isBrief);
   log.info(opening);
-  const room = keepLongBody ? parts.bodyRoom.open() : null;
+  const room = reserved ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
   const startMs = clock.monotonicMs();
   const { resolver, guard } = parts;
@@ -152,7 +159,7 @@ async function attemptStarved(
   });
   if (uncertainMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(uncertainMs));
   const timing = { uncertaintyMs: roundMs(uncertainMs), clock: probed.clock };
-  const longBody = room === null ? null : probed.longBody;
+  const longBody = keepLongBody ? probed.longBody : null;
   const durationMs = clock.monotonicMs() - startMs;
   return {
     startedAtMs,
@@ -170,9 +177,10 @@ async function attemptStarved(
     starvedMs,
     jobLog: log,
     longBody,
+    lackedBytes: probed.lackedBytes,
     secrets,
     detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), timing, ...extras }),
-    forget: () => room?.close(),
+    forget: () => room.close(),
   };
 }
 
@@ -208,7 +216,7 @@ async function observe(
   check: Check,
   { checkTypes, evaluator, secrets, log }: AttemptParts,
   context: AttemptContext,
-  room: BodyRoom | null,
+  room: BodyRoom,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
@@ -233,7 +241,8 @@ async function observe(
     context.ownSecrets = ownSecrets;
     const probed = await runner.probe(rendered.check as never, context, room);
     const { starvedMs, uncertainMs } = context.starvation;
-    const { assertions } = check.request;
+    // Of a part of a body nothing can be said.
+    const assertions = probed.lackedBytes > 0 ? [] : check.request.assertions;
     const { signal } = context;
     let outOfTime = false;
     const judged = await evaluator.evaluate(assertions, probed.sources, signal, () => {

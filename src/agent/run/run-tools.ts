@@ -18,9 +18,19 @@ import { readCpuAccount } from './cpu-accounting.ts';
 import { CpuPressure } from './cpu-pressure.ts';
 import type { RunnerParts } from './runner.ts';
 import { StarvationMeter, type StarvationSources } from './starvation.ts';
+import { type MachineLimits, machineLimits } from './waiting-bound.ts';
+
+/** Bodies take several times that while they are judged. */
+const BODIES_MEMORY_SHARE = 1 / 16;
+/** Two of the longest, at least. */
+const MIN_BODIES_BYTES = 64 * 1024 * 1024;
+const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
 /** For all bodies together that are longer than their results store. */
-const LONG_BODIES_BYTES = 64 * 1024 * 1024;
+export function bodyRoomBytes({ memoryBytes }: Pick<MachineLimits, 'memoryBytes'>): number {
+  const share = Math.floor(memoryBytes * BODIES_MEMORY_SHARE);
+  return Math.min(MAX_BODIES_BYTES, Math.max(MIN_BODIES_BYTES, share));
+}
 
 export interface RunToolsOptions {
   readonly config: RunConfig;
@@ -38,7 +48,14 @@ export interface RunToolsOptions {
 export interface RunTools {
   readonly parts: Omit<
     RunnerParts,
-    'sink' | 'location' | 'handover' | 'artifacts' | 'evidence' | 'onStarved' | 'onShed'
+    | 'sink'
+    | 'location'
+    | 'handover'
+    | 'artifacts'
+    | 'evidence'
+    | 'onStarved'
+    | 'onShed'
+    | 'onBodyWithoutRoom'
   >;
   readonly resolver: SystemResolver;
   /** Ends sockets, threads and timers. No run may be going on any more. */
@@ -68,7 +85,7 @@ export function createRunTools(options: RunToolsOptions): RunTools {
       secrets,
       starvation,
       pressure,
-      bodyRoom: new SharedBodyRoom(LONG_BODIES_BYTES),
+      bodyRoom: new SharedBodyRoom(bodyRoomBytes(machineLimits())),
       guard: denyNetworks(config.deniedNetworks),
       connectivity: createConnectivityCheck({
         targets: config.connectivityTargets,

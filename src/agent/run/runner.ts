@@ -7,6 +7,7 @@ import { scrubResult } from '../../model/scrub/result-fields.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import type { ResultSink } from '../output/result-sink.ts';
+import type { BodyRoom, BodyUse } from '../probes/http/body-room.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
@@ -26,6 +27,10 @@ import { watchWork } from './work-watch.ts';
 const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
 /** So many are made also of a retry that began after the slot's time. */
 const MIN_STARVED_REPEATS = 2;
+/** A body may be longer each time; then there is no end to it. */
+const MAX_ROOM_WAITS = 2;
+/** A retry that began after the slot's time waits for so long. */
+const MIN_ROOM_WAIT_MS = 5_000;
 
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; asked once a run. */
@@ -43,6 +48,8 @@ export interface RunnerParts extends AttemptParts {
   readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
   /** Told of what was left out for want of CPU. */
   readonly onShed: (what: Sheddable) => void;
+  /** Told of every body for which there was no room: one was then read again later, or shown cut. */
+  readonly onBodyWithoutRoom: (use: BodyUse) => void;
 }
 
 export interface Run {
@@ -86,7 +93,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   }
   for (let { retriesMade } = run; ; retriesMade += 1) {
     const attempt = await attemptUnstarved(run, plan, retriesMade, parts);
-    if (attempt === null) return reportMissed(run, 'agent_starved', parts);
+    if (typeof attempt === 'string') return reportMissed(run, attempt, parts);
     const missed = await whyNotToCount(attempt, run, parts);
     if (missed !== null) {
       attempt.forget();
@@ -146,6 +153,10 @@ async function toldResult(
 ): Promise<CheckResult> {
   const resultId = resultIdIn(name, name.retriesMade);
   const owner = { checkId: check.id, resultId };
+  const { longBody } = attempt;
+  if (longBody !== null && longBody.bytes.length < longBody.totalBytes && failed(attempt)) {
+    parts.onBodyWithoutRoom('detail');
+  }
   const { artifacts, log, secrets } = parts;
   // Asked for anew each time: the vault may learn of more meanwhile.
   const scrubber = () => secrets.scrubberWith(attempt.secrets);
@@ -171,14 +182,15 @@ function passedWithAnswer(attempt: Attempt): boolean {
 
 /**
  * The starvation guard (SEMANTICS 1, Result): an attempt whose verdict our own want of CPU leaves
- * open is made again, within the slot's time. Null where no repeat had a certain verdict.
+ * open is made again, within the slot's time; and so is one whose body found no room, once there is
+ * some. Otherwise says why the run is missed.
  */
 async function attemptUnstarved(
   { check, slotMs, signal, place }: Run,
   plan: RetryPlan,
   retriesMade: number,
   parts: RunnerParts,
-): Promise<Attempt | null> {
+): Promise<Attempt | MissedReason> {
   const most = Math.max(plan.maxRetries, retriesMade) + 1;
   const title = `Attempt ${retriesMade + 1} of at most ${most} (${check.checkType} check "${check.id}")`;
   const isBrief = parts.pressure.sheds('detail');
@@ -188,8 +200,10 @@ async function attemptUnstarved(
   const { frequency, frequencyOffset } = check;
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
   let again = '';
+  let room: BodyRoom | undefined;
+  let roomWaits = 0;
   for (let repeats = 0; ; repeats += 1) {
-    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief };
+    const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };
     const attempt = await place.attempt(async (waits) => {
       const watch = watchWork(clock, parts.starvation, waits);
       try {
@@ -198,14 +212,34 @@ async function attemptUnstarved(
         watch.stop();
       }
     });
+    room = undefined;
+    const { lackedBytes } = attempt;
+    if (lackedBytes > 0) {
+      attempt.forget();
+      parts.onBodyWithoutRoom('assertions');
+      if (signal.aborted) return 'agent_stopped';
+      if (roomWaits === MAX_ROOM_WAITS) return 'agent_busy';
+      const waitMs = Math.max(MIN_ROOM_WAIT_MS, slotEndMs - clock.wallMs());
+      const wait = { clock, waitMs, signal, keepsDetail: keepLongBody };
+      const found = await place.rest(
+        () => parts.bodyRoom.reserve(lackedBytes, wait),
+        (reserved) => reserved === null,
+      );
+      if (found === null) return signal.aborted ? 'agent_stopped' : 'agent_busy';
+      room = found;
+      roomWaits += 1;
+      repeats -= 1;
+      again = ', repeated: the agent had no room for the body of the one before';
+      continue;
+    }
     if (signal.aborted || attempt.isCertain) return attempt;
     attempt.forget();
     parts.onStarved();
     parts.pressure.starved();
     const pauseMs = STARVED_PAUSES_MS[repeats];
-    if (pauseMs === undefined) return null;
+    if (pauseMs === undefined) return 'agent_starved';
     const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
-    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return null;
+    if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
     const starvedMs = Math.round(attempt.starvedMs);
     again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the one before`;
     // A stop ends the wait, and then the attempt.

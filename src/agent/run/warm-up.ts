@@ -37,7 +37,7 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const check of checksOf(port, nameServer.address().port)) {
         const options = { opening: 'warming up', signal: ended, keepLongBody: false };
-        await makeAttempt(check, unguarded, options);
+        (await makeAttempt(check, unguarded, options)).forget();
       }
     }
   } catch (error) {

@@ -15,8 +15,9 @@ import {
   type CheckKey,
   deleteCheck,
   findCheck,
+  findChecks,
   insertCheck,
-  listChecks,
+  listCheckEntries,
   lockCheck,
   type StoredCheck,
   sealedVariablesOf,
@@ -30,7 +31,7 @@ import { type CheckVariables, withKeptVariables } from './check-variables.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
-import { type Page, rangeOf } from './paging.ts';
+import { inSlices, type Page, rangeOf } from './paging.ts';
 
 export type { CheckView } from './alerts/check-views.ts';
 
@@ -62,8 +63,8 @@ export interface Checks {
   /** A check with a new UUID. `input` has its checkType. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
   read(accountId: string, id: string, type?: StoredCheckType): Promise<CheckView>;
-  /** Oldest first. */
-  list(accountId: string, query: CheckQuery): Promise<readonly CheckView[]>;
+  /** Oldest first, a few at a time: a page of the longest checks is hundreds of megabytes. */
+  list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
   /** The given fields over the stored ones, each whole; then the check must be right as a whole. */
   update(
     accountId: string,
@@ -186,11 +187,14 @@ export function createChecks(parts: ChecksParts): Checks {
       return viewOf(store, accountId, found);
     },
 
-    async list(accountId, { tags, types, search, ...page }) {
+    async *list(accountId, { tags, types, search, ...page }) {
       // No name and no tag can hold such a text, and the database could not be asked for it.
-      if (textsNotKept([...tags, search]).length > 0) return [];
-      const found = await listChecks(store, { accountId, tags, types, search, ...rangeOf(page) });
-      return viewsOf(store, accountId, found);
+      if (textsNotKept([...tags, search]).length > 0) return;
+      const filter = { accountId, tags, types, search, ...rangeOf(page) };
+      const entries = await listCheckEntries(store, filter);
+      yield* inSlices(entries, async (ids) =>
+        viewsOf(store, accountId, await findChecks(store, { accountId, ids })),
+      );
     },
 
     update(accountId, id, input, type) {

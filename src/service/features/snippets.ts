@@ -5,8 +5,9 @@ import type { Store } from '../store/port.ts';
 import {
   deleteSnippet,
   findSnippet,
+  findSnippets,
   insertSnippet,
-  listSnippets,
+  listSnippetEntries,
   lockSnippet,
   type StoredSnippet,
   updateSnippet,
@@ -15,7 +16,7 @@ import { StoreError } from '../store/store-errors.ts';
 import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { parseBody } from './input-problems.ts';
-import { type Page, rangeOf } from './paging.ts';
+import { inSlices, type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
 
 export type { StoredSnippet } from '../store/snippets.ts';
@@ -32,8 +33,8 @@ export type SnippetInput = Readonly<Record<string, unknown>>;
 export interface Snippets {
   create(accountId: string, input: SnippetInput): Promise<StoredSnippet>;
   read(accountId: string, id: number): Promise<StoredSnippet>;
-  /** Oldest first. */
-  list(accountId: string, page: Page): Promise<readonly StoredSnippet[]>;
+  /** Oldest first, a few at a time. */
+  list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
   /** The given fields over the stored ones. */
   update(accountId: string, id: number, input: SnippetInput): Promise<StoredSnippet>;
   remove(accountId: string, id: number): Promise<void>;
@@ -61,8 +62,9 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       return found;
     },
 
-    list(accountId, page) {
-      return listSnippets(store, { accountId, ...rangeOf(page) });
+    async *list(accountId, page) {
+      const entries = await listSnippetEntries(store, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, (ids) => findSnippets(store, { accountId, ids }));
     },
 
     update(accountId, id, input) {

@@ -144,7 +144,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
   addAuthentication(app, { authenticator, locationKeys, clock });
   addBodyEncodings(app);
   addJsonBodies(app);
-  addSchemas(app, clock);
+  addSchemas(app, { clock, log });
   await addOpenApi(app, VERSION);
 
   const { store, takesResults = async () => true } = parts;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Turn } from '../../runtime/event-loop.ts';
 
 /** Longer ones are sent piece by piece: to put one of 16 MiB together and encode it takes 40 ms. */
-const AT_ONCE_BYTES = 1_048_576;
+export const AT_ONCE_BYTES = 1_048_576;
 /** Shorter texts are put together: to send each of thousands by itself takes longer. */
 const PIECE_CHARS = 65_536;
 
@@ -17,6 +17,18 @@ export class JsonAnswer {
   add(text: string): void {
     this.#piece += text;
     if (this.#piece.length >= PIECE_CHARS) this.#endPiece();
+  }
+
+  /** What of it is put together, to be sent before the rest is added: nothing of that stays here. */
+  takePieces(): readonly string[] {
+    this.#bytes = 0;
+    return this.#pieces.splice(0);
+  }
+
+  /** The same at the end, with the last of it. */
+  takeAll(): readonly string[] {
+    this.#endPiece();
+    return this.takePieces();
   }
 
   /** When all is added. Says in the headers how long it is. */
@@ -113,7 +125,7 @@ async function addObject(
 }
 
 /** What a schema of a list says of it. */
-interface List {
+export interface List {
   readonly items: z.ZodType;
   /** How many there may be; null where that is not said. */
   readonly bound: z.ZodType | null;
@@ -147,7 +159,7 @@ function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
 }
 
 /** null where it is no list, or one with a rule of its own. */
-function listIn(schema: unknown): List | null {
+export function listIn(schema: unknown): List | null {
   if (schema instanceof z.ZodDefault) return listIn(schema.unwrap());
   // As `listOf` of the protocol makes it: a bound, and then the items.
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray) {

@@ -1,4 +1,5 @@
 import type { AlertChannel, ChannelWishes, OpenTarget } from '../../model/alert-channel.ts';
+import { bytesOf, type PageEntry } from './page-entries.ts';
 import type { Sql } from './port.ts';
 import { StoreError } from './store-errors.ts';
 import { jsonText } from './values.ts';
@@ -158,19 +159,37 @@ async function readChannel(
   return rows[0] === undefined ? null : channelOf(rows[0]);
 }
 
-/** Oldest first. */
-export async function listChannels(
+/** What a subscription takes where a channel is listed with its own. */
+const SUBSCRIPTION_BYTES = 200;
+
+/** The ids of a page of channels, oldest first. */
+export async function listChannelEntries(
   sql: Sql,
   {
     accountId,
     limit,
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly PageEntry<number>[]> {
+  return sql.query<PageEntry<number>>(
+    `select c.id, ${bytesOf('c.config')} + ${SUBSCRIPTION_BYTES} * (
+       select count(*) from alert_subscriptions s
+       where s.account_id = c.account_id and s.channel_id = c.id) as bytes
+     from alert_channels c where c.account_id = $1
+     order by c.id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+}
+
+/** Those of the channels that there are still, in the order of their pages. */
+export async function findChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
 ): Promise<readonly StoredChannel[]> {
   const rows = await sql.query<ChannelRow>(
-    `select ${COLUMNS} from alert_channels where account_id = $1
-     order by id limit $2::bigint offset $3::bigint`,
-    [accountId, limit, offset],
+    `select ${COLUMNS} from alert_channels where account_id = $1 and id = any($2::bigint[])
+     order by id`,
+    [accountId, ids],
   );
   return rows.map(channelOf);
 }

@@ -78,8 +78,9 @@ export interface NewPlace extends Place {
 
 /**
  * Only those that differ from what is stored: their agents hear of them. Whoever gets a check answers
- * for its slots from where the agent before it left off, or from its first assignment on: an agent
- * that was killed before it had the check on disk is told so once more.
+ * for its slots from where the agent before it left off. The first one answers for them from the end
+ * of its lease on, at the latest: until then the check is on its way, and what falls due before it
+ * arrives is nobody's. An agent that was killed before it had the check on disk is told so once more.
  */
 export async function putAssignments(
   sql: Sql,
@@ -99,7 +100,9 @@ export async function putAssignments(
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
        unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)
-     select $1, $2, $3::bigint, place.*, case when agent_id is not null then now() end
+     select $1, $2, $3::bigint, place.*, case when agent_id is not null then coalesce((
+         select greatest(g.lease_until, now()) from agents g
+         where g.location_id = $1 and g.id = place.agent_id), now()) end
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
        $11::int[], $12::bigint[]) as place (check_id, agent_id, agent_epoch, unassigned_reason,
        period_ms, phase_ms, stride, stride_index, check_revision)

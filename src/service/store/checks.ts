@@ -1,6 +1,7 @@
 import { checkBodySchema } from '../../model/check.ts';
 import { type AnyCheck, heartbeatCheckSchema } from '../../model/heartbeat.ts';
 import type { StoredCheckType } from '../../model/vocabulary.ts';
+import { bytesOf, type PageEntry } from './page-entries.ts';
 import type { Sql } from './port.ts';
 import { jsonText } from './values.ts';
 
@@ -191,8 +192,11 @@ function codeEscape(character: string): string {
   return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
 }
 
-/** Oldest first, so that a check made meanwhile moves no page. */
-export async function listChecks(sql: Sql, filter: CheckFilter): Promise<readonly StoredCheck[]> {
+/** The ids of a page of checks. Oldest first, so that a check made meanwhile moves no page. */
+export async function listCheckEntries(
+  sql: Sql,
+  filter: CheckFilter,
+): Promise<readonly PageEntry<string>[]> {
   const params: unknown[] = [filter.accountId];
   const conditions = ['account_id = $1'];
   const where = (condition: (place: string) => string, value: unknown): void => {
@@ -203,11 +207,23 @@ export async function listChecks(sql: Sql, filter: CheckFilter): Promise<readonl
   if (filter.types.length > 0) where((types) => `check_type = any(${types}::text[])`, filter.types);
   if (filter.search !== null) where((text) => `name ~ ${text}`, anyCase(filter.search));
   params.push(filter.limit, filter.offset);
-  const rows = await sql.query<CheckRow>(
-    `select ${COLUMNS} from checks where ${conditions.join(' and ')}
+  return sql.query<PageEntry<string>>(
+    `select id, ${bytesOf('body')} as bytes from checks where ${conditions.join(' and ')}
      order by created_at, id
      limit $${params.length - 1}::bigint offset $${params.length}::bigint`,
     params,
+  );
+}
+
+/** Those of the checks that there are still, in the order of their pages. */
+export async function findChecks(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<readonly StoredCheck[]> {
+  const rows = await sql.query<CheckRow>(
+    `select ${COLUMNS} from checks where account_id = $1 and id = any($2::text[])
+     order by created_at, id`,
+    [accountId, ids],
   );
   return rows.map(storedCheckOf);
 }

@@ -1,4 +1,5 @@
 import type { Snippet } from '../../model/snippet.ts';
+import type { PageEntry } from './page-entries.ts';
 import type { Sql } from './port.ts';
 
 export interface StoredSnippet {
@@ -83,19 +84,30 @@ async function readSnippet(
   return rows[0] === undefined ? null : snippetOf(rows[0]);
 }
 
-/** Oldest first. */
-export async function listSnippets(
+/** The ids of a page of snippets, oldest first. */
+export async function listSnippetEntries(
   sql: Sql,
   {
     accountId,
     limit,
     offset,
   }: { readonly accountId: string; readonly limit: number; readonly offset: number },
-): Promise<readonly StoredSnippet[]> {
-  const rows = await sql.query<SnippetRow>(
-    `select ${COLUMNS} from snippets where account_id = $1
+): Promise<readonly PageEntry<number>[]> {
+  return sql.query<PageEntry<number>>(
+    `select id, octet_length(script) as bytes from snippets where account_id = $1
      order by id limit $2::bigint offset $3::bigint`,
     [accountId, limit, offset],
+  );
+}
+
+/** Those of the snippets that there are still, in the order of their pages. */
+export async function findSnippets(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<readonly StoredSnippet[]> {
+  const rows = await sql.query<SnippetRow>(
+    `select ${COLUMNS} from snippets where account_id = $1 and id = any($2::bigint[]) order by id`,
+    [accountId, ids],
   );
   return rows.map(snippetOf);
 }

@@ -9,6 +9,7 @@ import { StreamFrames } from '../../../src/agent/net/dns/stream-frames.ts';
 import { digText } from '../../../src/agent/probes/dns/dig-text.ts';
 import { jsonAnswerOf } from '../../../src/agent/probes/dns/json-answer.ts';
 import { shownPartOf } from '../../../src/agent/probes/dns/shown-records.ts';
+import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';
 import type { CheckOf } from '../../../src/model/check.ts';
 import { dnsDetail } from '../../../src/wire/v1/result-details.ts';
@@ -149,11 +150,14 @@ function checkFor({ port }: DnsLane, { type, protocol }: DnsCase): CheckOf<'DNS'
   return made;
 }
 
+/** No body is kept of DNS. */
+const NO_ROOM = new SharedBodyRoom(0).open(false);
+
 async function probed(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
   const isSilent = dnsCase.ending === 'silence';
   lane.serve(dnsCase);
   const context = makeContext({ deadlineInMs: isSilent ? SHORT_DEADLINE_MS : DEADLINE_MS });
-  const { failure, detail } = await runner.probe(checkFor(lane, dnsCase), context, null);
+  const { failure, detail } = await runner.probe(checkFor(lane, dnsCase), context, NO_ROOM);
   const { dnsCheckResult } = expectOutcome(failure, detail, context, [
     ...FAILURES,
     ...(isSilent ? (['DNS_TIMEOUT'] as const) : []),

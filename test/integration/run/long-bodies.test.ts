@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
 import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
 import { checkOf } from '../../support/checks.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { runHarness } from '../../support/run-harness.ts';
@@ -47,6 +48,7 @@ const ONCE = { retryStrategy: null };
 it('puts the whole of a long text up where the check failed', async () => {
   const { added, artifacts } = outbox();
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  const { freeBytes } = harness.parts.bodyRoom;
   const type = 'Text/HTML;charset="UTF-8"';
   await harness.run(
     checkOf('URL', { request: await answering({ type, body: LONG_TEXT }), ...ONCE }),
@@ -65,7 +67,7 @@ it('puts the whole of a long text up where the check failed', async () => {
     jobAssets: ['/v1/artifacts/1'],
     response: { bodyCut: true, bodyBytes: LONG_TEXT.length },
   });
-  expect(harness.parts.bodyRoom.freeBytes).toBe(64 * 1024 * 1024);
+  expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
 it('does so for each attempt, under the id of its result', async () => {
@@ -95,10 +97,11 @@ it.each([
 ])('puts nothing up for %s', async (_, answer: Answer) => {
   const { added, artifacts } = outbox();
   const harness = runHarness({ clock: new FakeClock(), parts: { artifacts } });
+  const { freeBytes } = harness.parts.bodyRoom;
   await harness.run(checkOf('URL', { request: await answering(answer), ...ONCE }));
   expect(added).toEqual([]);
   expect(harness.results[0]?.apiCheckResult?.jobAssets).toEqual([]);
-  expect(harness.parts.bodyRoom.freeBytes).toBe(64 * 1024 * 1024);
+  expect(harness.parts.bodyRoom.freeBytes).toBe(freeBytes);
 });
 
 it('says in the job log why a body could not be put up', async () => {
@@ -136,6 +139,96 @@ it('puts up the start of a body for which there is no room, and says so', async 
   expect(told).toContain(`the first ${bytes.length} of ${LONG_TEXT.length} bytes`);
   expect(response?.bodyBytes).toBe(LONG_TEXT.length);
   expect(bodyRoom.freeBytes).toBe(16 * 1024);
+});
+
+describe('a body that assertions read', () => {
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'long' }];
+  const SIZE = LONG_TEXT.length;
+  const check = async () => {
+    const request = { ...(await answering({ status: 200, body: LONG_TEXT })), assertions };
+    return checkOf('API', { request, ...ONCE });
+  };
+
+  it('waits for room where there is none, and no run is missed or fails for it', async () => {
+    const held: (() => void)[] = [];
+    let asked = 0;
+    const server = createServer((_request, response) => {
+      asked += 1;
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.write(LONG_TEXT);
+      // All of them have read so much before the first one is at its end.
+      if (asked > 30) response.end();
+      else held.push(() => response.end());
+      if (asked === 30) for (const end of held) end();
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const bodyRoom = new SharedBodyRoom(3 * SIZE);
+    let leastBytes = 3 * SIZE;
+    const lacked: string[] = [];
+    const onBodyWithoutRoom = (use: string): void => {
+      lacked.push(use);
+      leastBytes = Math.min(leastBytes, bodyRoom.freeBytes);
+    };
+    const harness = runHarness({ clock: systemClock, parts: { bodyRoom, onBodyWithoutRoom } });
+    const one = checkOf('API', { request: { url, assertions }, ...ONCE });
+    const slotMs = systemClock.wallMs();
+    await Promise.all(Array.from({ length: 30 }, () => harness.run(one, undefined, { slotMs })));
+    expect(harness.missed).toEqual([]);
+    expect(harness.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(30);
+    expect(lacked).toContain('assertions');
+    expect(leastBytes).toBeGreaterThanOrEqual(0);
+    expect(bodyRoom.freeBytes).toBe(3 * SIZE);
+  });
+
+  it('is read again when there is room, and the job log says so', async () => {
+    const bodyRoom = new SharedBodyRoom(2 * SIZE);
+    const others = bodyRoom.open(true);
+    others.take(2 * SIZE, 'assertions');
+    const harness = runHarness({
+      clock: new FakeClock(),
+      parts: { bodyRoom, onBodyWithoutRoom: () => setImmediate(() => others.close()) },
+    });
+    await harness.run(await check());
+    expect(harness.results).toMatchObject([{ hasFailures: false, attempts: 0 }]);
+    expect(harness.results[0]?.apiCheckResult?.jobLog[0]?.msg).toMatch(/had no room for the body/);
+    expect(bodyRoom.freeBytes).toBe(2 * SIZE);
+  });
+
+  it.each(['time', 'a stop'])('is missed where %s ends the wait, never a failure', async (what) => {
+    const bodyRoom = new SharedBodyRoom(2 * SIZE);
+    bodyRoom.open(true).take(2 * SIZE, 'assertions');
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const end = () => (what === 'time' ? clock.advance(86_400_000) : stop.abort());
+    const onBodyWithoutRoom = () => void setImmediate(end);
+    const harness = runHarness({ clock, parts: { bodyRoom, onBodyWithoutRoom } });
+    await harness.run(await check(), stop.signal);
+    expect(harness.results).toEqual([]);
+    const reason = what === 'time' ? 'agent_busy' : 'agent_stopped';
+    expect(harness.missed).toMatchObject([{ reason, count: 1 }]);
+    expect(bodyRoom.freeBytes).toBe(0);
+  });
+
+  it('has its room before one that is only to be shown', async () => {
+    const { added, artifacts } = outbox();
+    const lacked: string[] = [];
+    const harness = runHarness({
+      clock: new FakeClock(),
+      parts: {
+        artifacts,
+        bodyRoom: new SharedBodyRoom(2 * SIZE),
+        onBodyWithoutRoom: (use) => void lacked.push(use),
+      },
+    });
+    await harness.run(checkOf('URL', { request: await answering({ body: LONG_TEXT }), ...ONCE }));
+    expect(added[0]?.bytes.length).toBeLessThan(SIZE);
+    expect(lacked).toEqual(['detail']);
+    await harness.run(await check());
+    expect(harness.results.map(({ hasFailures }) => hasFailures)).toEqual([true, false]);
+    expect(lacked).toEqual(['detail']);
+  });
 });
 
 describe('a long body that holds a secret', () => {

@@ -1,12 +1,14 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import { type IncomingMessage, request } from 'node:http';
+import { buffer, json } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { gzipAnswer } from '../../../src/service/http/gzip-answer.ts';
+import { sendSlices } from '../../../src/service/http/list-in-slices.ts';
+import { StoreError } from '../../../src/service/store/store-errors.ts';
 import { listOf } from '../../../src/wire/v1/fields.ts';
 import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
 
@@ -137,6 +139,106 @@ const SLOW_CLOCK = {
     return slowMs;
   },
 };
+
+/** Slices of one item each, and what became of them. */
+function sliced(count: number, text: string, failsAt = Number.POSITIVE_INFINITY) {
+  let end = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const seen = { read: 0, ended };
+  async function* slices() {
+    try {
+      for (let id = 0; id < count; id += 1) {
+        if (id === failsAt) throw new StoreError('unavailable', 'STORE_DOWN', 'the store is down');
+        seen.read += 1;
+        yield [{ id, text, secret: 'hunter2' }];
+      }
+    } finally {
+      end();
+    }
+  }
+  const routes: FastifyPluginAsync = async (app) => {
+    const config = { role: 'read' } as const;
+    const schema = { response: { 200: z.array(ITEM) } };
+    app.get('/v1/sliced', { config, schema }, async (_request, reply) =>
+      sendSlices(reply, slices(), (item) => item),
+    );
+  };
+  return { seen, routes };
+}
+
+describe('a list that is read as it is sent', () => {
+  const startSliced = async (routes: FastifyPluginAsync): Promise<ServiceApp> => {
+    service = await startServiceApp([routes, listRoutes([])], {
+      config: { rateLimitPerMinute: 100_000, trustedProxies: [] },
+    });
+    return service;
+  };
+  const headers = { authorization: `Bearer ${KEYS.read}` };
+  /** The response, of which nothing is read as yet. */
+  const begun = async ({ port }: ServiceApp): Promise<IncomingMessage> => {
+    const sent = request({ host: '127.0.0.1', port, path: '/v1/sliced', headers, agent: false });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    return response;
+  };
+
+  it.each([
+    ['nothing', 0, ''],
+    ['one item', 1, 'é'],
+    ['a few', 3, '"漢😀"'],
+    ['megabytes', 20, '漢"'.repeat(100_000)],
+    ['thousands', 30_000, 'é 😀 a text of some length'],
+  ])('of %s has what its schema declares', async (_what, count, text) => {
+    const { routes } = sliced(count, text);
+    const { ask } = await startSliced(routes);
+    const reply = await ask('/v1/sliced');
+    expect(reply).toMatchObject({
+      status: 200,
+      headers: { 'content-type': 'application/json; charset=utf-8' },
+    });
+    const items = Array.from({ length: count }, (_, id) => ({ id, text }));
+    expect(reply.text === JSON.stringify(items)).toBe(true);
+    expect(await ask('/v1/sliced', { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  });
+
+  it('is read no further than the client takes it', async () => {
+    const { seen, routes } = sliced(200, 'x'.repeat(1_000_000));
+    const app = await startSliced(routes);
+    const response = await begun(app);
+    for (let before = -1; seen.read !== before; ) {
+      before = seen.read;
+      for (let round = 0; round < 20; round += 1) await app.ask('/v1/items');
+    }
+    // What the sockets hold, and little more.
+    expect(seen.read).toBeLessThan(50);
+    expect(await json(response)).toHaveLength(200);
+    expect(seen.read).toBe(200);
+  });
+
+  it('is read no further when the client is gone', async () => {
+    const { seen, routes } = sliced(200, 'x'.repeat(1_000_000));
+    const app = await startSliced(routes);
+    (await begun(app)).destroy();
+    await seen.ended;
+    expect(seen.read).toBeLessThan(200);
+    expect(JSON.stringify(app.logs.records())).not.toContain('broken off');
+  });
+
+  it('is an error where it fails before it began', async () => {
+    const { routes } = sliced(5, 'x', 3);
+    const { ask } = await startSliced(routes);
+    expect((await ask('/v1/sliced')).status).toBe(503);
+  });
+
+  it('is broken off where it fails later, so that nobody takes it for whole', async () => {
+    const { routes } = sliced(5, 'x'.repeat(1_000_000), 4);
+    const app = await startSliced(routes);
+    await expect(buffer(await begun(app))).rejects.toThrow('aborted');
+    expect(JSON.stringify(app.logs.records())).toContain('an answer was broken off half-way');
+  });
+});
 
 describe('an object with lists', () => {
   const shapedOf = (items: readonly Item[]) => {

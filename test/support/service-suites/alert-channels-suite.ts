@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openedTarget } from '../../../src/service/features/alerts/channel-secrets.ts';
-import { createChecks } from '../../../src/service/features/checks.ts';
+import { type CheckView, createChecks } from '../../../src/service/features/checks.ts';
 import { findChannel } from '../../../src/service/store/alert-channels.ts';
 import type { Store } from '../../../src/service/store/port.ts';
 import type { DatabaseKind } from '../databases.ts';
@@ -384,9 +384,11 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
         checkVariables: TEST_CHECK_VARIABLES,
       });
       const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
-      const found = await checks.list(mine.accountId, asked);
+      const found: CheckView[] = [];
+      for await (const slice of checks.list(mine.accountId, asked)) found.push(...slice);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);
-      expect(queries).toBe(2);
+      // Which checks, what they are, and where they lead.
+      expect(queries).toBe(3);
     });
 
     it.each([

@@ -1,5 +1,9 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { type CheckView, createChecks } from '../../../src/service/features/checks.ts';
+import type { Store } from '../../../src/service/store/port.ts';
 import type { Reply } from '../service-app.ts';
+import { TEST_CHECK_VARIABLES } from '../service-features.ts';
 import { problemsIn, type RunningService, useAccounts } from './service-harness.ts';
 
 const URL_CHECK = { locations: ['eu-west-1'], request: { url: 'https://example.com/' } };
@@ -88,6 +92,55 @@ export function checkListSuite(running: () => RunningService): void {
       const refused = await mine.get(`/v1/checks?${query}`);
       expect(refused.status).toBe(400);
       expect(problemsIn(refused)[0]).toContain(`query.${query.split('=')[0]}`);
+    });
+  });
+
+  describe('a page of long checks', () => {
+    const service = useAccounts(running);
+    /** A megabyte each: four that cannot be compressed, and four of which the database keeps a few KB. */
+    const bodies = [
+      ...Array.from({ length: 4 }, () => randomBytes(750_000).toString('base64')),
+      ...Array.from({ length: 4 }, (_, index) => String(index).repeat(1_000_000)),
+    ];
+
+    it('is read a few at a time, as they are wanted', async () => {
+      const { mine, store, clock } = service();
+      for (const [index, body] of bodies.entries()) {
+        const request = { url: 'https://example.com/', method: 'POST', bodyType: 'RAW', body };
+        const put = await mine.put(`/v1/checks/api/${index}`, { ...URL_CHECK, request });
+        expect(put.status).toBe(200);
+        clock.spend(1000);
+      }
+      const readBytes: number[] = [];
+      const watched: Store = Object.assign(Object.create(store), {
+        query: async (text: string, params?: readonly unknown[]) => {
+          const rows = await store.query(text, params);
+          readBytes.push(JSON.stringify(rows).length);
+          return rows;
+        },
+      });
+      const checks = createChecks({
+        store: watched,
+        clock,
+        ids: randomUUID,
+        checkVariables: TEST_CHECK_VARIABLES,
+      });
+      const asked = { tags: [], types: [], search: null, limit: 100, page: 1 };
+      const slices = checks.list(mine.accountId, asked)[Symbol.asyncIterator]();
+      const first = await slices.next();
+      expect(first.value).toHaveLength(4);
+      // Which checks, the first of them, and where they lead.
+      expect(readBytes).toHaveLength(3);
+      const ids: string[] = first.value.map(({ check }: CheckView) => check.id);
+      for (let next = await slices.next(); !next.done; next = await slices.next()) {
+        ids.push(...next.value.map(({ check }) => check.id));
+      }
+      expect(ids.join('')).toBe('01234567');
+      expect(Math.max(...readBytes)).toBeLessThan(4.2 * 1024 * 1024);
+      const listed = await mine.get('/v1/checks?limit=100');
+      expect(listed.json.map((check: { request: { body: string } }) => check.request.body)).toEqual(
+        bodies,
+      );
     });
   });
 }

@@ -1,4 +1,4 @@
-import type { BodyRoom } from './body-room.ts';
+import type { BodyRoom, BodyUse } from './body-room.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
 
@@ -10,7 +10,9 @@ export interface BodyReaderOptions {
   /** How many of the decoded bytes are kept. */
   readonly keepBytes: number;
   /** Asked for whatever is kept beyond `ownBytes`; when it has no more, nothing more is kept. */
-  readonly room?: { readonly ownBytes: number; readonly shared: BodyRoom } | undefined;
+  readonly room?:
+    | { readonly ownBytes: number; readonly shared: BodyRoom; readonly use: BodyUse }
+    | undefined;
 }
 
 export interface ReadBody {
@@ -20,6 +22,8 @@ export interface ReadBody {
   readonly totalBytes: number;
   /** There was more than maxBytes. */
   readonly truncated: boolean;
+  /** The room did not do: what is kept is less than was wanted. */
+  readonly lackedRoom: boolean;
   /** A sentence; null where the body is what its Content-Encoding says. */
   readonly decodeError: string | null;
 }
@@ -41,6 +45,7 @@ export class BodyReader {
   #totalBytes = 0;
   #anything: boolean = false;
   #truncated: boolean = false;
+  #lackedRoom: boolean = false;
   #decodeError: string | null = null;
   #destroyed: boolean = false;
 
@@ -89,6 +94,7 @@ export class BodyReader {
       bytes: this.#kept.subarray(0, this.#keptBytes),
       totalBytes: this.#totalBytes,
       truncated: this.#truncated,
+      lackedRoom: this.#lackedRoom,
       decodeError: this.#decodeError,
     };
   }
@@ -136,7 +142,9 @@ export class BodyReader {
     if (needed > this.#kept.length) {
       const capacity = Math.min(this.#keepBytes, Math.max(needed, this.#kept.length * 2));
       const ownBytes = this.#ownBytes;
-      if (capacity > ownBytes && this.#options.room?.shared.take(capacity - ownBytes) === false) {
+      const { room } = this.#options;
+      if (capacity > ownBytes && room?.shared.take(capacity - ownBytes, room.use) === false) {
+        this.#lackedRoom = true;
         this.#keepBytes = ownBytes;
         this.#keep(piece.subarray(0, ownBytes - this.#keptBytes));
         return;

@@ -52,6 +52,7 @@ const NO_BODY: ReadBody = {
   bytes: Buffer.alloc(0),
   totalBytes: 0,
   truncated: false,
+  lackedRoom: false,
   decodeError: null,
 };
 

@@ -38,6 +38,8 @@ export interface HttpOutcome
   readonly unencrypted: boolean;
   /** The decoded bytes for assertions, as far as they were kept; null without a response. */
   readonly body: Buffer | null;
+  /** So much room would hold the body that assertions read; 0 where there was enough. */
+  readonly lackedBytes: number;
 }
 
 export interface HttpProbeOptions {
@@ -46,7 +48,10 @@ export interface HttpProbeOptions {
   readonly proxyUrl: string | null;
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
-  /** Where the whole body may be kept besides, should it be wanted; null: nowhere. */
+  /**
+   * Where a body is kept that is longer than a result stores. null: without a bound for assertions,
+   * and nowhere else.
+   */
   readonly room: BodyRoom | null;
 }
 
@@ -80,16 +85,19 @@ export async function probeHttp(
   if (proxyUrl !== null && proxy === null) {
     const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
     const hop = unstartedHop(prepared, failure, startMs);
-    return outcomeOf({
-      prepared,
-      url: prepared.url,
-      hops: [],
-      hop,
-      redirects: [],
-      failure,
-      startMs,
-      unencrypted: false,
-    });
+    return outcomeOf(
+      {
+        prepared,
+        url: prepared.url,
+        hops: [],
+        hop,
+        redirects: [],
+        failure,
+        startMs,
+        unencrypted: false,
+      },
+      options,
+    );
   }
   let request: HopRequest = prepared;
   let http1Only = false;
@@ -121,7 +129,7 @@ export async function probeHttp(
     const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
     const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs);
     const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted };
-    return outcomeOf({ prepared, url: current.url, ...ended });
+    return outcomeOf({ prepared, url: current.url, ...ended }, options);
   }
 }
 
@@ -169,10 +177,15 @@ function bodyPlanOf(
   // What a redirect has to say is in its Location; its body might never end.
   if (redirect.kind === 'follow') return { kind: 'none' };
   const maxBytes = MAX_BODY_BYTES;
-  if (keepBody) return { kind: 'read', maxBytes, keepBytes: maxBytes };
   const ownBytes = STORED_BODY_BYTES;
-  if (room === null) return { kind: 'read', maxBytes, keepBytes: ownBytes };
-  return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room } };
+  if (room === null) return { kind: 'read', maxBytes, keepBytes: keepBody ? maxBytes : ownBytes };
+  const use = keepBody ? 'assertions' : 'detail';
+  return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room, use } };
+}
+
+/** A reader takes room by doubling what it has. */
+function roomFor(bodyBytes: number): number {
+  return Math.min(MAX_BODY_BYTES, 2 * bodyBytes);
 }
 
 function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: number): Failure | null {
@@ -207,7 +220,7 @@ interface Ended {
   readonly unencrypted: boolean;
 }
 
-function outcomeOf(ended: Ended): HttpOutcome {
+function outcomeOf(ended: Ended, { keepBody }: Pick<HttpProbeOptions, 'keepBody'>): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
@@ -225,6 +238,7 @@ function outcomeOf(ended: Ended): HttpOutcome {
     timingPhases,
     tls,
     tcp,
+    lackedBytes: 0,
   };
   const responseTimeMs = timingPhases.total;
   const head = exchange?.head ?? null;
@@ -244,5 +258,6 @@ function outcomeOf(ended: Ended): HttpOutcome {
     timings,
     timingPhases,
   };
-  return { ...facts, response, body: body.bytes, responseTimeMs };
+  const lackedBytes = keepBody && body.lackedRoom ? roomFor(body.totalBytes) : 0;
+  return { ...facts, response, body: body.bytes, lackedBytes, responseTimeMs };
 }

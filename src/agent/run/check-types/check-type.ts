@@ -56,6 +56,8 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   /** A wait that was no failure ended as its time was up. */
   readonly timedOut: boolean;
   readonly longBody: LongBody | null;
+  /** So much room would hold the body that assertions read; 0 where there was enough. */
+  readonly lackedBytes: number;
   detail(extras: DetailExtras): DetailFields;
 }
 
@@ -64,9 +66,9 @@ export interface CheckTypeRunner<Type extends RunnableCheckType> {
   /**
    * Never rejects for what a target does; a rejection is a fault of our own.
    *
-   * @param room where a long body is kept, should the attempt fail; null where nobody wants it
+   * @param room where a body is kept that is longer than a result stores
    */
-  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyRoom | null): Promise<Probed>;
+  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyRoom): Promise<Probed>;
   /**
    * Who can read what the request says, as far as is known before it is sent. Asked only where it
    * has values of the agent's own.
@@ -112,6 +114,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
     peerMs: 0,
     clock: 'event-loop',
     longBody: null,
+    lackedBytes: 0,
     detail: read.detail,
   };
 }
@@ -132,6 +135,7 @@ export const NOTHING_SEEN = {
   peerMs: 0,
   clock: 'event-loop',
   longBody: null,
+  lackedBytes: 0,
 } as const;
 
 /** RESPONSE_TIME, had the response come so many milliseconds earlier. */

@@ -48,7 +48,8 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
       const { sent: requestSent, unencrypted, peerMs, isConnectTimed } = outcome;
       const clock = isConnectTimed ? 'mixed' : 'event-loop';
       const longBody = longBodyOf(outcome);
-      return { ...probed, requestSent, unencrypted, peerMs, clock, longBody };
+      const { lackedBytes } = outcome;
+      return { ...probed, requestSent, unencrypted, peerMs, clock, longBody, lackedBytes };
     },
     receivers({ request }: HttpCheck) {
       const headers = 'headers' in request ? request.headers : [];

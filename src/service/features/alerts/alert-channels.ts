@@ -5,8 +5,9 @@ import { invalid, notFound, type RequestProblem } from '../../errors.ts';
 import {
   deleteChannel,
   findChannel,
+  findChannels,
   insertChannel,
-  listChannels,
+  listChannelEntries,
   lockChannel,
   newChannelId,
   type StoredChannel,
@@ -22,7 +23,7 @@ import {
 import type { Sql, Store } from '../../store/port.ts';
 import { type Allowance, unlimited } from '../entitlements/allowance.ts';
 import { bodyProblem } from '../input-problems.ts';
-import { type Page, rangeOf } from '../paging.ts';
+import { inSlices, type Page, rangeOf } from '../paging.ts';
 import { type ChannelInput, changedChannel, wholeChannel } from './channel-input.ts';
 import { sealedTarget } from './channel-secrets.ts';
 import type { SendOutcome } from './delivery/outcome.ts';
@@ -50,8 +51,8 @@ export interface ChannelView extends StoredChannel {
 export interface AlertChannels {
   create(accountId: string, input: ChannelInput): Promise<ChannelView>;
   read(accountId: string, id: number): Promise<ChannelView>;
-  /** Oldest first. */
-  list(accountId: string, page: Page): Promise<readonly ChannelView[]>;
+  /** Oldest first, a few at a time. */
+  list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
   /**
    * The given fields over the stored ones, each whole; of a webhook the secrets that are not given
    * stay. The type stays.
@@ -115,8 +116,11 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       return viewOf(store, accountId, found);
     },
 
-    async list(accountId, page) {
-      return viewsOf(store, accountId, await listChannels(store, { accountId, ...rangeOf(page) }));
+    async *list(accountId, page) {
+      const entries = await listChannelEntries(store, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, async (ids) =>
+        viewsOf(store, accountId, await findChannels(store, { accountId, ids })),
+      );
     },
 
     update(accountId, id, input) {

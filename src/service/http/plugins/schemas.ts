@@ -3,21 +3,49 @@ import { serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../../runtime/clock.ts';
 import { turnsFromNow } from '../../../runtime/event-loop.ts';
+import type { Logger } from '../../../runtime/logger.ts';
 import { invalid } from '../../errors.ts';
-import { addShaped, isLong, JsonAnswer } from '../json-answer.ts';
+import { StoreError } from '../../store/store-errors.ts';
+import { addShaped, isLong, JsonAnswer, listIn } from '../json-answer.ts';
+import { bodyOfSlices, ListInSlices } from '../list-in-slices.ts';
 import { judge, type RequestPart } from '../problems.ts';
 
 /**
  * Requests are judged and responses are shaped by the zod schemas of their route. A response that
  * does not fit its schema is a fault of ours (500), so nothing undeclared leaves the service.
  */
-export function addSchemas(app: FastifyInstance, clock: Clock): void {
+export function addSchemas(
+  app: FastifyInstance,
+  { clock, log }: { readonly clock: Clock; readonly log: Logger },
+): void {
   app.setValidatorCompiler<z.ZodType>(({ schema, httpPart }) => (data: unknown) => {
     const judged = judge(schema, data, partOf(httpPart));
     return judged.ok ? { value: judged.value } : { error: invalid(judged.problems) };
   });
   app.setSerializerCompiler(serializerCompiler);
+  addListsInSlices(app, clock, log);
   addLongAnswers(app, clock);
+}
+
+/** Sends lists that are read as they are sent. */
+function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void {
+  app.addHook('preSerialization', async (request, reply, payload) => {
+    if (!(payload instanceof ListInSlices)) return payload;
+    const { url: route, schema } = request.routeOptions;
+    const list = listIn(Object(schema?.response)[reply.statusCode]);
+    if (list === null) throw new Error(`the answer of ${route} is declared as something else`);
+    const body = await bodyOfSlices(payload, {
+      items: list.items,
+      turn: turnsFromNow(clock),
+      onBreak: (err) => {
+        const level = err instanceof StoreError && err.kind === 'unavailable' ? 'warn' : 'error';
+        log[level]({ err, requestId: request.id, route }, 'an answer was broken off half-way');
+      },
+    });
+    // It may be a stream, too, of which the types do not tell.
+    reply.serializer((() => body) as () => string);
+    return payload;
+  });
 }
 
 /**

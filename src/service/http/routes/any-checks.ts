@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { STORED_CHECK_TYPES } from '../../../model/vocabulary.ts';
 import type { Checks, CheckView } from '../../features/checks.ts';
+import { sendSlices } from '../list-in-slices.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import {
   CHECK_TAGS,
@@ -77,16 +78,16 @@ export function anyCheckRoutes(checks: Checks, publicUrl: string | null): Fastif
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { tag, type, search, limit, page } = request.query;
-        const found = await checks.list(callerOf(request).accountId, {
+        const found = checks.list(callerOf(request).accountId, {
           tags: tag,
           types: type,
           search: search ?? null,
           limit,
           page,
         });
-        return found.map((each) => presentAny(each, request));
+        return sendSlices(reply, found, (each) => presentAny(each, request));
       },
     );
 

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { z } from 'zod';
+import { sendSlices } from '../list-in-slices.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { NO_CONTENT } from './parameters.ts';
 import { type Viewer, viewerOf } from './viewer.ts';
@@ -15,7 +16,11 @@ interface Text {
 /** What a feature does with resources of one kind. */
 interface CrudFeature<Id, Stored, Query, ReadQuery> {
   create(accountId: string, input: Input): Promise<Stored>;
-  list(accountId: string, query: Query): Promise<readonly Stored[]>;
+  /** Of what may be long a few at a time, as they are sent. */
+  list(
+    accountId: string,
+    query: Query,
+  ): Promise<readonly Stored[]> | AsyncIterable<readonly Stored[]>;
   read(accountId: string, id: Id, query: ReadQuery): Promise<Stored>;
   update(accountId: string, id: Id, input: Input): Promise<Stored>;
   remove(accountId: string, id: Id): Promise<void>;
@@ -83,9 +88,13 @@ export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
         config: READ,
         schema: { tags, ...texts.list, querystring: query, response: { 200: z.array(response) } },
       },
-      async (request) => {
-        const found = await feature.list(callerOf(request).accountId, request.query as Query);
-        return found.map((each) => present(each, viewerOf(request)));
+      async (request, reply) => {
+        const viewer = viewerOf(request);
+        const found = feature.list(callerOf(request).accountId, request.query as Query);
+        if (Symbol.asyncIterator in found) {
+          return sendSlices(reply, found, (each) => present(each, viewer));
+        }
+        return (await found).map((each) => present(each, viewer));
       },
     );
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { heartbeatFields, rhythmFields } from '../../../model/heartbeat.ts';
 import type { Checks, CheckView } from '../../features/checks.ts';
 import type { Heartbeats } from '../../features/heartbeats/heartbeats.ts';
+import { sendSlices } from '../list-in-slices.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { checkId, listFields, putQuery, READ, WRITE } from './check-parameters.ts';
 import { heartbeatResponse } from './check-schemas.ts';
@@ -79,16 +80,16 @@ export function heartbeatsRoutes({
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { tag, search, limit, page } = request.query;
-        const found = await checks.list(callerOf(request).accountId, {
+        const found = checks.list(callerOf(request).accountId, {
           tags: tag,
           types: [TYPE],
           search: search ?? null,
           limit,
           page,
         });
-        return found.map((each) => present(each, request));
+        return sendSlices(reply, found, (each) => present(each, request));
       },
     );
 

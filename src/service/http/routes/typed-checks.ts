@@ -3,6 +3,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { Checks } from '../../features/checks.ts';
+import { sendSlices } from '../list-in-slices.ts';
 import { callerOf } from '../plugins/authentication.ts';
 import { CHECK_TAGS, checkId, listFields, putQuery, READ, WRITE } from './check-parameters.ts';
 import { TYPE_SCHEMAS } from './check-schemas.ts';
@@ -52,16 +53,17 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
           response: { 200: z.array(response) },
         },
       },
-      async (request) => {
+      async (request, reply) => {
         const { tag, search, limit, page } = request.query;
-        const found = await checks.list(callerOf(request).accountId, {
+        const viewer = viewerOf(request);
+        const found = checks.list(callerOf(request).accountId, {
           tags: tag,
           types: [type],
           search: search ?? null,
           limit,
           page,
         });
-        return found.map((each) => presentCheck(each, viewerOf(request)));
+        return sendSlices(reply, found, (each) => presentCheck(each, viewer));
       },
     );
 

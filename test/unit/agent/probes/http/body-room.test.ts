@@ -1,27 +1,83 @@
 import { describe, expect, it } from 'vitest';
 import { BodyReader } from '../../../../../src/agent/probes/http/body-reader.ts';
-import { SharedBodyRoom } from '../../../../../src/agent/probes/http/body-room.ts';
+import { type BodyRoom, SharedBodyRoom } from '../../../../../src/agent/probes/http/body-room.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
 
 const KIB = 1024;
 
 describe('SharedBodyRoom', () => {
   it('gives what it has to all together, and no more', () => {
     const shared = new SharedBodyRoom(100);
-    const [a, b] = [shared.open(), shared.open()];
-    expect([a.take(60), b.take(41), b.take(40), a.take(1)]).toEqual([true, false, true, false]);
+    const [a, b] = [shared.open(true), shared.open(true)];
+    const take = (room: BodyRoom, bytes: number) => room.take(bytes, 'assertions');
+    expect([take(a, 60), take(b, 41), take(b, 40), take(a, 1)]).toEqual([true, false, true, false]);
     a.close();
-    expect([shared.freeBytes, b.take(60)]).toEqual([60, true]);
+    expect([shared.freeBytes, take(b, 60)]).toEqual([60, true]);
     a.close();
     b.close();
     expect(shared.freeBytes).toBe(100);
   });
 });
 
+describe('room that is waited for', () => {
+  const wait = (clock: FakeClock, signal = new AbortController().signal) => {
+    return { clock, waitMs: 1_000, signal, keepsDetail: true };
+  };
+
+  it('goes to whoever came first, and nothing of it to bodies that are only to be shown', async () => {
+    const clock = new FakeClock();
+    const shared = new SharedBodyRoom(100);
+    const taken = shared.open(true);
+    expect(taken.take(80, 'assertions')).toBe(true);
+    const first = shared.reserve(90, wait(clock));
+    const second = shared.reserve(10, wait(clock));
+    expect(shared.open(true).take(1, 'detail')).toBe(false);
+    taken.close();
+    const [a, b] = await Promise.all([first, second]);
+    expect([a?.take(90, 'assertions'), b?.take(11, 'assertions')]).toEqual([true, false]);
+    a?.close();
+    b?.close();
+    expect(shared.freeBytes).toBe(100);
+  });
+
+  it('is given up when the time is up or nobody wants it, which lets the next one in', async () => {
+    const clock = new FakeClock();
+    const shared = new SharedBodyRoom(100);
+    shared.open(true).take(60, 'assertions');
+    const stop = new AbortController();
+    const [large, next] = [
+      shared.reserve(90, wait(clock, stop.signal)),
+      shared.reserve(40, wait(clock)),
+    ];
+    stop.abort();
+    expect([await large, (await next)?.take(40, 'detail')]).toEqual([null, true]);
+    const late = shared.reserve(1, wait(clock));
+    clock.advance(1_000);
+    expect(await late).toBe(null);
+    expect(await shared.reserve(1, wait(clock, AbortSignal.abort()))).toBe(null);
+    expect(shared.freeBytes).toBe(0);
+  });
+
+  it('is half of all for bodies that are only to be shown', () => {
+    const shared = new SharedBodyRoom(100);
+    expect(shared.open(false).take(1, 'detail')).toBe(false);
+    const room = shared.open(true);
+    expect([room.take(50, 'detail'), room.take(1, 'detail'), room.take(50, 'assertions')]).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+});
+
 describe('a body reader with a room', () => {
   function readerIn(shared: SharedBodyRoom, ownBytes = 50 * KIB) {
-    const room = shared.open();
+    const room = shared.open(true);
     const limits = { contentEncoding: null, maxBytes: 1000 * KIB, keepBytes: 1000 * KIB };
-    return { room, reader: new BodyReader({ ...limits, room: { ownBytes, shared: room } }) };
+    return {
+      room,
+      reader: new BodyReader({ ...limits, room: { ownBytes, shared: room, use: 'assertions' } }),
+    };
   }
 
   async function read(reader: BodyReader, body: Buffer, pieceBytes: number) {
