@@ -80,16 +80,19 @@ export async function probeHttp(
   if (proxyUrl !== null && proxy === null) {
     const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
     const hop = unstartedHop(prepared, failure, startMs);
-    return outcomeOf({
-      prepared,
-      url: prepared.url,
-      hops: [],
-      hop,
-      redirects: [],
-      failure,
-      startMs,
-      unencrypted: false,
-    });
+    return outcomeOf(
+      {
+        prepared,
+        url: prepared.url,
+        hops: [],
+        hop,
+        redirects: [],
+        failure,
+        startMs,
+        unencrypted: false,
+      },
+      context,
+    );
   }
   let request: HopRequest = prepared;
   let http1Only = false;
@@ -98,7 +101,9 @@ export async function probeHttp(
     const current = request;
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
-      followRedirects ? allowed(redirectOf(current, head, redirects.length), context, way) : STAYS;
+      followRedirects
+        ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, way)
+        : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
     const hopOptions = { ...way, ipFamily, http1Only, planOf };
@@ -119,9 +124,9 @@ export async function probeHttp(
       continue;
     }
     const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
-    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs);
+    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs, context);
     const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted };
-    return outcomeOf({ prepared, url: current.url, ...ended });
+    return outcomeOf({ prepared, url: current.url, ...ended }, context);
   }
 }
 
@@ -175,10 +180,16 @@ function bodyPlanOf(
   return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room } };
 }
 
-function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: number): Failure | null {
+function redirectFailure(
+  request: HopRequest,
+  redirect: Redirect,
+  afterMs: number,
+  context: ProbeContext,
+): Failure | null {
   if (redirect.kind !== 'refused') return null;
   const { code, why } = redirect;
-  return { code, message: `${requestText(request)}: ${why} (after ${durationText(afterMs)})` };
+  const message = `${requestText(request, context)}: ${why} (after ${durationText(afterMs)})`;
+  return { code, message };
 }
 
 function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: ProbeContext): void {
@@ -188,7 +199,7 @@ function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: Prob
   const head = exchange?.head ?? null;
   const answer = head === null ? 'no response' : `${head.status} (HTTP/${head.httpVersion})`;
   const from = address === null ? '' : ` from ${address}`;
-  context.log.info(`${requestText(request)}: ${answer}${from}; ${times}`);
+  context.log.info(`${requestText(request, context)}: ${answer}${from}; ${times}`);
   if (redirect.kind === 'follow') {
     context.log.info(`Redirected to ${shownUrl(redirect.request.url)}${redirect.left}`);
   }
@@ -207,7 +218,7 @@ interface Ended {
   readonly unencrypted: boolean;
 }
 
-function outcomeOf(ended: Ended): HttpOutcome {
+function outcomeOf(ended: Ended, { scrub }: ProbeContext): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
@@ -235,7 +246,7 @@ function outcomeOf(ended: Ended): HttpOutcome {
   const contentType = head.headers['content-type'];
   const response: HttpResponse = {
     ...head,
-    ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null),
+    ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null, scrub),
     ip: address,
     ipFamily,
     url: shownUrl(url),
