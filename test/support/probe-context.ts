@@ -3,6 +3,7 @@ import type { StarvationWatch } from '../../src/agent/net/overtime.ts';
 import type { Resolution, Resolver } from '../../src/agent/net/resolver.ts';
 import { JobLog } from '../../src/agent/probes/job-log.ts';
 import type { ProbeContext } from '../../src/agent/probes/probe.ts';
+import { NOT_SCRUBBED } from '../../src/agent/secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../../src/agent/secrets/own-secrets.ts';
 import { type AddressGuard, allowAll } from '../../src/runtime/address-guard.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
@@ -29,6 +30,7 @@ export function makeContext(options: ContextOptions = {}): ProbeContext {
     guard: options.guard ?? allowAll,
     log: new JobLog(clock),
     ownSecrets: options.ownSecrets ?? NO_OWN_SECRETS,
+    scrub: NOT_SCRUBBED,
     starvation: options.starvation,
   };
 }

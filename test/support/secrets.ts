@@ -13,7 +13,7 @@ import { captureLog } from './log-capture.ts';
 /** For tests about something else: no variable and no secret. */
 export const EMPTY_VAULT: SecretsVault = {
   scrubber: NO_SECRETS,
-  parts: NO_PARTS,
+  partsSentBy: () => NO_PARTS,
   take: async () => {},
   admit: async () => {},
   render(check) {

@@ -1,8 +1,9 @@
 import type { Assertion, AssertionResult } from '../../model/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { InlineWork } from './inline.ts';
-import { judge, type Outcome, withoutResponse } from './judge.ts';
+import { failed, judge, type Outcome, toldOutcome, withoutResponse } from './judge.ts';
 import { PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
 import { type Input, inputOf, type SourceValues, subjectOf } from './sources.ts';
 
@@ -21,19 +22,25 @@ export interface EvaluatorOptions {
   readonly limitMs?: number;
 }
 
+export interface EvaluationHooks {
+  /** Told where an expression was stopped at its time limit, or found no worker free. */
+  readonly onOutOfTime?: () => void;
+  /** Masks secrets and parts of them in what came of the response, before a message quotes it. */
+  readonly mask?: Scrub;
+}
+
 export interface Evaluator {
   /**
    * Evaluates all assertions, each to a result with `error` null where it passed. When the signal
    * aborts, it ends at once and what was not evaluated says so in its error.
    *
-   * @param onOutOfTime told where an expression was stopped at its time limit, or found no worker free
    * @throws VedetteError PATTERN_WORKER_BROKEN where the worker cannot run: a fault of our own
    */
   evaluate(
     assertions: readonly Assertion[],
     sources: SourceValues,
     signal: AbortSignal,
-    onOutOfTime?: () => void,
+    hooks?: EvaluationHooks,
   ): Promise<readonly AssertionResult[]>;
   /** Ends the workers. Evaluations still under way end as if aborted. */
   close(): Promise<void>;
@@ -48,7 +55,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   const pool = new PatternPool({ clock: options.clock, workerUrl: options.workerUrl, limitMs });
 
   return {
-    async evaluate(assertions, sources, signal, onOutOfTime) {
+    async evaluate(assertions, sources, signal, hooks = {}) {
+      const { onOutOfTime, mask = NOT_SCRUBBED } = hooks;
       const inline = new InlineWork();
       const plans = assertions.map((assertion) => planOf(assertion, sources, inline));
       const steps = plans.flatMap(({ step }) => step ?? []);
@@ -56,7 +64,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       return plans.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
         if (reply.kind === 'too-slow' || reply.kind === 'crowded') onOutOfTime?.();
-        return { ...assertion, ...(outcome ?? outcomeOf(assertion, reply, limitMs)) };
+        const told = toldOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
+        return { ...assertion, ...told };
       });
     },
     close: () => pool.close(),
@@ -97,20 +106,19 @@ function poolStepOf(
 }
 
 function outcomeOf(assertion: Assertion, reply: PoolReply, limitMs: number): Outcome {
-  const failed = (why: string): Outcome => {
-    return { actual: null, error: `${subjectOf(assertion)} could not be evaluated: ${why}` };
-  };
+  const unfinished = (why: string): Outcome =>
+    failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
   switch (reply.kind) {
     case 'judged':
       return reply.outcome;
     case 'too-slow':
-      return failed(`it took longer than the ${limitMs} ms that are allowed`);
+      return unfinished(`it took longer than the ${limitMs} ms that are allowed`);
     case 'crowded':
-      return failed('too many expressions that take long are waiting');
+      return unfinished('too many expressions that take long are waiting');
     case 'too-large':
-      return failed('it needs more memory than is allowed');
+      return unfinished('it needs more memory than is allowed');
     case 'cancelled':
-      return failed('the run was cut short');
+      return unfinished('the run was cut short');
     case 'broken':
       throw new VedetteError(
         'internal',

@@ -1,17 +1,49 @@
 import type { Assertion, Comparison } from '../../model/assertion.ts';
 import { messageOf } from '../../runtime/errors.ts';
+import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
 import { MASK } from '../secrets/sensitive-headers.ts';
 import { comparisonWith, type Predicate } from './compare.ts';
 import { compileJsonPath, select } from './json-path.ts';
 import { numberOf } from './numeric.ts';
 import { compilePattern, firstMatch } from './pattern.ts';
-import { previewOf } from './preview.ts';
-import { type Input, isSecretValue, nameOf, quoted, subjectOf } from './sources.ts';
+import { MAX_ACTUAL_BYTES, previewOf } from './preview.ts';
+import { type Input, isSecretValue, nameOf, quoted, shortened, subjectOf } from './sources.ts';
 
 /** What came of one assertion; `error` is null where it passed. */
 export interface Outcome {
   readonly actual: string | null;
-  readonly error: string | null;
+  readonly error: OutcomeError | null;
+}
+
+/** A message in two: what the check says by itself, and what a target had a part in. */
+export interface OutcomeError {
+  readonly said: string;
+  /**
+   * What ends the message: `actual` in quotation marks or bare, with what follows it; or a text that
+   * quotes the response.
+   */
+  readonly end:
+    | { readonly kind: 'quoted' | 'bare'; readonly aside: string }
+    | { readonly kind: 'of-response'; readonly text: string }
+    | null;
+}
+
+/**
+ * The outcome as a result tells it. Only what the response had a part in is put through `mask`: what
+ * else stands in a message was written with the check, and whoever wrote it may be guessing.
+ */
+export function toldOutcome(
+  { actual, error }: Outcome,
+  mask: (text: string) => string,
+): { readonly actual: string | null; readonly error: string | null } {
+  const cut = { scrub: mask, isWhole: false };
+  const shown = actual === null ? null : cutScrubbed(actual, MAX_ACTUAL_BYTES, cut);
+  if (error === null) return { actual: shown, error: null };
+  const { said, end } = error;
+  if (end === null) return { actual: shown, error: said };
+  if (end.kind === 'of-response') return { actual: shown, error: `${said}${mask(end.text)}` };
+  const value = end.kind === 'quoted' ? quoted(shown ?? '') : shortened(shown ?? 'null');
+  return { actual: shown, error: `${said}${value}${end.aside}` };
 }
 
 /** A JSON text read once, for all the assertions on it. */
@@ -73,21 +105,23 @@ export function judge(
       case 'json-text': {
         const parsed = parse(input.text);
         if (parsed.ok) return judgeJson(assertion, holds, parsed.value, input.path);
-        const error = `${nameOf(assertion.source)} is not JSON: ${parsed.problem}`;
-        return { actual: previewOf(input.text), error };
+        const said = `${nameOf(assertion.source)} is not JSON: `;
+        const end = { kind: 'of-response', text: parsed.problem } as const;
+        return { actual: previewOf(input.text), error: { said, end } };
       }
     }
   } catch (thrown) {
     // The stack or a string is at its limit, or the JSONPath library at its limit of depth.
     const why = thrown instanceof RangeError ? TOO_DEEP : messageOf(thrown);
-    return { actual: null, error: `${subjectOf(assertion)} could not be evaluated: ${why}` };
+    return failed(`${subjectOf(assertion)} could not be evaluated: ${why}`);
   }
 }
 
 /** Stands for `actual` and `error` where there was nothing to look at. */
 export function withoutResponse(assertion: Assertion): Outcome {
-  const error = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`;
-  return { actual: null, error };
+  return failed(
+    `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`,
+  );
 }
 
 function judgeText(
@@ -138,10 +172,10 @@ function judgeValue(
 ): Outcome {
   const actual = value !== null && isSecretValue(assertion) ? MASK : previewOf(value);
   if (holds(value)) return { actual, error: null };
-  const shown = typeof value === 'string' ? quoted(actual ?? '') : short(actual ?? 'null');
+  const kind = typeof value === 'string' ? 'quoted' : 'bare';
   const aside = note === '' ? '' : ` (${note})`;
-  const error = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was ${shown}${aside}`;
-  return { actual, error };
+  const said = `expected ${subjectOf(assertion)} ${expectation(assertion)}, but it was `;
+  return { actual, error: { said, end: { kind, aside } } };
 }
 
 function expectation({ comparison, target }: Assertion): string {
@@ -151,10 +185,10 @@ function expectation({ comparison, target }: Assertion): string {
 }
 
 function invalid(what: string, expression: string, problem: string): Outcome {
-  return { actual: null, error: `the ${what} ${quoted(expression)} is not valid: ${problem}` };
+  return failed(`the ${what} ${quoted(expression)} is not valid: ${problem}`);
 }
 
-/** JSON in a message: not quoted once more, but no longer than a quotation. */
-function short(json: string): string {
-  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+/** Nothing of a response is in the message. */
+export function failed(said: string): Outcome {
+  return { actual: null, error: { said, end: null } };
 }

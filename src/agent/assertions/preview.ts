@@ -1,20 +1,23 @@
 import { cutText } from '../../runtime/cut-text.ts';
+import { MARGIN_CHARS } from '../secrets/cut-scrubbed.ts';
 
 /** What an assertion's result shows of a value (SEMANTICS 1, Assertions). */
 export const MAX_ACTUAL_BYTES = 10 * 1024;
+/** Cut shorter once it is scrubbed. */
+const MAX_PREVIEW_BYTES = MAX_ACTUAL_BYTES + MARGIN_CHARS;
 
 const MAX_DEPTH = 200;
 
 /**
- * A value as text: text as it is, all else as JSON, cut at 10 KB. null stays null. The work is
+ * A value as text: text as it is, all else as JSON, cut at 18 KB. null stays null. The work is
  * bounded by what is shown, however large the value is.
  */
 export function previewOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return cutText(value, MAX_ACTUAL_BYTES);
-  const writer: Writer = { parts: [], roomChars: MAX_ACTUAL_BYTES };
+  if (typeof value === 'string') return cutText(value, MAX_PREVIEW_BYTES);
+  const writer: Writer = { parts: [], roomChars: MAX_PREVIEW_BYTES };
   write(value, writer, 0);
-  return cutText(writer.parts.join(''), MAX_ACTUAL_BYTES);
+  return cutText(writer.parts.join(''), MAX_PREVIEW_BYTES);
 }
 
 interface Writer {

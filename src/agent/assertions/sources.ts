@@ -100,7 +100,8 @@ export function quoted(text: string): string {
 
 const MAX_QUOTED_CHARS = 200;
 
-function shortened(text: string): string {
+/** JSON in a message: not quoted once more, but no longer than a quotation. */
+export function shortened(text: string): string {
   return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
 }
 

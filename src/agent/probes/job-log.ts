@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';
 
 const MAX_ENTRIES = 200;
 /** Where the agent has little CPU for it. */
@@ -8,16 +9,24 @@ const MAX_ENTRY_CHARS = 2000;
 /** Further ones that are kept however many came before: a trace has 33 lines, a conclusion some 15. */
 const MAX_LAST_ENTRIES = 50;
 
+interface JobLogOptions {
+  readonly isBrief?: boolean;
+  /** For entries that are cut. */
+  readonly scrub?: Scrub;
+}
+
 /** The story of one attempt for its operator; bounded, and says how much it left out. */
 export class JobLog {
   readonly #clock: Clock;
+  readonly #scrub: Scrub;
   readonly #entries: LogEntry[] = [];
   readonly #last: LogEntry[] = [];
   readonly #maxEntries: number;
   #dropped = 0;
 
-  constructor(clock: Clock, isBrief = false) {
+  constructor(clock: Clock, { isBrief = false, scrub = NOT_SCRUBBED }: JobLogOptions = {}) {
     this.#clock = clock;
+    this.#scrub = scrub;
     this.#maxEntries = isBrief ? MAX_BRIEF_ENTRIES : MAX_ENTRIES;
   }
 
@@ -51,8 +60,7 @@ export class JobLog {
   }
 
   #entryOf(level: LogEntry['level'], message: string): LogEntry {
-    const msg =
-      message.length > MAX_ENTRY_CHARS ? `${message.slice(0, MAX_ENTRY_CHARS)}…` : message;
+    const msg = shortenedText(message, MAX_ENTRY_CHARS, this.#scrub);
     return { time: this.#clock.wallMs(), level, msg };
   }
 }

@@ -3,6 +3,7 @@ import type { AddressGuard } from '../../runtime/address-guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { StarvationWatch } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
+import type { Scrub } from '../secrets/cut-scrubbed.ts';
 import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
@@ -24,6 +25,8 @@ export interface ProbeContext {
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** What of the agent's own values the request has, and where they may go. */
   readonly ownSecrets: OwnSecrets;
+  /** For what is cut: see cut-scrubbed.ts. All else is scrubbed when the result is made. */
+  readonly scrub: Scrub;
 }
 
 /**

@@ -2,7 +2,6 @@ import type { AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
 import type { PartMask } from '../../model/scrub/parts.ts';
-import { scrubText } from '../../model/scrub/result-fields.ts';
 import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
 import type { AddressGuard } from '../../runtime/address-guard.ts';
@@ -17,6 +16,7 @@ import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import { type ProbeContext, roundMs } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
+import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
@@ -45,7 +45,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'parts' | 'credentials' | 'scrubberWith'>;
+  readonly secrets: Pick<SecretsVault, 'render' | 'partsSentBy' | 'credentials' | 'scrubberWith'>;
   /** Where bodies are that are longer than results store. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -125,8 +125,7 @@ async function attemptStarved(
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
-  const log = new JobLog(clock, isBrief);
-  log.info(opening);
+  const log = new JobLog(clock, { isBrief, scrub: (text) => context.scrub(text) });
   const room = reserved ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
   const startMs = clock.monotonicMs();
@@ -140,8 +139,10 @@ async function attemptStarved(
     log,
     onBody,
     ownSecrets: NO_OWN_SECRETS,
+    scrub: NOT_SCRUBBED,
     starvation,
   };
+  log.info(opening);
   const observed = await observe(check, parts, context, room);
   const { probed, assertions, secrets, exposedVariable, isCutShort } = observed;
   const { starvedMs, uncertainMs } = observed;
@@ -196,6 +197,7 @@ function starvedText(uncertainMs: number): string {
 /** The secrets are known only when the check is rendered. */
 interface AttemptContext extends ProbeContext {
   ownSecrets: OwnSecrets;
+  scrub: Scrub;
   readonly starvation: AttemptStarvation;
 }
 
@@ -224,6 +226,8 @@ async function observe(
   try {
     const rendered = secrets.render(check);
     own = secrets.credentials(check, rendered.ok ? rendered.check : check);
+    const known = await secrets.scrubberWith(own);
+    context.scrub = (text) => known.text(text);
     if (own.dropped > 0) context.log.warn(`${own.dropped} ${TOO_LONG}`);
     if (!rendered.ok) {
       return unprobed(runner.broken(check as never, rendered.failure), own);
@@ -245,18 +249,21 @@ async function observe(
     const assertions = probed.lackedBytes > 0 ? [] : check.request.assertions;
     const { signal } = context;
     let outOfTime = false;
-    const judged = await evaluator.evaluate(assertions, probed.sources, signal, () => {
-      outOfTime = true;
+    const scrubber = await secrets.scrubberWith(own);
+    const judged = await evaluator.evaluate(assertions, probed.sources, signal, {
+      onOutOfTime: () => {
+        outOfTime = true;
+      },
+      mask: maskOf(scrubber, secrets.partsSentBy(check)),
     });
     const sinceMs = outOfTime ? context.starvation.starvedMs - starvedMs : 0;
     const isCutShort = sinceMs > MAX_EVALUATION_STARVED_MS;
-    const scrubber = await secrets.scrubberWith(own);
     return {
       probed,
       starvedMs,
       uncertainMs,
       isCutShort,
-      assertions: judged.map((one) => withoutSecretParts(one, scrubber, secrets.parts)),
+      assertions: judged,
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
     };
@@ -283,16 +290,10 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
 /**
  * Whoever writes an expression chooses where the text is cut, so here parts of secrets are masked as
  * well, before any message quotes them. Whole secrets come first: of one in an escaped form, parts
- * alone would leave the escapes, and a text that parts have made shorter would not look cut.
+ * alone would leave the escapes.
  */
-function withoutSecretParts(
-  result: AssertionResult,
-  scrubber: Scrubber,
-  parts: PartMask,
-): AssertionResult {
-  const masked = (text: string | null): string | null =>
-    text !== null && parts.holdsPart(text) ? parts.text(scrubText(text, scrubber)) : text;
-  return { ...result, actual: masked(result.actual), error: masked(result.error) };
+function maskOf(scrubber: Scrubber, parts: PartMask): (text: string) => string {
+  return (text) => parts.text(scrubber.text(text));
 }
 
 /** DNS look-ups and TLS handshakes send host names in clear text. */
@@ -302,7 +303,8 @@ function exposedIn(
   receivers: readonly Receiver[],
 ): string | null {
   const [first = null] = ownSecrets.names;
-  if (first === null || unencrypted) return first;
-  const hosts = [...receivers.map(({ hostname }) => hostname), endpoint?.hostname ?? ''];
-  return hosts.map((host) => ownSecrets.nameIn(host)).find((name) => name !== null) ?? null;
+  if (first === null || unencrypted || ownSecrets.isInHost) return first;
+  // A host that the check names may be a guess; one that a redirect names has what the target had.
+  const host = endpoint?.hostname ?? '';
+  return receivers.some(({ hostname }) => hostname === host) ? null : ownSecrets.nameIn(host);
 }

@@ -13,18 +13,17 @@ export interface Body {
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * A body and its content type without secrets. The body may end where reading it did, in the middle
- * of one. Where a secret shows only in the text that the body says it is (UTF-16, say), that text
- * comes back, in UTF-8.
+ * A body and its content type without secrets. Where a secret shows only in the text that the body
+ * says it is (UTF-16, say), that text comes back, in UTF-8.
  */
 export async function scrubBody(body: Body, scrubber: Scrubber): Promise<Body> {
   if (scrubber.isIdle) return body;
   const contentType = body.contentType === null ? null : scrubber.text(body.contentType);
-  const bytes = await scrubber.bytes(body.bytes, { isCut: true });
+  const bytes = await scrubber.bytes(body.bytes);
   const decoder = decoderOf(body);
   if (decoder === null) return { bytes, contentType };
   const text = await inUtf8(bytes, decoder);
-  const scrubbed = await scrubber.bytes(text, { isCut: true });
+  const scrubbed = await scrubber.bytes(text);
   if (scrubbed === text) return { bytes, contentType };
   const [essence = ''] = (contentType ?? '').split(';');
   return { bytes: scrubbed, contentType: `${essence.trim()}; charset=utf-8` };

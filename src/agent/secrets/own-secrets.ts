@@ -12,6 +12,8 @@ export interface OwnSecret {
   readonly targets: readonly VariableTarget[] | null;
   /** It stands in the body, so that whoever gets the body gets it. */
   readonly isInBody: boolean;
+  /** It stands in the url where the host may be: the name of the host may have a part of it. */
+  readonly isInHost: boolean;
 }
 
 /** What of a request may carry values on to where a redirect leads. */
@@ -35,11 +37,20 @@ export class OwnSecrets {
     return this.#secrets.map(({ name }) => name);
   }
 
+  /** Whether the name of the request's host may have a part of a value. */
+  get isInHost(): boolean {
+    return this.#secrets.some((secret) => secret.isInHost);
+  }
+
   /** A sentence that says why the request must not be sent; null where it may. */
   whyNotTo(receivers: readonly Receiver[]): string | null {
     const refused = this.#refused(this.#secrets, receivers);
     if (refused === null) return null;
-    const [{ name }, place] = refused;
+    const [{ name }, { hostname, port }] = refused;
+    // Not by comparing: the check may name a host that is a guess.
+    const place = this.isInHost
+      ? `port ${port} of a host whose name a variable makes`
+      : endpointText(withoutBrackets(hostname), port);
     return `The variable ${name} may not be sent to ${place}: VARIABLE_TARGETS of the agent allows other targets only`;
   }
 
@@ -49,8 +60,8 @@ export class OwnSecrets {
     const carried = bound.filter((secret) => this.#isCarried(secret, sent));
     const refused = this.#refused(carried, receivers);
     if (refused === null) return null;
-    const [{ name }, place] = refused;
-    return `the redirect to ${place} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
+    const [{ name }, receiver] = refused;
+    return `the redirect to ${this.#placeOf(receiver)} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
   }
 
   /** The variable of which a text holds the value, or a part of it, in any form; null for none. */
@@ -61,17 +72,17 @@ export class OwnSecrets {
   #refused(
     secrets: readonly OwnSecret[],
     receivers: readonly Receiver[],
-  ): readonly [OwnSecret, string] | null {
+  ): readonly [OwnSecret, Receiver] | null {
     for (const secret of secrets) {
       const { targets } = secret;
       if (targets === null) continue;
       const receiver = receivers.find((each) => !isAllowed(targets, each));
-      if (receiver !== undefined) return [secret, this.#placeOf(receiver)];
+      if (receiver !== undefined) return [secret, receiver];
     }
     return null;
   }
 
-  /** A name that a template made may hold the very value. */
+  /** A name that a target chose may hold the very value. */
   #placeOf({ hostname, port }: Receiver): string {
     return this.nameIn(hostname) === null
       ? endpointText(withoutBrackets(hostname), port)

@@ -5,6 +5,7 @@ import {
   compileTemplate,
   fillTemplate,
   fillUrl,
+  namesIn,
   namesOf,
   type Template,
 } from '../../model/template.ts';
@@ -115,6 +116,29 @@ export function valuesIn(check: Check, others: Lookup): readonly string[] {
 export function isInBody(check: Check, name: string): boolean {
   const slots = compile(check)?.slots ?? [];
   return slots.some(({ names, place }) => place.kind === 'body' && names.includes(name));
+}
+
+/**
+ * What stands before the path of a url, or all of it where that is not said before a template. Nothing
+ * behind the path's first sign can become a part of the host.
+ */
+const BEFORE_PATH = /^https?:\/\/[^/?#\\]*(?=[/?#\\]|$)/i;
+
+/** Whether the name of a host that a check's request is for may have a part of the variable. */
+export function isInHost(check: Check, name: string): boolean {
+  if (!('url' in check.request)) return false;
+  const { url } = check.request;
+  const before = BEFORE_PATH.exec(url)?.[0] ?? url;
+  const hostAt = before.lastIndexOf('@') + 1;
+  // A value that is URI-encoded ends no user and no password.
+  const user = compileTemplate(before.slice(0, hostAt)) ?? [];
+  const isInUser = user.some(
+    (part) => typeof part !== 'string' && part.isRaw && part.name === name,
+  );
+  const headers = 'headers' in check.request ? check.request.headers : [];
+  const hosts = headers.filter(({ key }) => key.trim().toLowerCase() === 'host');
+  const texts = [before.slice(hostAt), ...hosts.map(({ value }) => value)];
+  return isInUser || texts.some((text) => namesIn(text).includes(name));
 }
 
 function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {

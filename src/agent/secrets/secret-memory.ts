@@ -39,6 +39,11 @@ export class SecretMemory {
     this.#log = log;
   }
 
+  /** Whether a value is masked. */
+  has(value: string): boolean {
+    return this.#masked.has(value);
+  }
+
   /** Whether a value was kept for long enough. */
   get hasExpired(): boolean {
     for (const goneAtMs of this.#gone.values()) return this.#isOver(goneAtMs);

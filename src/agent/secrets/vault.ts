@@ -3,6 +3,7 @@ import type { Check } from '../../model/check.ts';
 import { bothScrubbers } from '../../model/scrub/both.ts';
 import {
   buildPartMask,
+  createPartMask,
   MAX_INDEXED_CHARS,
   NO_PARTS,
   type PartMask,
@@ -17,7 +18,15 @@ import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';
 import { NO_OWN_SECRETS, OwnSecrets } from './own-secrets.ts';
-import { isInBody, namesFromOthers, type Rendered, renderCheck } from './render-check.ts';
+import {
+  isInBody,
+  isInHost,
+  namesFromOthers,
+  type Rendered,
+  renderCheck,
+  valuesIn,
+} from './render-check.ts';
+import { otherFormsOf } from './secret-forms.ts';
 import { SecretMemory } from './secret-memory.ts';
 import { credentialsOf } from './url-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
@@ -33,8 +42,13 @@ export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;
-  /** Masks parts of what the scrubber masks; likewise of now. */
-  readonly parts: PartMask;
+  /**
+   * Masks parts of the secrets that the request of a check is filled in with, and of no other (see
+   * parts.ts); likewise of now.
+   *
+   * @param check as it stands in the set
+   */
+  partsSentBy(check: Check): PartMask;
   /**
    * These values are in force from when it resolves, when the scrubber knows them as well. What went
    * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
@@ -155,8 +169,21 @@ class Vault implements SecretsVault {
     return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
   }
 
-  get parts(): PartMask {
-    return this.#parts;
+  partsSentBy(check: Check): PartMask {
+    const sent = valuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
+    if (sent.length === 0) return NO_PARTS;
+    let own: PartMask | null = null;
+    // To index them takes longer than to look a text up, and hardly any text holds a part.
+    const ownOf = (text: string): PartMask => {
+      if (!this.#parts.holdsPart(text)) return NO_PARTS;
+      own ??= createPartMask(sent.flatMap((value) => [value, ...otherFormsOf(value)]));
+      return own;
+    };
+    return {
+      text: (text) => ownOf(text).text(text),
+      holdsPart: (text) => ownOf(text).holdsPart(text),
+      charsLeftOut: 0,
+    };
   }
 
   render<C extends Check>(check: C): RenderedWithOwn<C> {
@@ -170,8 +197,15 @@ class Vault implements SecretsVault {
     const own = namesFromOthers(check).flatMap((name) => {
       const value = agent.get(name);
       if (value === undefined) return [];
-      const inBody = isInBody(check, name);
-      return [{ name, value, targets: targets.get(name) ?? null, isInBody: inBody }];
+      return [
+        {
+          name,
+          value,
+          targets: targets.get(name) ?? null,
+          isInBody: isInBody(check, name),
+          isInHost: isInHost(check, name),
+        },
+      ];
     });
     return own.length === 0 ? NO_OWN_SECRETS : new OwnSecrets(own);
   }

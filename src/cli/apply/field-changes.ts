@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
 import type { Check } from '../../model/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
-import { mapUrlSecret, urlSecretOf } from '../../model/credentials/url-secret.ts';
+import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 
 /** One field that differs, as it may be shown: what may be a secret is masked in both texts. */
@@ -131,7 +131,8 @@ function masked(value: unknown, path: Path): unknown {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (typeof value === 'string') {
     if (SECRET_FIELDS.has(field)) return value === '' ? '' : MASK;
-    return URL.canParse(value) ? maskedUrl(value) : value;
+    // A template may stand where the parser of URLs wants the scheme.
+    return field === 'url' || URL.canParse(value) ? maskedUrl(value) : value;
   }
   if (isPair(value)) return pairText(value, path);
   if (Array.isArray(value)) return value.map((entry, n) => masked(entry, [...path, n]));
@@ -143,7 +144,7 @@ function masked(value: unknown, path: Path): unknown {
 
 /** Without the user that it may name, and without what its query holds. */
 function maskedUrl(text: string): string {
-  return text.replace(/(:\/\/)[^/?#]*@/, `$1${MASK}@`).replace(/\?[^#]+/, `?${MASK}`);
+  return maskUserinfo(text).replace(/\?[^#]+/, `?${MASK}`);
 }
 
 function cut(text: string): string {

@@ -1,3 +1,5 @@
+import { MASK } from '../sensitive-headers.ts';
+
 /** The parser of URLs removes them. */
 const LEFT_OUT = /[\t\n\r]/g;
 
@@ -34,6 +36,23 @@ export function mapUrlSecret(
   if (parts === null) return text;
   const { before, secret, after } = parts;
   return `${before}${map(secret.text, secret.part)}${after}`;
+}
+
+/**
+ * The URL as it may be shown: with a mask in place of its user and password, also where templates hide
+ * from the parser of URLs that it has them.
+ */
+export function maskUserinfo(text: string): string {
+  if (!text.includes('@')) return text;
+  const match = USERINFO.exec(text) ?? USERINFO.exec(text.replace(LEFT_OUT, ''));
+  if (match !== null) {
+    const [whole, start = '', , , host = ''] = match;
+    const at = host.lastIndexOf('@');
+    return `${start}${MASK}${host.slice(at)}${match.input.slice(whole.length)}`;
+  }
+  if (!URL.canParse(text)) return text;
+  const { href, username, password } = new URL(text);
+  return username === '' && password === '' ? text : maskUserinfo(href);
 }
 
 interface Parts {

@@ -63,7 +63,10 @@ export class Base64Search {
     const found: Report = (from, to) => report(from, this.#withPadding(to));
     this.#run = new DigitRun(6, makeScanner, found);
     this.#probe = new DigitProbe(6, task, this, this.#run);
-    this.#otherReading = new OtherReading(window, task, this, new DigitRun(6, makeScanner, found));
+    const run = new DigitRun(6, makeScanner, (from, to) =>
+      this.#otherReading.found(from, to, found),
+    );
+    this.#otherReading = new OtherReading(window, task, this, run);
   }
 
   get isQuiet(): boolean {

@@ -6,11 +6,11 @@ export function bothScrubbers(first: Scrubber, second: Scrubber): Scrubber {
   if (second.isIdle) return first;
   return {
     isIdle: false,
-    text: (text, options) => second.text(first.text(text, options), options),
+    text: (text) => second.text(first.text(text)),
     deep: (value, keep) => second.deep(first.deep(value, keep), keep),
     json: (line) => second.json(first.json(line)),
     holdsKnown: (text) => first.holdsKnown(text) || second.holdsKnown(text),
-    bytes: async (bytes, options) => second.bytes(await first.bytes(bytes, options), options),
-    stream: (pieces, options) => second.stream(first.stream(pieces, options), options),
+    bytes: async (bytes) => second.bytes(await first.bytes(bytes)),
+    stream: (pieces) => second.stream(first.stream(pieces)),
   };
 }

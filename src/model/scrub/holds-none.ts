@@ -6,39 +6,32 @@ const BORDER = '\u0001';
 const MAX_CHARS = 16_384;
 
 /**
- * Whether no text inside of a value holds a secret or may end with the beginning of one, told by one
- * search over all of them together: most results hold none, and a search for each of a hundred short
+ * Whether no text inside of a value holds a secret, told by one search over all of them together: most results hold none, and a search for each of a hundred short
  * texts takes much longer. False where that is not certain.
  *
  * @param records fields whose own fields others chose the names of: those names are texts, too
- * @param mayBeCut texts of so many characters may have been cut at their end
- * @param cutMark stands where a text was cut
  */
 export function holdsNone(
   value: unknown,
   scrubber: Scrubber,
   records: ReadonlySet<string>,
-  mayBeCut: number,
-  cutMark: string,
 ): boolean {
   const texts: string[] = [];
-  const chars = collect(value, false, { texts, records, mayBeCut });
+  const chars = collect(value, false, { texts, records });
   if (chars > MAX_CHARS) return false;
-  const all = texts.join(BORDER);
-  return !all.includes(cutMark) && !scrubber.holdsKnown(all);
+  return !scrubber.holdsKnown(texts.join(BORDER));
 }
 
 interface Collected {
   readonly texts: string[];
   readonly records: ReadonlySet<string>;
-  readonly mayBeCut: number;
 }
 
 /** Adds the texts; tells how many characters they have, or more than MAX_CHARS. */
 function collect(value: unknown, isRecord: boolean, to: Collected): number {
   if (typeof value === 'string') {
     to.texts.push(value);
-    return value.length < to.mayBeCut ? value.length + 1 : Number.POSITIVE_INFINITY;
+    return value.length + 1;
   }
   if (typeof value !== 'object' || value === null) return 0;
   let chars = 0;

@@ -16,8 +16,8 @@ const SCRATCH = new Uint8Array(32 * 1024);
 const MAX_UNIT_BYTES = 3;
 
 /** The text with the secrets masked; the same where there are none. */
-export function maskText(automaton: Automaton, text: string, isCut: boolean): string {
-  return searched(automaton, text, isCut, (spans, byteLength) => {
+export function maskText(automaton: Automaton, text: string): string {
+  return searched(automaton, text, (spans, byteLength) => {
     if (spans.count === 0) return text;
     const unitAt = byteLength === text.length ? (byte: number) => byte : unitsOf(text);
     let masked = '';
@@ -31,13 +31,12 @@ export function maskText(automaton: Automaton, text: string, isCut: boolean): st
 }
 
 export function holdsSecret(automaton: Automaton, text: string): boolean {
-  return searched(automaton, text, false, (spans) => spans.count > 0);
+  return searched(automaton, text, (spans) => spans.count > 0);
 }
 
 function searched<T>(
   automaton: Automaton,
   text: string,
-  isCut: boolean,
   use: (spans: Spans, byteLength: number) => T,
 ): T {
   const isShort = text.length * MAX_UNIT_BYTES <= SCRATCH.length;
@@ -45,7 +44,7 @@ function searched<T>(
   const length = isShort ? encoder.encodeInto(text, SCRATCH).written : bytes.length;
   const search = SecretSearch.take(automaton);
   try {
-    search.open(bytes, length, isCut);
+    search.open(bytes, length);
     search.searchAtOnce();
     return use(search.spans, length);
   } finally {
@@ -72,12 +71,11 @@ function unitsOf(text: string): (byte: number) => number {
 export async function maskBytes(
   automaton: Automaton,
   bytes: Uint8Array,
-  isCut: boolean,
   turn: Turn,
 ): Promise<Uint8Array> {
   const search = SecretSearch.take(automaton);
   try {
-    search.open(bytes, bytes.length, isCut);
+    search.open(bytes, bytes.length);
     await search.search(true, turn);
     const { spans } = search;
     if (spans.count === 0) return bytes;
@@ -117,7 +115,6 @@ export async function maskBytes(
 export async function* maskPieces(
   automaton: Automaton,
   pieces: AsyncIterable<Uint8Array>,
-  isCut: boolean,
   turn: Turn,
 ): AsyncGenerator<Uint8Array> {
   const search = SecretSearch.take(automaton);
@@ -131,7 +128,6 @@ export async function* maskPieces(
         if (decided.length > 0) yield decided;
       }
     }
-    search.cutAtEnd(isCut);
     await search.search(true, turn);
     const rest = output.upTo(search.length);
     if (rest.length > 0) yield rest;

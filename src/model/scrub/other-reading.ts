@@ -2,7 +2,13 @@ import { BASE64_VALUES } from './bytes-of-text.ts';
 import type { DigitReader } from './digit-probe.ts';
 import type { DigitRun } from './digit-run.ts';
 import { isEscapePair, isSix, kindsOfBytes } from './digit-tables.ts';
-import { LOOK_AHEAD_BYTES, MAX_ESCAPE_BYTES, type Task, type Window } from './window.ts';
+import {
+  LOOK_AHEAD_BYTES,
+  MAX_ESCAPE_BYTES,
+  type Report,
+  type Task,
+  type Window,
+} from './window.ts';
 
 /** Four bytes take so many digits at least, and no secret is shorter. */
 const MIN_DIGITS = 6;
@@ -22,6 +28,7 @@ export class OtherReading {
   readonly #task: Task;
   readonly #reader: DigitReader;
   readonly #run: DigitRun;
+  #escapeEnd = 0;
 
   constructor(window: Window, task: Task, reader: DigitReader, run: DigitRun) {
     this.#window = window;
@@ -31,11 +38,20 @@ export class OtherReading {
   }
 
   /**
+   * Only what begins in the escape is news. The rest is found without this reading, and only whole: of
+   * this one, which ends somewhere, beginnings are masked.
+   */
+  found(from: number, to: number, report: Report): void {
+    if (from < this.#escapeEnd) report(from, to);
+  }
+
+  /**
    * @param from behind the sign
    * @param escapeEnd where the escape ends
    */
   search(from: number, escapeEnd: number): void {
     let wasDigit = false;
+    this.#escapeEnd = escapeEnd;
     for (let at = from; at < escapeEnd; at += 1) {
       const isDigit = (BASE64_VALUES[this.#window.bytes[at] ?? 0] ?? NO_DIGIT) < NO_DIGIT;
       if (isDigit && !wasDigit) this.#searchFrom(at, escapeEnd);

@@ -2,8 +2,6 @@ import { MASK } from '../sensitive-headers.ts';
 
 /** Shorter parts of a secret are not masked: they stand in many texts by chance. */
 export const MIN_PART_CHARS = 8;
-/** A part of fewer different characters is a line or a filler: `--------`. */
-const MIN_DIFFERENT = 3;
 /** Of all forms together; the index takes 8 to 16 bytes for each. */
 export const MAX_INDEXED_CHARS = 1_000_000;
 /** After so many the builder lets others go on. */
@@ -12,7 +10,13 @@ const SECRETS_A_STEP = 200;
 /** What stands before the path of an address is no secret by itself, but for the password in it. */
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 
-/** Masks parts of secrets, from MIN_PART_CHARS characters on, wherever they stand. */
+/**
+ * Masks parts of secrets, from MIN_PART_CHARS characters on, wherever they stand.
+ *
+ * Whoever sees the mask learns that the part is right, and so finds the rest piece by piece. So this is
+ * for texts alone that come from a target, and for the secrets alone that the same attempt sent to
+ * it: a target that had none of a secret has none to show, and may be made to show guesses.
+ */
 export interface PartMask {
   /** One mask for parts that touch or overlap. The same text where there are none. */
   text(text: string): string;
@@ -129,8 +133,17 @@ function maskOf(isPart: (text: string, from: number) => boolean, charsLeftOut: n
   };
 }
 
+/** A part of fewer than three different characters is a line or a filler: `--------`. */
 function isVaried(text: string, from: number): boolean {
-  return new Set(text.slice(from, from + MIN_PART_CHARS)).size >= MIN_DIFFERENT;
+  const first = text.charCodeAt(from);
+  let second = first;
+  for (let at = from + 1; at < from + MIN_PART_CHARS; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === first || code === second) continue;
+    if (second !== first) return true;
+    second = code;
+  }
+  return false;
 }
 
 /** FNV-1a, by UTF-16 units. */

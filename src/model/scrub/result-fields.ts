@@ -73,11 +73,6 @@ interface ResponsePart {
   readonly bodyEncoding: string;
 }
 
-/** Characters from which on a text may have been cut, in the middle of a secret: 10 KB of UTF-8. */
-const MAY_BE_CUT = 3_400;
-/** Ends what was cut wherever a message, a line of the log or a part of a request has a limit. */
-const CUT_MARK = '…';
-
 /**
  * The result with the secrets taken out of its details, and with no value of Authorization, Cookie
  * and the like, whatever the scrubber knows (SEMANTICS 2). The name of the check stays, as the API
@@ -90,10 +85,7 @@ export function scrubResult<Result extends ResultDetails>(
 ): Result {
   const { apiCheckResult: http, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const found = [http, tcpCheckResult, dnsCheckResult, icmpCheckResult];
-  const used =
-    !scrubber.isIdle && holdsNone(found, scrubber, RECORDS, MAY_BE_CUT, CUT_MARK)
-      ? NO_SECRETS
-      : scrubber;
+  const used = !scrubber.isIdle && holdsNone(found, scrubber, RECORDS) ? NO_SECRETS : scrubber;
   const details: ResultDetails = {
     apiCheckResult: http && scrubHttp(http, used),
     tcpCheckResult: tcpCheckResult && deep(tcpCheckResult, used),
@@ -112,25 +104,9 @@ function deep<Value>(value: Value, scrubber: Scrubber): Value {
   return scrubber.isIdle ? value : (texts(value, scrubber) as Value);
 }
 
-/** No less of a secret is masked there: eight bytes, of which a character has three at most. */
-const MIN_CUT_CHARS = 3;
-
-/** A text of a result without secrets, and without the beginnings of secrets that were cut. */
-export function scrubText(text: string, scrubber: Scrubber): string {
-  const scrubbed = scrubber.text(text, { isCut: text.length >= MAY_BE_CUT });
-  if (!scrubbed.includes(CUT_MARK)) return scrubbed;
-  const pieces = scrubbed.split(CUT_MARK);
-  const last = pieces.length - 1;
-  const isCut = (piece: string, index: number): boolean =>
-    index < last && piece.length >= MIN_CUT_CHARS;
-  return pieces
-    .map((piece, index) => (isCut(piece, index) ? scrubber.text(piece, { isCut: true }) : piece))
-    .join(CUT_MARK);
-}
-
 /** With all texts scrubbed, but not the names of fields: they are ours, and tell what each is. */
 function texts(value: unknown, scrubber: Scrubber): unknown {
-  if (typeof value === 'string') return scrubText(value, scrubber);
+  if (typeof value === 'string') return scrubber.text(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) {
     const items = value.map((item) => texts(item, scrubber));
@@ -172,14 +148,7 @@ function withoutUnreadable(detail: HttpPart, given: HttpPart): HttpPart {
 }
 
 function scrubRecord<Given extends Headers>(record: Given, scrubber: Scrubber): Given {
-  if (scrubber.isIdle) return record;
-  const scrubbed = scrubber.deep(record);
-  const cut = Object.entries(scrubbed).flatMap(([name, value]) => {
-    if (typeof value !== 'string' || !value.includes(CUT_MARK)) return [];
-    const own = scrubText(value, scrubber);
-    return own === value ? [] : [[name, own] as const];
-  });
-  return cut.length === 0 ? scrubbed : { ...scrubbed, ...Object.fromEntries(cut) };
+  return scrubber.isIdle ? record : scrubber.deep(record);
 }
 
 function scrubHeaders<Given extends Headers>(headers: Given, scrubber: Scrubber): Given {

@@ -6,25 +6,23 @@ import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
 
 export { isSecretWorthy } from './secret-worthy.ts';
 
-export interface ScrubOptions {
-  /**
-   * Whether the text was cut off at its end: then the beginning of a secret there, of eight bytes or
-   * more, is masked as well.
-   */
-  readonly isCut?: boolean;
-}
-
 /**
  * Masks secrets wherever they stand (SEMANTICS 2): plain, escaped for JSON, a URL or HTML, in base64,
  * base64url and hexadecimal, and each of these inside another. Where several touch or overlap, one
  * mask stands for all. An escape is masked whole or not at all. The time each takes is in proportion
  * to the text, however many secrets there are.
+ *
+ * Only whole secrets are masked, so a text is to be scrubbed before it is cut. Nearly every text is
+ * of somebody's making who may see what becomes of it: whoever reports a test session, writes a check
+ * or has a target. If the mask told that a part of a secret was guessed right (`sk_live_a…`,
+ * `sk_live_b…`), they would find it piece by piece. For a whole secret it tells only that the whole
+ * guess is right. Parts are masked in one place, where only a target can have put them: parts.ts.
  */
 export interface Scrubber {
   /** Without secrets, everything comes back as it is. */
   readonly isIdle: boolean;
   /** At once, so for short texts: some ten nanoseconds a byte, a hundred where nearly all is escapes. */
-  text(text: string, options?: ScrubOptions): string;
+  text(text: string): string;
   /**
    * Every text inside of a value, names of fields too: two that become the same stay two. The same
    * object where nothing was found. Objects that know themselves how they are written in JSON (a URL)
@@ -40,9 +38,9 @@ export interface Scrubber {
   json(line: string): string;
   holdsKnown(text: string): boolean;
   /** With a turn every few milliseconds. The same object where nothing was found. */
-  bytes(bytes: Uint8Array, options?: ScrubOptions): Promise<Uint8Array>;
+  bytes(bytes: Uint8Array): Promise<Uint8Array>;
   /** The same of a text in pieces, which may be cut anywhere, in bounded memory. */
-  stream(pieces: AsyncIterable<Uint8Array>, options?: ScrubOptions): AsyncGenerator<Uint8Array>;
+  stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
 type Turn = () => Promise<void>;
@@ -94,10 +92,9 @@ export async function buildScrubber(secrets: readonly string[], turn: Turn): Pro
 
 function scrubberOf(automaton: Automaton | null, turn: Turn): Scrubber {
   if (automaton === null) return NO_SECRETS;
-  const text = (given: string, { isCut = false }: ScrubOptions = {}): string =>
-    maskText(automaton, given, isCut);
+  const text = (given: string): string => maskText(automaton, given);
   const deep = <T>(value: T, keep: ReadonlySet<string> = NOTHING_KEPT): T =>
-    deepText(value, (one) => maskText(automaton, one, false), keep, MASK);
+    deepText(value, text, keep, MASK);
   return {
     isIdle: false,
     text,
@@ -115,7 +112,7 @@ function scrubberOf(automaton: Automaton | null, turn: Turn): Scrubber {
       return scrubbed === value ? line : JSON.stringify(scrubbed);
     },
     holdsKnown: (given) => holdsSecret(automaton, given),
-    bytes: (bytes, { isCut = false } = {}) => maskBytes(automaton, bytes, isCut, turn),
-    stream: (pieces, { isCut = false } = {}) => maskPieces(automaton, pieces, isCut, turn),
+    bytes: (bytes) => maskBytes(automaton, bytes, turn),
+    stream: (pieces) => maskPieces(automaton, pieces, turn),
   };
 }

@@ -61,9 +61,8 @@ export class SecretSearch {
   }
 
   /** The whole text: nothing may be added. */
-  open(bytes: Uint8Array, length: number, isCut: boolean): void {
+  open(bytes: Uint8Array, length: number): void {
     this.#scanner.open(bytes, length);
-    this.#scanner.window.isCut = isCut;
   }
 
   /** Adds the beginning of a piece of a text, as much as is looked at in one window. */
@@ -82,17 +81,12 @@ export class SecretSearch {
    */
   async search(isWhole: boolean, turn: () => Promise<void>): Promise<void> {
     while (!this.#scanner.run(isWhole)) await this.rest(turn);
-    if (isWhole) this.#scanner.end(this.#scanner.window.isCut);
+    if (isWhole) this.#scanner.end(false);
     await this.rest(turn);
   }
 
-  /** Nothing more is added, though the text went on. */
-  cutAtEnd(isCut: boolean): void {
-    this.#scanner.window.isCut = isCut;
-  }
-
   searchAtOnce(): void {
-    this.#scanner.end(this.#scanner.window.isCut);
+    this.#scanner.end(false);
   }
 
   /** Lets others have a turn where it is time for it. */

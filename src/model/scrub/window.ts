@@ -7,7 +7,7 @@ import type { Automaton } from './automaton.ts';
 export interface Window {
   bytes: Uint8Array;
   length: number;
-  /** Whether the text went on where it ends. */
+  /** Whether what was decoded went on where it ends: see other-reading.ts. */
   isCut: boolean;
 }
 

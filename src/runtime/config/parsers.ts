@@ -108,5 +108,6 @@ export function webOrigin(text: string): Parsed<string> {
 }
 
 function withoutUserinfo(text: string): string {
-  return text.replace(/\/\/.*@/s, '//********@').replace(/[?#].*$/s, '?…');
+  const shown = text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1********@');
+  return shown.replace(/[?#].*$/s, '?…');
 }

@@ -7,11 +7,6 @@ import type { Turn } from '../../runtime/event-loop.ts';
 /** Of a result, scrubbed without a turn: some milliseconds, whatever the text. Most have less. */
 const AT_ONCE_CHARS = 16_384;
 
-interface LeftText {
-  readonly text: string;
-  readonly isCut: boolean;
-}
-
 /**
  * Like `scrubResult`, with turns of the event loop in between. One result can bring as much as a
  * whole batch may (256 lines of log of 8 KiB, say), which at once would hold up everybody else for
@@ -24,17 +19,16 @@ export async function scrubInTurns<Result extends ResultDetails>(
   scrubber: Scrubber,
   turn: Turn,
 ): Promise<Result> {
-  const known = { cut: new Map<string, string>(), whole: new Map<string, string>() };
+  const known = new Map<string, string>();
   for (;;) {
-    const left: LeftText[] = [];
+    const left: string[] = [];
     let chars = 0;
-    const text: Scrubber['text'] = (given, { isCut = false } = {}) => {
-      const ready = known[isCut ? 'cut' : 'whole'];
-      const scrubbed = ready.size === 0 ? undefined : ready.get(given);
+    const text: Scrubber['text'] = (given) => {
+      const scrubbed = known.size === 0 ? undefined : known.get(given);
       if (scrubbed !== undefined) return scrubbed;
       chars += given.length;
-      if (chars <= AT_ONCE_CHARS) return scrubber.text(given, { isCut });
-      left.push({ text: given, isCut });
+      if (chars <= AT_ONCE_CHARS) return scrubber.text(given);
+      left.push(given);
       return given;
     };
     const deep: Scrubber['deep'] = (value, keep = new Set()) => deepText(value, text, keep, MASK);
@@ -42,15 +36,15 @@ export async function scrubInTurns<Result extends ResultDetails>(
     if (left.length === 0) return scrubbed;
     // The next round looks them up, and so has nothing left.
     for (const one of left) {
-      known[one.isCut ? 'cut' : 'whole'].set(one.text, await scrubbedText(one, scrubber));
+      known.set(one, await scrubbedText(one, scrubber));
       await turn();
     }
   }
 }
 
-async function scrubbedText({ text, isCut }: LeftText, scrubber: Scrubber): Promise<string> {
-  if (text.length <= AT_ONCE_CHARS) return scrubber.text(text, { isCut });
+async function scrubbedText(text: string, scrubber: Scrubber): Promise<string> {
+  if (text.length <= AT_ONCE_CHARS) return scrubber.text(text);
   const bytes = Buffer.from(text);
-  const scrubbed = await scrubber.bytes(bytes, { isCut });
+  const scrubbed = await scrubber.bytes(bytes);
   return scrubbed === bytes ? text : Buffer.from(scrubbed).toString();
 }

@@ -37,6 +37,14 @@ function echoOf(request: { readonly url: string; readonly body: string }): strin
   return JSON.stringify({ ...request, forms, text: forms.join(' ') });
 }
 
+/** As much of it as a result stores whole, and of no secret a part. */
+function shortOf(body: string): string {
+  const { forms } = JSON.parse(body) as { readonly forms: readonly string[] };
+  const kept: string[] = [];
+  for (const form of forms) if (JSON.stringify([...kept, form]).length < 9_000) kept.push(form);
+  return JSON.stringify({ ...JSON.parse(body), forms: kept, text: '' });
+}
+
 async function read(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
@@ -62,7 +70,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const status = kind === 'short' ? 200 : 500;
   response.writeHead(status, { 'content-type': 'application/json', ...named });
   const long = Array.from({ length: 200 }, () => body).join('\n');
-  response.end(kind === 'long' ? long : body.slice(0, 9_000));
+  response.end(kind === 'long' ? long : shortOf(body));
 }
 
 interface Ports {
@@ -327,7 +335,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
   }
   const ofCheck = (id: string) => JSON.stringify(results.find(({ checkId }) => checkId === id));
   // Behind a # of the secret its last few characters may stand: what is before is a form of its own.
-  expect(ofCheck('url-cut')).toMatch(/p\*{8}\S{0,60}…: 500/);
+  expect(ofCheck('url-cut')).toMatch(/p\*{8}\S{0,90}: 500/);
   expect(ofCheck('url-cut')).toContain('******** is 127.0.0.1');
   expect(ofCheck('dns-TXT')).toContain('a ******** b');
   expect(ofCheck('icmp-name')).toContain('"hostname":"********"');

@@ -76,6 +76,7 @@ it('a part in base64 that a pattern captures is masked', async () => {
       ...ONCE,
       request: {
         url: `http://127.0.0.1:${port}/`,
+        headers: [{ key: 'x-api-key', value: '{{TOKEN}}' }],
         assertions: [{ source: 'TEXT_BODY', property: 'basic":".{8}(.{12})', ...fails }],
       },
     }),

@@ -199,6 +199,34 @@ export function secretScrubbingSuite(kind: DatabaseKind): void {
       expect((await mine.get(brought.json.link)).status).toBe(200);
     });
 
+    it('are not told by parts to a key that may only run, whatever it sends', async () => {
+      await secretOfAccount('TOKEN', SECRET);
+      const attacker = await world().clientWith('run');
+      const half = SECRET.slice(0, -1);
+      const digits = Buffer.from(half);
+      const guesses = [half, SECRET.slice(1), SECRET.slice(0, 8), SECRET.slice(4, 14)];
+      const forms = [digits.toString('base64'), digits.toString('hex'), encodeURIComponent(half)];
+      for (const guess of [...guesses, ...forms]) {
+        const long = guess.padStart(8_000, 'x');
+        for (const text of [guess, `${guess}…`, `${guess}… (cut at 10240 bytes)`, long]) {
+          const body = { name: `${guess}…`, branch: guess, results: [telling(1, text)] };
+          const brought = await attacker.post('/v1/test-sessions', body);
+          expect(brought.status).toBe(201);
+          expect(brought.text).not.toContain(MASK);
+          const { text: results } = await attacker.get(`${brought.json.link}/results`);
+          expect(results).not.toContain(MASK);
+        }
+      }
+    });
+
+    it('are not told by parts by what a target sends to an agent, either', async () => {
+      const { berlin, deliver } = world();
+      await secretOfAccount('TOKEN', SECRET);
+      const guess = `${SECRET.slice(0, -1)}…`;
+      await deliver(berlin, { results: [telling(1, guess.padStart(5_000, 'x'))] });
+      expect(JSON.stringify(await shown())).not.toContain(MASK);
+    });
+
     it('are masked in why an agent could not read a check', async () => {
       const { mine, berlin, features, store, clock } = world();
       await secretOfAccount('TOKEN', SECRET);

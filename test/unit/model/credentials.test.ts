@@ -7,7 +7,11 @@ import {
 import { hiddenProxyUrl, withKeptSecret } from '../../../src/model/credentials/proxy-secret.ts';
 import { hiddenRequest } from '../../../src/model/credentials/request-credentials.ts';
 import { targetChange, targetOf } from '../../../src/model/credentials/target.ts';
-import { mapUrlSecret, urlSecretOf } from '../../../src/model/credentials/url-secret.ts';
+import {
+  mapUrlSecret,
+  maskUserinfo,
+  urlSecretOf,
+} from '../../../src/model/credentials/url-secret.ts';
 import { MASK } from '../../../src/model/sensitive-headers.ts';
 import type { OwnVariable } from '../../../src/model/variable.ts';
 
@@ -506,5 +510,23 @@ describe('the proxy of a location', () => {
     [`http://user:${MASK}@proxy.test:3128`, null, 'none is stored'],
   ])('given as %j after %j is refused', (given, before, problem) => {
     expect(withKeptSecret(given, before).problem).toContain(problem);
+  });
+});
+
+describe('a URL as it may be shown', () => {
+  it.each([
+    ['http://u:hunter2@h/p?q#f', 'http://********@h/p?q#f'],
+    ['http://hunter2@h/', 'http://********@h/'],
+    ['http://u:a@hunter2@h/', 'http://********@h/'],
+    ['http:\\\\u:hunter2@h/', 'http:\\\\********@h/'],
+    ['http:/u:hunter2@h/', 'http:/********@h/'],
+    ['ht\ntp://u:hunter2@h/', 'ht\ntp://********@h/'],
+    ['{{SCHEME}}://u:hunter2@h/', '{{SCHEME}}://********@h/'],
+    ['{{BASE}}u:hunter2@h/', '{{BASE}}********@h/'],
+    ['{{BASE}}/users/me@home', '{{BASE}}/users/me@home'],
+    ['http://h/users/me@home', 'http://h/users/me@home'],
+    ['http://h/?u:p@x', 'http://h/?u:p@x'],
+  ])('has no user and no password: %s', (url, shown) => {
+    expect(maskUserinfo(url)).toBe(shown);
   });
 });

@@ -96,6 +96,7 @@ describe('the configuration of the service', () => {
       'https://u:hunter2@x.test/?a=1',
       'PUBLIC_URL holds "https://********@x.test/?…"',
     ],
+    ['PUBLIC_URL', 'u:hunter2@x.test', 'PUBLIC_URL holds "********@x.test"'],
     ['LEASE_SECONDS', '2', 'it must be a whole number of seconds from 3 to 3600'],
     ['MAX_AGENTS_PER_LOCATION', '1001', 'it must be a whole number from 1 to 1000'],
     ['MAX_AGENT_CONCURRENCY', '0', 'it must be a whole number from 1 to 100000'],

@@ -1,7 +1,9 @@
 import type { Failure } from '../../../model/error-codes.ts';
 import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { JobLog } from '../job-log.ts';
+import type { ProbeContext } from '../probe.ts';
 import type { BodyPlan, ExchangeResult } from './exchange.ts';
 import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
@@ -53,7 +55,7 @@ export function forwardedHop<Hop extends Answered>(
   hop: Hop,
   request: HopRequest,
   proxy: HttpProxy,
-  log: JobLog,
+  { log, scrub }: Pick<ProbeContext, 'log' | 'scrub'>,
 ): Hop {
   const { exchange } = hop;
   const head = exchange?.head ?? null;
@@ -66,8 +68,8 @@ export function forwardedHop<Hop extends Answered>(
   }
   if (head.status !== AUTHENTICATION_REQUIRED) return hop;
   const said = head.statusText.replaceAll(/[^\x20-\x7e]+/g, ' ');
-  const reason = said.length > MAX_REASON_CHARS ? `${said.slice(0, MAX_REASON_CHARS)}…` : said;
+  const reason = shortenedText(said, MAX_REASON_CHARS, scrub);
   const answer = { status: head.status, reason };
-  const failure = credentialsFailure(proxy, requestText(request), answer);
+  const failure = credentialsFailure(proxy, requestText(request, { scrub }), answer);
   return { ...hop, exchange: { ...exchange, head: null, body: null }, failure };
 }

@@ -112,9 +112,9 @@ export async function runHop(
     const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
     const planOf = isForwarded ? planBehindProxy(options.planOf) : options.planOf;
     const exchange = await runExchange(connected.socket, sent, context, planOf);
-    const rest = exchanged(request, exchange, base, peer);
+    const rest = exchanged(request, exchange, base, peer, context);
     const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
-    return isForwarded ? forwardedHop(hop, request, proxy, context.log) : hop;
+    return isForwarded ? forwardedHop(hop, request, proxy, context) : hop;
   }
   const secured = await secureConnect(
     connected,
@@ -142,7 +142,7 @@ export async function runHop(
     options.planOf,
     connected.socket,
   );
-  const rest = exchanged(request, exchange, base, peer);
+  const rest = exchanged(request, exchange, base, peer, context);
   return { ...base, reached: 'secureConnect', ipFamily, tls, tlsMs, ...rest };
 }
 
@@ -161,21 +161,28 @@ function exchanged(
   exchange: ExchangeResult,
   { startMs, tcp, peerMs }: Pick<Hop, 'startMs' | 'tcp' | 'peerMs'>,
   peer: TcpFacts['peer'],
+  context: ProbeContext,
 ): Pick<Hop, 'endMs' | 'exchange' | 'tcp' | 'peerMs' | 'failure'> {
   return {
     endMs: exchange.endMs,
     exchange,
     tcp: tcpFactsOf(exchange.connection, peer) ?? tcp,
     peerMs: peerMs + exchange.peerMs,
-    failure: failureOf(request, exchange, exchange.endMs - startMs),
+    failure: failureOf(request, exchange, exchange.endMs - startMs, context),
   };
 }
 
-function failureOf(request: HopRequest, exchange: ExchangeResult, afterMs: number): Failure | null {
+function failureOf(
+  request: HopRequest,
+  exchange: ExchangeResult,
+  afterMs: number,
+  context: ProbeContext,
+): Failure | null {
   const { ending, body } = exchange;
   const decodeError = body?.decodeError ?? null;
   if (ending === null && decodeError === null) return null;
   const code = ending?.code ?? 'BODY_DECODE_FAILED';
   const what = ending?.what ?? decodeError ?? '';
-  return { code, message: `${requestText(request)}: ${what} (after ${durationText(afterMs)})` };
+  const message = `${requestText(request, context)}: ${what} (after ${durationText(afterMs)})`;
+  return { code, message };
 }

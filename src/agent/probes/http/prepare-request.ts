@@ -1,8 +1,8 @@
 import type { ApiRequest, UrlRequest } from '../../../model/request.ts';
 import type { HttpRequestEcho } from '../../../model/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
-import { cutText } from '../../../runtime/cut-text.ts';
 import { VERSION } from '../../../runtime/version.ts';
+import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader, MASK } from '../../secrets/sensitive-headers.ts';
 import { SUPPORTED_CODINGS } from './decoding/codings.ts';
 
@@ -61,8 +61,13 @@ const URL_CHECK_PARTS = {
  * Settles query, credentials, body and headers of a URL or API check (SEMANTICS 1). A header of
  * the check wins over everything that would set the same one, `basicAuth` over the userinfo of
  * the url. The echo is for the result: sensitive headers masked, long parts cut at 10 KB.
+ *
+ * @param scrub for what of the echo is cut
  */
-export function prepareRequest(request: UrlRequest | ApiRequest): PreparedRequest {
+export function prepareRequest(
+  request: UrlRequest | ApiRequest,
+  scrub: Scrub = NOT_SCRUBBED,
+): PreparedRequest {
   const parts = 'headers' in request ? request : { ...URL_CHECK_PARTS, ...request };
   const notes: string[] = [];
   const url = new URL(parts.url);
@@ -84,10 +89,13 @@ export function prepareRequest(request: UrlRequest | ApiRequest): PreparedReques
   const { method, followRedirects, skipSSL, ipFamily } = parts;
   const echo: HttpRequestEcho = {
     method,
-    url: echoed(url.href),
-    data: echoed(body?.toString('utf8') ?? ''),
-    headers: echoedHeaders(headers),
-    params: merged(parts.queryParameters.map(({ key, value }) => [key, value])),
+    url: echoed(url.href, scrub),
+    data: echoed(body?.toString('utf8') ?? '', scrub),
+    headers: echoedHeaders(headers, scrub),
+    params: merged(
+      parts.queryParameters.map(({ key, value }) => [key, value]),
+      scrub,
+    ),
   };
   return { method, url, headers, body, followRedirects, skipSSL, ipFamily, echo, notes };
 }
@@ -183,12 +191,15 @@ function dropRepeatedHost(headers: Header[], notes: string[]): void {
   }
 }
 
-function echoedHeaders(headers: readonly Header[]): Record<string, string> {
-  return merged(headers.map(([name, value]) => [name, isSensitiveHeader(name) ? MASK : value]));
+function echoedHeaders(headers: readonly Header[], scrub: Scrub): Record<string, string> {
+  return merged(
+    headers.map(([name, value]) => [name, isSensitiveHeader(name) ? MASK : value]),
+    scrub,
+  );
 }
 
 /** Repeated names, in any case, become one under the first spelling. */
-function merged(pairs: readonly Header[]): Record<string, string> {
+function merged(pairs: readonly Header[], scrub: Scrub): Record<string, string> {
   const byName = new Map<string, [string, string]>();
   for (const [name, value] of pairs) {
     const known = byName.get(name.toLowerCase());
@@ -196,10 +207,12 @@ function merged(pairs: readonly Header[]): Record<string, string> {
     else known[1] = `${known[1]}, ${value}`;
   }
   // fromEntries defines own properties, so a name like __proto__ is a name like any other.
-  return Object.fromEntries([...byName.values()].map(([name, value]) => [name, echoed(value)]));
+  return Object.fromEntries(
+    [...byName.values()].map(([name, value]) => [name, echoed(value, scrub)]),
+  );
 }
 
-function echoed(text: string): string {
-  const cut = cutText(text, MAX_ECHO_BYTES);
-  return cut.length === text.length ? text : `${cut}… (cut at ${MAX_ECHO_BYTES} bytes)`;
+function echoed(text: string, scrub: Scrub): string {
+  const cut = cutScrubbed(text, MAX_ECHO_BYTES, { scrub });
+  return cut === text ? text : `${cut}… (cut at ${MAX_ECHO_BYTES} bytes)`;
 }

@@ -97,6 +97,7 @@ export async function probeHttp(
         unencrypted: false,
       },
       options,
+      context,
     );
   }
   let request: HopRequest = prepared;
@@ -106,7 +107,9 @@ export async function probeHttp(
     const current = request;
     unencrypted ||= current.url.protocol === 'http:';
     const judge = (head: ResponseHead): Redirect =>
-      followRedirects ? allowed(redirectOf(current, head, redirects.length), context, way) : STAYS;
+      followRedirects
+        ? allowed(redirectOf(current, head, redirects.length, context.scrub), context, way)
+        : STAYS;
     const planOf = (head: ResponseHead): BodyPlan =>
       bodyPlanOf(current.method, head, judge(head), options);
     const hopOptions = { ...way, ipFamily, http1Only, planOf };
@@ -127,9 +130,9 @@ export async function probeHttp(
       continue;
     }
     const seenMs = startMs + hops.reduce((sumMs, each) => sumMs + each.unseenMs, 0);
-    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs);
+    const failure = hop.failure ?? redirectFailure(current, redirect, hop.endMs - seenMs, context);
     const ended = { hops, hop, redirects, failure, startMs: seenMs, unencrypted };
-    return outcomeOf({ prepared, url: current.url, ...ended }, options);
+    return outcomeOf({ prepared, url: current.url, ...ended }, options, context);
   }
 }
 
@@ -188,10 +191,16 @@ function roomFor(bodyBytes: number): number {
   return Math.min(MAX_BODY_BYTES, 2 * bodyBytes);
 }
 
-function redirectFailure(request: HopRequest, redirect: Redirect, afterMs: number): Failure | null {
+function redirectFailure(
+  request: HopRequest,
+  redirect: Redirect,
+  afterMs: number,
+  context: ProbeContext,
+): Failure | null {
   if (redirect.kind !== 'refused') return null;
   const { code, why } = redirect;
-  return { code, message: `${requestText(request)}: ${why} (after ${durationText(afterMs)})` };
+  const message = `${requestText(request, context)}: ${why} (after ${durationText(afterMs)})`;
+  return { code, message };
 }
 
 function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: ProbeContext): void {
@@ -201,7 +210,7 @@ function logHop(request: HopRequest, hop: Hop, redirect: Redirect, context: Prob
   const head = exchange?.head ?? null;
   const answer = head === null ? 'no response' : `${head.status} (HTTP/${head.httpVersion})`;
   const from = address === null ? '' : ` from ${address}`;
-  context.log.info(`${requestText(request)}: ${answer}${from}; ${times}`);
+  context.log.info(`${requestText(request, context)}: ${answer}${from}; ${times}`);
   if (redirect.kind === 'follow') {
     context.log.info(`Redirected to ${shownUrl(redirect.request.url)}${redirect.left}`);
   }
@@ -220,7 +229,11 @@ interface Ended {
   readonly unencrypted: boolean;
 }
 
-function outcomeOf(ended: Ended, { keepBody }: Pick<HttpProbeOptions, 'keepBody'>): HttpOutcome {
+function outcomeOf(
+  ended: Ended,
+  { keepBody }: HttpProbeOptions,
+  { scrub }: ProbeContext,
+): HttpOutcome {
   const { prepared, url, hops, hop, redirects, failure, startMs, unencrypted } = ended;
   const timings = timingsOf(hop, startMs);
   const timingPhases = phasesOf(hops, startMs, hop.endMs);
@@ -249,7 +262,7 @@ function outcomeOf(ended: Ended, { keepBody }: Pick<HttpProbeOptions, 'keepBody'
   const contentType = head.headers['content-type'];
   const response: HttpResponse = {
     ...head,
-    ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null),
+    ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null, scrub),
     ip: address,
     ipFamily,
     url: shownUrl(url),

@@ -1,8 +1,11 @@
+import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 /** A chain of more redirects than this is TOO_MANY_REDIRECTS (SEMANTICS 1). */
 const MAX_REDIRECTS = 10;
+
+const MAX_QUOTED_CHARS = 200;
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 /** They describe a body, and go with it. */
@@ -33,8 +36,15 @@ export const STAYS: Redirect = { kind: 'stays' };
  * credentials to another origin (SEMANTICS 1). A request that once lost them stays without.
  *
  * @param followed how many redirects were followed before this response
+ * @param scrub for a Location that is quoted in part
  */
-export function redirectOf(request: HopRequest, head: ResponseHead, followed: number): Redirect {
+export function redirectOf(
+  request: HopRequest,
+  head: ResponseHead,
+  followed: number,
+  scrub: Scrub = NOT_SCRUBBED,
+): Redirect {
+  const cut = (text: string): string => shortenedText(text, MAX_QUOTED_CHARS, scrub);
   const location = head.headers.location;
   if (!REDIRECT_STATUSES.has(head.status) || location === undefined) return STAYS;
   if (typeof location !== 'string') return invalid('several different Locations');
@@ -90,8 +100,4 @@ function asUtf8(text: string): string {
   if (bytes.toString('latin1') !== text) return text;
   const decoded = bytes.toString('utf8');
   return decoded.includes('\ufffd') ? text : decoded;
-}
-
-function cut(text: string): string {
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

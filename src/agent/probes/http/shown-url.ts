@@ -1,3 +1,5 @@
+import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
+
 /** A message names its target; the whole URL, which can be long, stands in the result. */
 const MAX_CHARS = 300;
 
@@ -15,7 +17,9 @@ export function shownUrl(url: URL): string {
 }
 
 /** How a request is named in logs and failures: `GET https://example.com/health`. */
-export function requestText(request: { readonly method: string; readonly url: URL }): string {
-  const url = shownUrl(request.url);
-  return `${request.method} ${url.length > MAX_CHARS ? `${url.slice(0, MAX_CHARS)}…` : url}`;
+export function requestText(
+  request: { readonly method: string; readonly url: URL },
+  { scrub }: { readonly scrub: Scrub },
+): string {
+  return `${request.method} ${shortenedText(shownUrl(request.url), MAX_CHARS, scrub)}`;
 }

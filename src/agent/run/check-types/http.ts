@@ -1,5 +1,6 @@
 import type { CheckOf } from '../../../model/check.ts';
 import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
@@ -33,7 +34,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
   return {
     async probe(check: HttpCheck, context, room) {
       const keepBody = readsBody(check);
-      const outcome = await probeHttp(prepareRequest(check.request), context, {
+      const outcome = await probeHttp(prepareRequest(check.request, context.scrub), context, {
         clientCertificates: parts.clientCertificates(),
         proxyUrl: parts.proxyUrl(),
         keepBody,
@@ -125,5 +126,5 @@ function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
 
 /** It may hold templates that nobody could fill in. */
 function brokenUrl(url: string): string {
-  return URL.canParse(url) ? shownUrl(new URL(url)) : url;
+  return URL.canParse(url) ? shownUrl(new URL(url)) : maskUserinfo(url);
 }

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { judge, parseJson, withoutResponse } from '../../../../src/agent/assertions/judge.ts';
+import {
+  judge,
+  parseJson,
+  toldOutcome,
+  withoutResponse,
+} from '../../../../src/agent/assertions/judge.ts';
 import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
 import type { Assertion } from '../../../../src/model/assertion.ts';
 
@@ -11,7 +16,7 @@ function assertionOf(given: Given): Assertion {
 
 function outcome(given: Given, source: SourceValue) {
   const assertion = assertionOf(given);
-  return judge(assertion, inputOf(assertion, source), parseJson);
+  return toldOutcome(judge(assertion, inputOf(assertion, source), parseJson), (text) => text);
 }
 
 const text = (text: string): SourceValue => ({ kind: 'text', text });
@@ -195,6 +200,27 @@ describe('JSON', () => {
   });
 });
 
+test('what the response said is masked, and what the check says is not', () => {
+  const mask = (said: string): string => said.replaceAll('guess', '****');
+  const told = (given: Given, source: SourceValue) => {
+    const assertion = assertionOf(given);
+    return toldOutcome(judge(assertion, inputOf(assertion, source), parseJson), mask);
+  };
+  const given = { source: 'TEXT_BODY', target: 'guess' } as const;
+  expect(told(given, text('a guess'))).toEqual({
+    actual: 'a ****',
+    error: 'expected the body to equal "guess", but it was "a ****"',
+  });
+  expect(told({ source: 'JSON_BODY', target: 'guess' }, body('guess')).error).toMatch(
+    /^the body is not JSON: .*\*\*\*\*/,
+  );
+  expect(told({ source: 'JSON_BODY', property: '$.guess[' }, body('{}')).error).toContain('guess');
+  expect(toldOutcome(withoutResponse(assertionOf(given)), mask).error).toContain('"guess"');
+  const cut = told({ source: 'TEXT_BODY', target: 'x' }, text(`${'x'.repeat(198)}guess`));
+  expect(cut.error).toContain('x*');
+  expect(cut.error).not.toContain('g');
+});
+
 test('actual is cut at 10 KB, the message much sooner', () => {
   const judged = outcome({ source: 'TEXT_BODY', target: 'x' }, text('ä'.repeat(10_000)));
   expect(Buffer.byteLength(judged.actual ?? '')).toBe(10_240);
@@ -206,7 +232,7 @@ test('actual is cut at 10 KB, the message much sooner', () => {
 
 test('without a response every assertion fails and says why', () => {
   const assertion = assertionOf({ source: 'HEADERS', property: 'etag', comparison: 'IS_NULL' });
-  expect(withoutResponse(assertion)).toEqual({
+  expect(toldOutcome(withoutResponse(assertion), (text) => text)).toEqual({
     actual: null,
     error: 'expected the header etag to be null, but there was no response',
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedFields, fieldChanges } from '../../../../src/cli/apply/field-changes.ts';
 import { comparable } from '../../../../src/cli/apply/normal-form.ts';
+import { MASK } from '../../../../src/model/sensitive-headers.ts';
 import { type CheckFields, checkOf } from '../../../support/checks.ts';
 
 const api = (fields: CheckFields) => checkOf('API', fields);
@@ -42,6 +43,31 @@ describe('fieldChanges', () => {
   it('cuts a long text', () => {
     const [change = ''] = changesOf({}, { description: 'x'.repeat(500) });
     expect(change.length).toBeLessThan(120);
+  });
+
+  it.each([
+    'http://u:hunter2@h/',
+    'http://u:hun@hunter2@h/',
+    '{{SCHEME}}://u:hunter2@h/',
+    '{{SCHEME}}://hunter2@h/',
+    '{{{SCHEME}}}://{{USER}}:hunter2@{{HOST}}/',
+    '{{BASE}}u:hunter2@h/',
+    '{{BASE}}hunter2@h/',
+    '{{SCHEME}}{{REST}}://u:hunter2@h/',
+    'http{{S}}://u:hunter2@h/',
+    '{{SCHEME}}://h/?token=hunter2',
+    '{{SCHEME}}://h{{PATH}}?token=hunter2#x',
+  ])('masks the user, password and query of %s', (url) => {
+    const other = { request: { url: 'http://h/' } };
+    const texts = [
+      ...changesOf(other, { request: { url } }),
+      ...changesOf({ request: { url } }, other),
+    ];
+    expect(texts).not.toEqual([]);
+    for (const text of texts) {
+      expect(text).not.toContain('hunter2');
+      expect(text).toContain(MASK);
+    }
   });
 
   it('masks what may be a secret, wherever it stands', () => {

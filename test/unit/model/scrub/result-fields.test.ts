@@ -116,38 +116,20 @@ describe('a result that is scrubbed', () => {
     expect(scrubResult(result, known)).toBe(result);
   });
 
-  it('shows no beginning of a secret at the end of a text that was cut there', () => {
-    const actual = 'é'.repeat(5_000) + SECRET.slice(0, -1);
-    const assertions = [{ ...ASSERTION, actual, error: 'x' }];
-    const result = resultOf({ apiCheckResult: { ...HTTP_DETAIL, assertions } });
-    const [assertion] = scrubResult(result, scrubber).apiCheckResult?.assertions ?? [];
-    expect(assertion?.actual).toBe('é'.repeat(5_000) + MASK);
-  });
-
-  it('shows no half of a secret before the mark that says that a text was cut', () => {
-    const half = SECRET.slice(0, 12);
+  it('tells nobody whether a beginning of a secret is right, wherever a text may have been cut', () => {
+    const half = SECRET.slice(0, -1);
     const jobLog = [{ time: 0, level: 'info' as const, msg: `GET http://x/${half}…: 404` }];
     const request = {
       ...HTTP_DETAIL.request,
       data: `${half}… (cut at 10240 bytes)`,
-      headers: { 'x-long': `${half}… (cut at 10240 bytes)`, 'x-other': 'some… thing' },
+      headers: { 'x-long': `${half}… (cut at 10240 bytes)` },
       params: { q: `a… ${half}…` },
     };
-    const assertions = [{ ...ASSERTION, error: `it was "${half}…", and "${half}…"` }];
-    const apiCheckResult = { ...HTTP_DETAIL, jobLog, request, assertions };
-    expect(scrubResult(resultOf({ apiCheckResult }), scrubber).apiCheckResult).toEqual({
-      ...apiCheckResult,
-      jobLog: [{ ...jobLog[0], msg: `GET http://x/${MASK}…: 404` }],
-      request: {
-        ...request,
-        data: `${MASK}… (cut at 10240 bytes)`,
-        headers: { 'x-long': `${MASK}… (cut at 10240 bytes)`, 'x-other': 'some… thing' },
-        params: { q: `a… ${MASK}…` },
-      },
-      assertions: [{ ...ASSERTION, error: `it was "${MASK}…", and "${MASK}…"` }],
-    });
-    const clean = { ...HTTP_DETAIL, request: { ...request, data: '…', params: {}, headers: {} } };
-    const result = resultOf({ apiCheckResult: clean });
+    const error = `it was "${half}…", and "${half}…"`;
+    const assertions = [{ ...ASSERTION, actual: 'é'.repeat(5_000) + half, error }];
+    const response = { ...HTTP_RESPONSE, body: half.repeat(1_000), bodyCut: true as const };
+    const apiCheckResult = { ...HTTP_DETAIL, jobLog, request, assertions, response };
+    const result = resultOf({ apiCheckResult });
     expect(scrubResult(result, scrubber)).toBe(result);
   });
 

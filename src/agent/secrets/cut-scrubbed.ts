@@ -1,0 +1,45 @@
+import { cutText } from '../../runtime/cut-text.ts';
+
+/** A text with the secrets masked that are whole in it. */
+export type Scrub = (text: string) => string;
+
+/** For texts that hold no secret, and where nobody but the operator sees them. */
+export const NOT_SCRUBBED: Scrub = (text) => text;
+
+/** So much behind a cut is looked at as well. Hardly any secret is longer, in whatever form. */
+export const MARGIN_CHARS = 8 * 1024;
+
+/** The mark of a text that was cut. */
+const CUT_MARK = '…';
+
+/** The first characters of a text that is longer than it may be, with a mark that says so. */
+export function shortenedText(text: string, maxChars: number, scrub: Scrub): string {
+  if (text.length <= maxChars) return text;
+  const scrubbed = scrubbedStart(text, maxChars, true, scrub);
+  return scrubbed.length > maxChars ? `${scrubbed.slice(0, maxChars)}${CUT_MARK}` : scrubbed;
+}
+
+/**
+ * The start of a text, of at most so many bytes in UTF-8. It is scrubbed first where it is cut, as half
+ * of a secret would be masked nowhere. The same text where it is short enough.
+ *
+ * @param isWhole whether the text ends where it ended
+ */
+export function cutScrubbed(
+  text: string,
+  maxBytes: number,
+  { scrub, isWhole = true }: { readonly scrub: Scrub; readonly isWhole?: boolean },
+): string {
+  if (isWhole && cutText(text, maxBytes).length === text.length) return text;
+  return cutText(scrubbedStart(text, maxBytes, isWhole, scrub), maxBytes);
+}
+
+/** Without the margin, in which a secret may be cut in two. */
+function scrubbedStart(text: string, maxChars: number, isWhole: boolean, scrub: Scrub): string {
+  const looked = text.slice(0, maxChars + MARGIN_CHARS);
+  const scrubbed = scrub(looked);
+  if (isWhole && looked.length === text.length) return scrubbed;
+  // Masks are shorter than secrets: what stands before the limit now may have been behind it.
+  const marginChars = Math.min(MARGIN_CHARS, Math.max(0, looked.length - maxChars));
+  return scrubbed.slice(0, Math.max(0, scrubbed.length - marginChars));
+}
