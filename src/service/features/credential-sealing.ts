@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -104,7 +105,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     if (counts.size === 0) return;
     const found = SEALED_KINDS.flatMap((kind) => {
       const count = counts.get(kind);
-      return count === undefined ? [] : [`${count} ${KIND_NAMES[kind][count === 1 ? 0 : 1]}`];
+      return count === undefined ? [] : [countText(count, ...KIND_NAMES[kind])];
     });
     log.error(
       Object.fromEntries(counts),
@@ -199,11 +200,14 @@ export async function decryptCredentials(
   // One may have started meanwhile.
   await refuseBesideReplica(store);
   if (unreadable === 0) return changed;
-  const others = changed === 0 ? '' : ` (those of ${changed} others are stored in clear again)`;
+  const others =
+    changed === 0
+      ? ''
+      : ` (those of ${countText(changed, 'other is', 'others are')} stored in clear again)`;
   throw new VedetteError(
     'environment',
     'SECRET_UNREADABLE',
-    `credentials of ${unreadable} checks and locations cannot be decrypted${others}, as ${missingKey(store, secrets)} and run vedette service decrypt again`,
+    `credentials of ${countText(unreadable, 'check or location', 'checks and locations')} cannot be decrypted${others}, as ${missingKey(store, secrets)} and run vedette service decrypt again`,
   );
 }
 

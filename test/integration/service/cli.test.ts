@@ -51,7 +51,7 @@ describe('vedette service', () => {
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(await runCli(['service', 'decrypt'], { DATA_DIR: folder.path })).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+      stdout: 'stored in clear again: the credentials of 1 check or location\n',
     });
     const next = startCli(['service'], env);
     await next.seen('stderr', /"changed":1.*stored credentials are encrypted/);
@@ -73,7 +73,7 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
+        'vedette: credentials of 1 check or location cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
     });
   }, 60_000);
 

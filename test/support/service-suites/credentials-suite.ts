@@ -690,12 +690,12 @@ export function credentialsSuite(kind: DatabaseKind): void {
         kind: 'environment',
         code: 'SECRET_UNREADABLE',
         message: expect.stringMatching(
-          /^credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
+          /^credentials of 1 check or location cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
         message:
-          'credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
+          'credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
       });
     });
   });
