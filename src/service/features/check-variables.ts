@@ -11,13 +11,13 @@ import {
   mapCredentials,
   URL_FIELDS,
 } from '../../model/credentials/request-credentials.ts';
-import { MASK } from '../../model/sensitive-headers.ts';
+import { holdsMask, MASK } from '../../model/sensitive-headers.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import type { CheckKey } from '../store/checks.ts';
-import { bodyProblem } from './input-problems.ts';
+import { bodyProblem, MASK_GIVEN } from './input-problems.ts';
 import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export interface CheckVariablesParts {
@@ -242,6 +242,18 @@ function repeatableForms(values: ReadonlyMap<string, string>): readonly string[]
     const decoded = URL_IDS.includes(id) ? percentDecoded(value) : value;
     return decoded === value ? forms : [...forms, decoded];
   });
+}
+
+/**
+ * The variables as they are given; answers have no value for a secret one, so a mask is from elsewhere.
+ *
+ * @throws ServiceError 400 where a secret value has a mask in it
+ */
+export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
+  const problems = variables.flatMap(({ secret, value }, index) =>
+    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
+  );
+  if (problems.length > 0) throw invalid(problems);
 }
 
 /**

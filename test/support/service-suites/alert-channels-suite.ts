@@ -21,6 +21,7 @@ const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const WEBHOOK = { type: 'WEBHOOK', config: { name: 'Hook', url: 'https://example.com/hook' } };
 const SLACK = { type: 'SLACK', config: { url: 'https://hooks.slack.test/services/T/B/x' } };
 const SMS = { type: 'SMS', config: { number: '+4915112345678', name: 'On call' } };
+const MASK = '********';
 const SECRET = 'never-to-be-seen';
 const LOCKED = {
   type: 'WEBHOOK',
@@ -120,6 +121,31 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
         expect((await mine.get(at)).json).toEqual(created);
       }
       expect((await mine.get(CHANNELS)).json).toHaveLength(2);
+    });
+
+    it.each([
+      ['url', { url: `https://example.com/hooks/${MASK}/x` }],
+      ['url', { url: `https://example.com/?token=${'%2A'.repeat(8)}` }],
+      ['headers[0].value', { headers: [{ key: 'X-Auth', value: `Bearer ${MASK}` }] }],
+      ['headers[0].value', { headers: [{ key: 'X-Auth', value: `a${MASK}b`, locked: true }] }],
+      ['queryParameters[0].value', { queryParameters: [{ key: 'k', value: `${MASK}!` }] }],
+      ['webhookSecret', { webhookSecret: MASK }],
+    ])('are refused with a mask as a part of %s', async (field, changes) => {
+      const { mine } = service();
+      const created = await mine.post(CHANNELS, LOCKED);
+      const at = `${CHANNELS}/${created.json.id}`;
+      const config = { ...WEBHOOK.config, ...changes };
+      for (const refused of [
+        await mine.post(CHANNELS, { type: 'WEBHOOK', config }),
+        await mine.put(at, { config }),
+        await mine.patch(at, { config }),
+      ]) {
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused)).toEqual([
+          expect.stringContaining(`body.config.${field} must not hold ********`),
+        ]);
+      }
+      expect(await configOf(created.json.id)).toMatchObject(LOCKED.config);
     });
 
     it('give back every field as it came', async () => {

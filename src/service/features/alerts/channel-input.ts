@@ -3,20 +3,18 @@ import {
   alertChannelSchema,
   type WebhookConfig,
 } from '../../../model/alert-channel.ts';
-import { MASK } from '../../../model/sensitive-headers.ts';
+import { holdsMask } from '../../../model/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import { invalid, type RequestProblem } from '../../errors.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
 import { givenFields } from '../given-fields.ts';
-import { bodyProblem, parseBody } from '../input-problems.ts';
+import { bodyProblem, MASK_GIVEN, parseBody } from '../input-problems.ts';
 import { openedTarget, sealedTarget } from './channel-secrets.ts';
 import { templateProblemOf } from './delivery/template-check.ts';
 import { withKeptSecrets } from './kept-secrets.ts';
 
 /** A body as it came. */
 export type ChannelInput = Readonly<Record<string, unknown>>;
-
-const MASKED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
 
 /** What the service adds to a channel: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
@@ -42,16 +40,16 @@ function parsedChannel(fields: ChannelInput): AlertChannel {
 /** Keys that may not write are shown masks: in a copy of such an answer the values are missing. */
 function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
   if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
-  const { pathname, search } = new URL(config.url);
-  const paths: (string | number)[][] = `${pathname}${search}`.includes(MASK) ? [['url']] : [];
+  const paths: (string | number)[][] = holdsMask(config.url) ? [['url']] : [];
   if (type === 'WEBHOOK') {
     for (const name of ['headers', 'queryParameters'] as const) {
       for (const [index, { value }] of config[name].entries()) {
-        if (value === MASK) paths.push([name, index, 'value']);
+        if (holdsMask(value)) paths.push([name, index, 'value']);
       }
     }
+    if (holdsMask(config.webhookSecret ?? '')) paths.push(['webhookSecret']);
   }
-  return paths.map((path) => bodyProblem(['config', ...path], MASKED));
+  return paths.map((path) => bodyProblem(['config', ...path], MASK_GIVEN));
 }
 
 export interface ChangedChannel {
