@@ -18,7 +18,7 @@ import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import type { CheckKey } from '../store/checks.ts';
 import { bodyProblem, MASK_GIVEN } from './input-problems.ts';
-import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
+import { notReadable, opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
@@ -165,9 +165,17 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         areCredentialsSame &&
         keptKeys.size === given.length &&
         given.length === secretsBefore.length;
+      const keepsAny = keptKeys.size + masked.length > 0;
+      let former: ReadonlyMap<string, string> | null = null;
       try {
-        const keepsAny = keptKeys.size + masked.length > 0;
-        const former = sealed === null || !keepsAny ? null : unseal(key, sealed);
+        if (sealed !== null && keepsAny) former = unseal(key, sealed);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        // All stay, and nobody needs to read them for that.
+        if (isSame) return { check, sealedVariables: undefined };
+        throw notReadable(error, keptFields(after, keptKeys));
+      }
+      try {
         const variables = given.map((one) => {
           const value = keptKeys.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
           return [one.key, value] as const;
@@ -179,7 +187,6 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         const values = new Map([...variables, ...texts]);
         return { check, sealedVariables: sealValues(key, values, sealed) };
       } catch (error) {
-        // All stay, and nobody needs to read them for that.
         if (isSame && error instanceof ServiceError) return { check, sealedVariables: undefined };
         throw error;
       }
@@ -226,6 +233,19 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       return { body: { ...body, request }, sealedVariables: sealValues(key, new Map(others)) };
     },
   };
+}
+
+/** The fields of a request that keep a secret variable or a credential. */
+function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly string[] {
+  const paths: (readonly PropertyKey[])[] = [];
+  mapCredentials(after.request, (text, { path }) => {
+    if (text === MASK) paths.push(['request', ...path]);
+    return text;
+  });
+  for (const [index, { key, secret }] of after.variables.entries()) {
+    if (secret && keptKeys.has(key)) paths.push(['variables', index, 'value']);
+  }
+  return paths.map((path) => bodyProblem(path, '').path);
 }
 
 /** Puts the credentials back in place of the masks. */

@@ -27,7 +27,7 @@ import { givenFields } from './given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
-import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
+import { opened, readKept, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export type { StoredVariable } from '../store/variables.ts';
 
@@ -147,7 +147,7 @@ export function createVariables(parts: VariablesParts): Variables {
         }
         const { locked, secret } = stored;
         // null is how a secret value comes back in an answer: it stays as it is.
-        const kept = value ?? openedValue(accountId, stored);
+        const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
         const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
         const updated = await updateVariable(
           tx,

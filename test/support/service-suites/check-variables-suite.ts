@@ -202,7 +202,8 @@ export function checkVariablesSuite(kind: DatabaseKind): void {
       ]);
       await expect(kept).rejects.toMatchObject({
         status: 409,
-        message: expect.stringContaining('replace it'),
+        message: expect.stringContaining('or give it again: body.variables[0].value'),
+        attributes: { code: 'CREDENTIAL_NOT_READABLE', fields: ['body.variables[0].value'] },
       });
       await change([HIDDEN]);
       const sealed = (await sealedOf(json.id)) ?? Buffer.alloc(0);

@@ -631,6 +631,10 @@ export function credentialsSuite(kind: DatabaseKind): void {
       await expect(checks.update(accountId, 'shop', { request: some })).rejects.toMatchObject({
         status: 409,
         message: expect.stringContaining('ENCRYPTION_KEY'),
+        attributes: {
+          code: 'CREDENTIAL_NOT_READABLE',
+          fields: ['body.request.url', 'body.request.headers[0].value'],
+        },
       });
       await checks.update(accountId, 'shop', { request: REQUEST });
       expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);

@@ -1,15 +1,18 @@
 import {
   type AlertChannel,
   alertChannelSchema,
+  type OpenTarget,
+  type OpenWebhookConfig,
   type WebhookConfig,
 } from '../../../model/alert-channel.ts';
 import { holdsMask } from '../../../model/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
-import { invalid, type RequestProblem } from '../../errors.ts';
+import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
 import { givenFields } from '../given-fields.ts';
 import { bodyProblem, MASK_GIVEN, parseBody } from '../input-problems.ts';
-import { openedTarget, sealedTarget } from './channel-secrets.ts';
+import { notReadable } from '../secret-store.ts';
+import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { templateProblemOf } from './delivery/template-check.ts';
 import { withKeptSecrets } from './kept-secrets.ts';
 
@@ -73,15 +76,21 @@ export function changedChannel(
   const { fields: target, sealedSecrets } = stored;
   const fixed = { id: key.id, type: target.type };
   const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
-  const opened = (): WebhookConfig =>
-    openedTarget(secrets, key, { target, sealedSecrets }).config as WebhookConfig;
-  const config =
-    given.config === undefined ? bareConfigOf(target) : configOf(given.config, target, opened);
+  let config: unknown = given.config ?? bareConfigOf(target);
+  let isUnreadable = false;
+  if (target.type === 'WEBHOOK' && isObject(given.config)) {
+    const kept = keptWebhook(secrets, key, { config: target.config, sealedSecrets }, given.config);
+    ({ config, isUnreadable } = kept);
+  }
   const whole = given.config === undefined ? parsedChannel : wholeChannel;
   const channel = whole({ ...target, ...given, config });
   const { subscriptions, ...fields } = channel;
   const sealed =
-    given.config === undefined ? { target, sealedSecrets } : sealedTarget(secrets, key, channel);
+    given.config === undefined
+      ? { target, sealedSecrets }
+      : isUnreadable
+        ? { target: besideSecrets(channel, target), sealedSecrets }
+        : sealedTarget(secrets, key, channel);
   return {
     subscriptions,
     content: {
@@ -98,8 +107,51 @@ function bareConfigOf(fields: ChannelFields): unknown {
   return config;
 }
 
-function configOf(given: unknown, fields: ChannelFields, opened: () => WebhookConfig): unknown {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-  if (!isObject || fields.type !== 'WEBHOOK') return given;
-  return withKeptSecrets(given as ChannelInput, fields.config, opened);
+function isObject(given: unknown): given is ChannelInput {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/**
+ * The given configuration of a webhook with the secrets that it keeps; without them where no key opens
+ * them and all of them stay, as nobody needs to read them for that.
+ *
+ * @throws ServiceError 409 where no key opens them and not all stay: it names those to be given again
+ */
+function keptWebhook(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
+  given: ChannelInput,
+): { readonly config: ChannelInput; readonly isUnreadable: boolean } {
+  const failures: ServiceError[] = [];
+  const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
+    const target = { type: 'WEBHOOK', config: stored.config } as const;
+    return openedTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
+  };
+  const opened = (): WebhookConfig => {
+    try {
+      return open(secrets, stored.sealedSecrets);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      failures.push(error);
+      return open(null, null);
+    }
+  };
+  const { config, paths, isSame } = withKeptSecrets(given, stored.config, opened);
+  const [unreadable] = failures;
+  if (unreadable === undefined) return { config, isUnreadable: false };
+  if (isSame) return { config, isUnreadable: true };
+  throw notReadable(
+    unreadable,
+    paths.map((path) => bodyProblem(path, '').path),
+  );
+}
+
+/** The target as it is stored beside secrets that stay as they are. */
+function besideSecrets(channel: AlertChannel, before: ChannelFields): OpenTarget {
+  if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
+  return {
+    type: 'WEBHOOK',
+    config: withoutSecrets(channel.config, before.config.hasWebhookSecret),
+  };
 }
