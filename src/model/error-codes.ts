@@ -12,9 +12,9 @@ export const ERROR_CODES = {
   CREDENTIAL_NOT_READABLE: {
     phase: 'request',
     meaning:
-      'The service cannot decrypt a credential of the check, as none of its keys is the one that encrypted it. Nothing was sent.',
+      'The service cannot decrypt a credential of the check or of the proxy of its location, as none of its keys is the one that encrypted it. Nothing was sent.',
     advice:
-      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give the check the credential again.',
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give the check or the location the credential again.',
   },
   VARIABLE_DENIED: {
     phase: 'request',

@@ -205,11 +205,11 @@ describe('credentials in a database that several replicas share', () => {
     const keyless = await runCli(['service', 'decrypt'], { DATABASE_URL: databaseUrl });
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toMatch(
-      /^vedette: credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
+      /^vedette: credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
     );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+      stdout: 'stored in clear again: the credentials of 1 check or location\n',
     });
   });
 });

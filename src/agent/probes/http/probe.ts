@@ -8,6 +8,7 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result.ts';
+import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
@@ -77,16 +78,16 @@ export async function probeHttp(
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const way = { proxy, skipSSL, clientCertificates };
-  if (proxyUrl !== null && proxy === null) {
-    const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
-    const hop = unstartedHop(prepared, failure, startMs);
+  const barred = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
+  if (barred !== null) {
+    const hop = unstartedHop(prepared, barred, startMs);
     return outcomeOf({
       prepared,
       url: prepared.url,
       hops: [],
       hop,
       redirects: [],
-      failure,
+      failure: barred,
       startMs,
       unencrypted: false,
     });
@@ -131,6 +132,10 @@ function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, way: Way): Re
   const { request } = redirect;
   const why = ownSecrets.whyNotOn(request, receiversOf(request, way));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
+}
+
+function unusableProxy(proxyUrl: string | null): Failure | null {
+  return proxyUrl === null ? null : { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY };
 }
 
 const UNUSABLE_PROXY =
