@@ -50,7 +50,10 @@ export interface CredentialSealing {
   readonly isOn: () => boolean;
   /** Looks for the first time. To be called before the first request. */
   begin(): Promise<void>;
-  /** Looks on until the first key is in use, then encrypts all that is stored; until the signal aborts. */
+  /**
+   * Looks on until the first key is in use, then encrypts all that is stored, and on PostgreSQL what comes
+   * in clear later; until the signal aborts.
+   */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -61,7 +64,12 @@ const LOOK_MS = 5000;
  * The second one is LOOK_MS after the first: for what came in clear behind the first, of a request that
  * began before, or of a replica that looked later.
  */
-const WALKS = 2;
+const FIRST_WALKS = 2;
+/**
+ * And on PostgreSQL again and again: a replica of the release before, whose connections have a name of
+ * their own or that starts later, goes on to store credentials in clear.
+ */
+const NEXT_WALK_MS = 10 * 60_000;
 const MAX_NAMED_REPLICAS = 10;
 
 /** One, and several. */
@@ -165,19 +173,23 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     async keep(signal) {
       if (secrets === null) return;
       let isLook = false;
-      for (let walks = 0; walks < WALKS && !signal.aborted; ) {
+      for (let walks = 0; !signal.aborted; ) {
+        let delayMs = LOOK_MS;
         try {
           if (isLook && sealingKey !== firstKey) await look(secrets);
           if (sealingKey === firstKey) {
             await walk(signal);
             walks += 1;
+            if (walks >= FIRST_WALKS) delayMs = NEXT_WALK_MS;
           }
         } catch (error) {
           const message = `stored credentials are not encrypted yet: ${messageOf(error)}`;
           failures.warn('', {}, message);
         }
         isLook = true;
-        if (walks < WALKS && !(await sleep(clock, LOOK_MS, signal))) return;
+        // Nobody else writes to the embedded database.
+        if (store.kind === 'pglite' && walks >= FIRST_WALKS) return;
+        if (!(await sleep(clock, delayMs, signal))) return;
       }
     },
   };
