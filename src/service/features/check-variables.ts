@@ -4,7 +4,7 @@ import {
   isCredential,
   percentDecoded,
 } from '../../model/credentials/credential-text.ts';
-import { NOT_READABLE } from '../../model/credentials/not-readable.ts';
+import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
 import {
   credentialTexts,
   isCredentialId,
@@ -71,8 +71,9 @@ export interface CheckVariables {
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
   /**
-   * The body of a check as it is sent to agents. Secret values that cannot be decrypted are left out, and
-   * a credential is a template that no variable fills: the check fails, and nothing is sent.
+   * The body of a check as it is sent to agents. A credential that cannot be decrypted is a template that
+   * no variable fills, and so is each text's place of a secret variable, which is left out itself: the
+   * check fails, and nothing is sent.
    */
   open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
   /**
@@ -198,12 +199,15 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       const { variables } = body;
       const request = withCredentials(body.request, (id) => values.get(id) ?? NOT_READABLE);
       if (!Array.isArray(variables)) return { ...body, request };
+      const lost = new Set<string>();
       const sent = (variables as readonly OwnVariable[]).flatMap((variable) => {
         if (!variable.secret) return [variable];
         const value = values.get(variable.key);
-        return value === undefined ? [] : [{ ...variable, value }];
+        if (value !== undefined) return [{ ...variable, value }];
+        lost.add(variable.key);
+        return [];
       });
-      return { ...body, request, variables: sent };
+      return { ...body, request: withNotReadable(request, lost), variables: sent };
     },
 
     secretValues: (key, sealed) => repeatableForms(unseal(key, sealed)),
