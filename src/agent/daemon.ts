@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/client-certificate.ts';
 import type { MissedSlots } from '../model/result.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { countText } from '../runtime/count-text.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -290,7 +291,7 @@ export class Daemon implements LinkedRuns {
     this.#throttled.warn(
       'waiting',
       { waiting: runs },
-      `slots are missed (agent_busy): ${runs} runs wait for their targets, which is as many as may: ${cure}`,
+      `slots are missed (agent_busy): ${countText(runs, 'run waits for its target', 'runs wait for their targets')}, which is as many as may: ${cure}`,
     );
   }
 

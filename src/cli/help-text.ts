@@ -29,6 +29,11 @@ const EXAMPLES = {
     'SERVICE_URL=https://vedette.example.com API_KEY_FILE=key vedette apply checks.yaml --prune',
   ],
   service: ['DATA_DIR=./data vedette service', 'DATA_DIR=./data vedette service migrate'],
+  migrate: [
+    'DATA_DIR=./data vedette service migrate',
+    'DATABASE_URL=postgres://vedette@127.0.0.1:5432/vedette vedette service migrate',
+  ],
+  decrypt: ['DATA_DIR=./data vedette service decrypt'],
 } as const;
 
 const AFTER_EXAMPLES = {
@@ -55,6 +60,10 @@ Variables that are not in the file always stay.
 Exit codes: 0 all is as the file says, or --dry-run; 1 something was refused (the rest is applied);
 2 bad arguments, file or key, or the service cannot be reached.`,
   service: '',
+  migrate: '',
+  decrypt: `
+Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or
+no key opens some of them.`,
 } as const;
 
 const NAME_WIDTH = 24;

@@ -2,6 +2,7 @@ import type { LineKind } from '../agent/output/line-queue.ts';
 import type { ResultSink } from '../agent/output/result-sink.ts';
 import type { Check } from '../model/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result.ts';
+import { countText } from '../runtime/count-text.ts';
 import type { Palette } from './print/colour.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
 import { timeOfDay } from './print/time-of-day.ts';
@@ -66,7 +67,12 @@ export class PrettySink implements ResultSink {
       return;
     }
     if (this.#leftOut > 0) {
-      stdout.write(`${this.#leftOut} results were left out: they were not read in time\n`);
+      const what = countText(
+        this.#leftOut,
+        'result was left out: it was',
+        'results were left out: they were',
+      );
+      stdout.write(`${what} not read in time\n`);
       this.#leftOut = 0;
     }
     const time = timeOfDay(clock.wallMs());

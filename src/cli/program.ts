@@ -9,6 +9,8 @@ import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
 
+const NAMED_DATABASE = 'Environment variables, of which DATABASE_URL or DATA_DIR must be set';
+
 /** Ends the process, whatever still goes on in it. */
 type ExitNow = (exitCode: number) => void;
 
@@ -56,6 +58,14 @@ const VARIABLES = {
     loadOneByOne(import.meta.url, '../service/config.js');
     return (await import('../service/config.ts')).SERVICE_ENVIRONMENT;
   },
+  migrate: async () => {
+    loadOneByOne(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.migrate;
+  },
+  decrypt: async () => {
+    loadOneByOne(import.meta.url, '../service/config.js');
+    return (await import('../service/config.ts')).MAINTENANCE_ENVIRONMENT.decrypt;
+  },
   up: async () => {
     loadOneByOne(import.meta.url, './up/environment.js');
     return (await import('./up/environment.ts')).UP_ENVIRONMENT;
@@ -70,7 +80,7 @@ type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
 
 const NO_VARIABLES: VariablesOf = {
   ...{ run: [], report: [] },
-  ...{ up: [], agent: [], service: [], apply: [] },
+  ...{ up: [], agent: [], service: [], migrate: [], decrypt: [], apply: [] },
 };
 
 /** What a command reads with one of its options. */
@@ -228,6 +238,8 @@ function createProgram(
     .command('migrate')
     .summary('bring the database up to date, and end')
     .description('Brings the database of the service up to date, as its start does, and ends.')
+    .addHelpText('after', variableTable(variables.migrate, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('migrate'))
     .action(async () => {
       loadOneByOne(import.meta.url, './commands/service.js');
       const { migrateCommand } = await import('./commands/service.ts');
@@ -239,7 +251,10 @@ function createProgram(
     .description(
       'Stores passwords and Authorization values of checks, and passwords of proxies, in clear again, and ends. Only for a return to the release before, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
     )
+    .addHelpText('after', variableTable(variables.decrypt, NAMED_DATABASE))
+    .addHelpText('after', helpAfter('decrypt'))
     .action(async () => {
+      loadOneByOne(import.meta.url, './commands/service.js');
       const { decryptCommand } = await import('./commands/service.ts');
       finished(await decryptCommand(terminal));
     });

@@ -1,6 +1,7 @@
 import type { Check } from '../model/check.ts';
 import type { CheckResult, MissedSlots } from '../model/result.ts';
 import { type RunResult, runResultOf } from '../model/run-result.ts';
+import { countText } from '../runtime/count-text.ts';
 import { paletteFor, wantsColour } from './print/colour.ts';
 import { durationText } from './print/duration.ts';
 import { jsonMissed, jsonResult } from './print/json-result.ts';
@@ -97,8 +98,7 @@ export class RunPrinter {
     ].filter((part) => part !== null);
     const paint = this.allPassed ? palette.good : palette.bad;
     const took = durationText(clock.monotonicMs() - this.#startMs);
-    const noun = total === 1 ? 'check' : 'checks';
-    stdout.write(`\n${total} ${noun} in ${took}: ${paint(parts.join(', '))}\n`);
+    stdout.write(`\n${countText(total, 'check')} in ${took}: ${paint(parts.join(', '))}\n`);
   }
 
   #palette(stream: 'stdout' | 'stderr') {

@@ -7,14 +7,14 @@ export const ERROR_CODES = {
     phase: 'request',
     meaning: 'A template names a variable that neither the check, the agent nor the account has.',
     advice:
-      'Define the variable: in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR. A secret one that is there may be one that the service cannot decrypt, which its log says.',
+      'Define the variable: in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR. A secret one of the account that is there may be one that the service cannot decrypt, which its log says.',
   },
   CREDENTIAL_NOT_READABLE: {
     phase: 'request',
     meaning:
-      'The service cannot decrypt a credential of the check, as none of its keys is the one that encrypted it. Nothing was sent.',
+      'The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, as none of its keys is the one that encrypted it. Nothing was sent.',
     advice:
-      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give the check the credential again.',
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check or the location again.',
   },
   VARIABLE_DENIED: {
     phase: 'request',

@@ -1,6 +1,11 @@
 /** What stands in place of a value that must not be shown (SEMANTICS 2). */
 export const MASK = '********';
 
+/** Whether a text has the mask in it, also percent-encoded, as clients that build URLs write it. */
+export function holdsMask(text: string): boolean {
+  return text.includes(MASK) || text.replaceAll(/%2a/gi, '*').includes(MASK);
+}
+
 /** Words that carry credentials wherever they occur in a name. */
 const SENSITIVE_WORDS: ReadonlySet<string> = new Set([
   'authorization',

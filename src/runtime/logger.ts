@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { type Logger as PinoLogger, pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
+import { countText } from './count-text.ts';
 import { prettyLine } from './pretty-log.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
@@ -42,7 +43,7 @@ export function createLogger(options: LoggerOptions): Logger {
   };
   const isoTime = (): string => new Date(clock.wallMs()).toISOString();
   const missing = (lines: number): string =>
-    `${JSON.stringify({ level: 'warn', time: isoTime(), msg: `${lines} log lines were left out: the log was not read in time` })}\n`;
+    `${JSON.stringify({ level: 'warn', time: isoTime(), msg: `${countText(lines, 'log line was', 'log lines were')} left out: the log was not read in time` })}\n`;
 
   let leftOut = 0;
   // Without a listener, a broken pipe would end the process.

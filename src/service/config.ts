@@ -244,6 +244,30 @@ export const SERVICE_ENVIRONMENT: readonly Pick<
   'name' | 'default' | 'meaning' | 'allowed' | 'secret'
 >[] = Object.values(SERVICE_VARIABLES);
 
+/** What of them a command reads that works on the database and ends. */
+const { databaseUrl, dataDir, statementTimeoutSeconds, logLevel } = SERVICE_VARIABLES;
+const NAMED_DATABASE = [
+  { ...databaseUrl, meaning: 'The PostgreSQL database of the service.' },
+  { ...dataDir, meaning: 'Where DATABASE_URL is unset: the folder of the embedded database.' },
+] as const;
+
+/** One of the first two has to be set. */
+export const MAINTENANCE_ENVIRONMENT = {
+  migrate: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
+  decrypt: [
+    ...NAMED_DATABASE,
+    {
+      ...ENCRYPTION_KEY_VARIABLE,
+      meaning:
+        'The keys that encrypted the credentials, apart by commas; those of DATA_DIR/encryption-key are read, too.',
+    },
+    statementTimeoutSeconds,
+    logLevel,
+  ],
+} as const satisfies Readonly<
+  Record<string, readonly Pick<Variable<unknown>, 'name' | 'default' | 'meaning'>[]>
+>;
+
 /**
  * Reads the configuration of the service. Empty values count as unset, as compose files write them.
  *

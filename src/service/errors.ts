@@ -74,9 +74,13 @@ export function invalid(problems: readonly RequestProblem[]): ServiceError {
   });
 }
 
-/** 401. The message is the specification's (part 7), whatever is wrong with the token. */
+const SEND_KEY =
+  'Send an active key in the header Authorization, as Bearer and the key: one of an account (vk_ and 32 hex digits), or for the requests of agents that of their location (pl_ and 32 hex digits)';
+
+/** 401. The message is the specification's (part 7), and the same whatever is wrong with the token. */
 export function badToken(): ServiceError {
   return new ServiceError(401, 'Bad Token', {
+    attributes: { advice: SEND_KEY },
     headers: { 'www-authenticate': 'Bearer realm="vedette"' },
   });
 }

@@ -18,8 +18,9 @@ import { buildApp } from './http/app.ts';
 import { InFlight } from './http/in-flight.ts';
 import { closeApp, listen } from './http/listen.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
+import { hasDatabase } from './store/data-folder.ts';
 import { createDatabaseClock } from './store/database-clock.ts';
-import { migrate } from './store/migrate.ts';
+import { isMigrated, migrate } from './store/migrate.ts';
 import { openStore } from './store/open-store.ts';
 import type { Store } from './store/port.ts';
 import { StoreError } from './store/store-errors.ts';
@@ -139,32 +140,60 @@ async function openFirstAccount(
 /**
  * Brings the database up to date and does no more: for deployments that do so beforehand.
  *
- * @throws VedetteError where the database is not to be had
+ * @throws VedetteError where no database is named, or it is not to be had
  */
 export async function migrateService({
   config,
   log,
 }: Pick<ServiceParts, 'config' | 'log'>): Promise<{ readonly applied: readonly string[] }> {
+  requireNamedDatabase(config);
   return await withStore(config, log, (store) => migrate(store, log));
 }
 
 /**
  * Stores credentials in clear again and does no more: for a return to the release before, which cannot
- * read encrypted ones.
+ * read encrypted ones. Makes no database.
  *
  * @returns how many checks and locations had encrypted ones
- * @throws VedetteError where the database is not to be had, a replica is connected to it, or a
- *   credential cannot be decrypted
+ * @throws VedetteError where no database is named, it is not to be had or has no tables, a replica is
+ *   connected to it, or a credential cannot be decrypted
  */
 export async function decryptService({
   config,
   log,
 }: Pick<ServiceParts, 'config' | 'log'>): Promise<number> {
+  requireNamedDatabase(config);
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl === null && dataDir !== null && !hasDatabase(dataDir)) {
+    throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
+  }
   // With one connection, every other one is somebody else's.
   return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
+    if (!(await isMigrated(store))) {
+      const name = store.kind === 'pglite' ? 'DATA_DIR' : 'DATABASE_URL';
+      throw nothingStored(`the database of ${name} has no tables of the service`);
+    }
     await migrate(store, log);
     return decryptCredentials({ store, log, secrets: await secretBoxOf(store, config) });
   });
+}
+
+/** A database in memory would be empty, and gone with the process. */
+function requireNamedDatabase({ databaseUrl, dataDir }: ServiceConfig): void {
+  if (databaseUrl !== null || dataDir !== null) return;
+  throw new VedetteError(
+    'config',
+    'CONFIG_MISSING',
+    'neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the one that the service has',
+  );
+}
+
+function nothingStored(what: string): VedetteError {
+  return new VedetteError(
+    'environment',
+    'DATABASE_EMPTY',
+    `${what}, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it`,
+  );
 }
 
 function secretBoxOf(

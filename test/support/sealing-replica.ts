@@ -8,10 +8,13 @@ import type { Store } from '../../src/service/store/port.ts';
 import { FakeClock } from './fake-clock.ts';
 import { captureLog, type LogCapture } from './log-capture.ts';
 
+/** What happens during a wait of so long, before it is over. */
+type DuringWait = (delayMs: number) => Promise<void>;
+
 export interface SealingReplica extends Pick<CredentialSealing, 'isOn' | 'begin'> {
   readonly logs: LogCapture;
   /** Keeps on until it ends by itself, or wants to wait once more after so many waits. */
-  keep(waits: number, ending?: AbortController): Promise<void>;
+  keep(waits: number, ending?: AbortController, during?: DuringWait): Promise<void>;
   /** What a replica does at its start and soon after. */
   start(): Promise<void>;
 }
@@ -21,8 +24,12 @@ export function sealingReplica(store: Store, secrets: SecretBox | null): Sealing
   const logs = captureLog();
   const clock = new ImpatientClock();
   const sealing = createCredentialSealing({ store, clock, log: logs.log, secrets });
-  const keep = (waits: number, ending = new AbortController()): Promise<void> => {
-    clock.allow(waits, ending);
+  const keep = (
+    waits: number,
+    ending = new AbortController(),
+    during: DuringWait = async () => {},
+  ): Promise<void> => {
+    clock.allow(waits, ending, during);
     return sealing.keep(ending.signal);
   };
   return {
@@ -40,17 +47,22 @@ export function sealingReplica(store: Store, secrets: SecretBox | null): Sealing
 class ImpatientClock extends FakeClock {
   #left = 0;
   #ending = new AbortController();
+  #during: DuringWait = async () => {};
 
-  allow(waits: number, ending: AbortController): void {
+  allow(waits: number, ending: AbortController, during: DuringWait): void {
     this.#left = waits;
     this.#ending = ending;
+    this.#during = during;
   }
 
   override after(delayMs: number, callback: () => void): CancelTimer {
     const isOver = this.#left === 0;
     this.#left -= 1;
     if (!isOver) this.spend(delayMs);
-    const immediate = setImmediate(() => (isOver ? this.#ending.abort() : callback()));
+    const immediate = setImmediate(() => {
+      if (isOver) this.#ending.abort();
+      else void this.#during(delayMs).then(callback);
+    });
     return () => clearImmediate(immediate);
   }
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { Fifo } from './fifo.ts';
@@ -74,7 +75,9 @@ export class NdjsonSink implements ResultSink {
       });
     }
     const left = this.#queue.length + this.#unconfirmed.length;
-    if (left > 0) this.#options.log.warn(`${left} lines of results were not read in time`);
+    if (left === 0) return;
+    const lines = countText(left, 'line of results was', 'lines of results were');
+    this.#options.log.warn(`${lines} not read in time`);
   }
 
   #add(kind: LineKind, value: unknown): void {

@@ -1,6 +1,7 @@
 import type { Failure } from '../../model/error-codes.ts';
 import type { DnsRequest } from '../../model/request.ts';
 import type { DnsDetail, DnsResponse, DnsTimingPhases, TimingClock } from '../../model/result.ts';
+import { countText } from '../../runtime/count-text.ts';
 import type { Answered, Exchanged } from '../net/dns/exchange.ts';
 import { askNameServers, type NameServers } from '../net/dns/name-servers.ts';
 import { rcodeName } from '../net/dns/parameters.ts';
@@ -95,7 +96,9 @@ function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsRe
   const host = request.nameServer ?? server.address;
   const { message, leftOut } = shownPartOf(answered.message);
   if (leftOut > 0) {
-    log.warn(`The answer is too long to be shown whole: ${leftOut} records are left out`);
+    log.warn(
+      `The answer is too long to be shown whole: ${countText(leftOut, 'record is', 'records are')} left out`,
+    );
   }
   return {
     responseCode: rcodeName(message.rcode),

@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../model/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';
 
 const MAX_ENTRIES = 200;
@@ -49,7 +50,7 @@ export class JobLog {
 
   entries(): readonly LogEntry[] {
     if (this.#dropped === 0 && this.#last.length === 0) return this.#entries;
-    const msg = `${this.#dropped} more lines were left out`;
+    const msg = `${countText(this.#dropped, 'more line was', 'more lines were')} left out`;
     const cut = this.#dropped === 0 ? [] : [this.#entryOf('warn', msg)];
     return [...this.#entries, ...cut, ...this.#last];
   }

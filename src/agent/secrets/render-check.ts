@@ -153,7 +153,7 @@ function notReadableFailure(places: readonly TextPlace[]): Failure {
     rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
   return {
     code: 'CREDENTIAL_NOT_READABLE',
-    message: `${first} has a credential that the service cannot decrypt, so nothing was sent${others}: give the check the credential again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+    message: `${first} has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent${others}: give it to the check again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
   };
 }
 

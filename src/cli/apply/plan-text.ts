@@ -1,3 +1,4 @@
+import { countText } from '../../runtime/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 
@@ -21,17 +22,19 @@ export function planText(plan: Plan, palette: Palette): string {
   if (lines.length === 0) lines.push('nothing to change');
   if (variables.steps.some(isAgain) || steps.some(hasAgain)) lines.push(palette.faint(WHY_AGAIN));
   if (variables.unchanged > 0) {
-    lines.push(palette.faint(`  ${counted(variables.unchanged, 'variable')} unchanged`));
+    lines.push(palette.faint(`  ${countText(variables.unchanged, 'variable')} unchanged`));
   }
   if (variables.others > 0) {
     const stay =
       variables.others === 1 ? 'is not in the file and stays' : 'are not in the file and stay';
-    lines.push(palette.faint(`  ${counted(variables.others, 'variable')} of the service ${stay}`));
+    lines.push(
+      palette.faint(`  ${countText(variables.others, 'variable')} of the service ${stay}`),
+    );
   }
-  if (unchanged > 0) lines.push(palette.faint(`  ${counted(unchanged, 'check')} unchanged`));
+  if (unchanged > 0) lines.push(palette.faint(`  ${countText(unchanged, 'check')} unchanged`));
   if (others > 0) {
     const stay = others === 1 ? 'is not in the file and stays' : 'are not in the file and stay';
-    const what = `  ${counted(others, 'check')} of the service ${stay}; --prune deletes`;
+    const what = `  ${countText(others, 'check')} of the service ${stay}; --prune deletes`;
     lines.push(palette.faint(`${what} ${others === 1 ? 'it' : 'them'}`));
   }
   return `${lines.join('\n')}\n`;
@@ -48,9 +51,9 @@ export function doneText({ variables, steps }: Done): string {
   const ofVariables = countedWords(variables.map((step) => (isAgain(step) ? 'again' : step.kind)));
   const ofChecks = countedWords(steps.map((step) => (isOnlyAgain(step) ? 'again' : step.kind)));
   const parts = [
-    ...ofVariables.map(([count, word]) => `${counted(count, 'variable')} ${word}`),
+    ...ofVariables.map(([count, word]) => `${countText(count, 'variable')} ${word}`),
     ...ofChecks.map(([count, word]) =>
-      ofVariables.length === 0 ? `${count} ${word}` : `${counted(count, 'check')} ${word}`,
+      ofVariables.length === 0 ? `${count} ${word}` : `${countText(count, 'check')} ${word}`,
     ),
   ];
   return parts.length === 0 ? 'nothing was changed' : parts.join(', ');
@@ -122,8 +125,4 @@ function changeText({ path, before, after, isWrittenAgain }: FieldChange, width:
   // What is masked looks alike before and after.
   if (before === after) return `${field}  ${harmless(before)} (another one)`;
   return `${field}  ${harmless(before)} -> ${harmless(after)}`;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

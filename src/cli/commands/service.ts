@@ -1,3 +1,4 @@
+import { countText } from '../../runtime/count-text.ts';
 import { requireDescriptors } from '../../runtime/descriptors.ts';
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
@@ -57,7 +58,7 @@ export async function decryptCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);
   const changed = await decryptService({ config, log });
   terminal.stdout.write(
-    `stored in clear again: the credentials of ${changed} checks and locations\n`,
+    `stored in clear again: the credentials of ${countText(changed, 'check or location', 'checks and locations')}\n`,
   );
   return EXIT.ok;
 }

@@ -2,6 +2,7 @@ import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckFile } from '../../agent/source/check-file.ts';
 import { FileProblemsError } from '../../agent/source/file-problem.ts';
 import { loadCheckFile } from '../../agent/source/load-check-file.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
@@ -19,7 +20,7 @@ export async function validateCommand(file: string, { stdout }: Terminal): Promi
   try {
     const checkFile = await loadCheckFile(file);
     const { length } = checkFile.checks;
-    const count = `${length} ${length === 1 ? 'check' : 'checks'}`;
+    const count = countText(length, 'check');
     stdout.write(`${harmless(file)}: ${count}, no problems\n`);
     const note = fromElsewhereText(checkFile);
     if (note !== null) stdout.write(`${harmless(file)}: ${note}\n`);

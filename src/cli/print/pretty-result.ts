@@ -3,6 +3,7 @@ import { answerOf, phasesOf } from '../../model/result/facts.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
 import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
 import { type RunResult, runResultOf } from '../../model/run-result.ts';
+import { countText } from '../../runtime/count-text.ts';
 import type { Palette } from './colour.ts';
 import { durationText } from './duration.ts';
 import { harmless } from './harmless.ts';
@@ -102,7 +103,7 @@ function label(result: CheckResult, ended: RunResult, palette: Palette): string 
 function attemptsText({ resultType, attempts }: CheckResult): string | null {
   if (resultType === 'ATTEMPT') return `attempt ${attempts + 1}, another follows`;
   if (attempts === 0) return null;
-  return `after ${attempts} ${attempts === 1 ? 'retry' : 'retries'}`;
+  return `after ${countText(attempts, 'retry', 'retries')}`;
 }
 
 function indented(reason: string): string {

@@ -1,3 +1,4 @@
+import { countText } from '../../runtime/count-text.ts';
 import type { Terminal, TerminalStream } from '../terminal.ts';
 import { harmless } from './harmless.ts';
 
@@ -41,7 +42,7 @@ export class Progress {
     const { columns = 0 } = this.#stream;
     // A line that wraps could not be cleared again; a terminal that tells no width says 0.
     const room = (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
-    let line = `${this.#done} of ${this.#total} checks done`;
+    let line = `${this.#done} of ${countText(this.#total, 'check')} done`;
     let separator = '; running: ';
     for (const name of this.#running.values()) {
       if (line.length >= room) break;

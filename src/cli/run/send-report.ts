@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { TestSessionFacts } from '../../model/test-session.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import { ApiClient, isInterrupted } from '../apply/api-client.ts';
 import { loadConnection } from '../apply/connection.ts';
@@ -59,7 +60,8 @@ export function createReporter(facts: TestSessionFacts, terminal: Terminal): Rep
         await sendAll(client, signal);
         const base = connection.serviceUrl.href.replace(/\/+$/, '');
         const { leftOut } = report;
-        const without = leftOut === 0 ? '' : ` (without ${leftOut} results, which are too many)`;
+        const without =
+          leftOut === 0 ? '' : ` (without ${countText(leftOut, 'result')}, as there were too many)`;
         say(`reported as ${base}${PATH}/${id}${without}`);
         return true;
       } catch (thrown) {

@@ -1,4 +1,5 @@
 import type { Check } from '../../model/check.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
@@ -20,7 +21,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
   const rest = off === 0 ? '' : ` (${off} more ${off === 1 ? 'is' : 'are'} not activated)`;
-  const count = `${active.length} ${active.length === 1 ? 'check' : 'checks'}`;
+  const count = `${countText(active.length, 'check')}`;
   const first = (active[0] ?? checks[0])?.id ?? 'CHECK-ID';
   const results = new URL(`/v1/check-results/${encodeURIComponent(first)}`, serviceUrl);
   const lookAt = (url: URL): string =>

@@ -1,4 +1,4 @@
-import { isSensitiveHeader, MASK } from '../sensitive-headers.ts';
+import { holdsMask, isSensitiveHeader, MASK } from '../sensitive-headers.ts';
 import { isCredential } from './credential-text.ts';
 import {
   BASIC_FIELDS,
@@ -10,7 +10,7 @@ import {
   mapCredentials,
 } from './request-credentials.ts';
 import type { TargetChange } from './target.ts';
-import { urlSecretOf } from './url-secret.ts';
+import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 
 /** One thing wrong with a request; the path starts inside it. */
 export interface CredentialProblem {
@@ -28,10 +28,14 @@ const STAYS =
   'a hidden value stays only where scheme, host, port and Host header stay the same, and so do the variables of the check in them or before the host';
 const BESIDE_PASSWORD = `must not have ${MASK} for a user name beside a password: a user name is hidden only where it stands alone, so give it again`;
 const NONE_STORED = `must not be ${MASK}: this stands for a hidden value, and none is stored here`;
+const PARTIAL = `must not have ${MASK} beside other text: it stands for a hidden value as a whole, so send ${MASK} alone to keep the stored one, or give the value itself`;
+const NOTHING_HIDDEN = `must not hold ${MASK} there: this stands for a hidden value, and nothing is hidden there, so give the text itself`;
 const COUNT_DIFFERS =
   'must be given again: there are several headers of this name, and not as many as were stored';
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const NO_FIELDS: ReadonlyMap<number, CredentialField> = new Map();
 
 /** The problems of a new check's request: nothing is stored that a mask could stand for. */
 export function maskProblems(request: unknown): readonly CredentialProblem[] {
@@ -40,7 +44,8 @@ export function maskProblems(request: unknown): readonly CredentialProblem[] {
 
 /**
  * Fills in the stored credentials that the request of an update leaves out, or sends back masked, as
- * long as the request goes to the same target. null removes one.
+ * long as the request goes to the same target. null removes one. A mask that is only a part of a text
+ * is a problem: it would be stored as it stands.
  *
  * @param given undefined: the stored request stays as a whole
  * @param before as it is stored: a mask stands for an encrypted credential
@@ -74,10 +79,13 @@ export function withKeptCredentials(
   };
   const isStored = given === undefined;
   const request = mapCredentials(whole, (text, field) => {
-    return text === MASK || (isStored && isCredential(text)) ? keep(field) : text;
+    if (text === MASK || (isStored && isCredential(text))) return keep(field);
+    if (!isStored && holdsMask(text)) problems.push({ path: field.path, message: PARTIAL });
+    return text;
   });
-  const misplaced = isStored ? [] : maskedUserNames(whole);
-  return { request, problems: [...problems, ...misplaced, ...masksElsewhere(whole)] };
+  // What is stored already stays, whatever it is.
+  const misplaced = isStored ? [] : [...maskedUserNames(whole), ...masksElsewhere(whole)];
+  return { request, problems: [...problems, ...misplaced] };
 }
 
 function giveAgain(change: TargetChange, { path }: CredentialField): string {
@@ -157,21 +165,47 @@ function isEmpty(value: unknown): boolean {
 /** Finds masks for user names beside passwords: such a name is shown, so nothing is hidden there. */
 function maskedUserNames({ url, basicAuth }: Fields): readonly CredentialProblem[] {
   const problems: CredentialProblem[] = [];
-  if (typeof url === 'string' && urlSecretOf(url)?.username === MASK) {
+  if (typeof url === 'string' && holdsMask(urlSecretOf(url)?.username ?? '')) {
     problems.push({ path: ['url'], message: BESIDE_PASSWORD });
   }
-  if (!isFields(basicAuth) || basicAuth.username !== MASK) return problems;
-  if (basicSecretPart(basicAuth) !== 'password') return problems;
+  if (!isFields(basicAuth) || typeof basicAuth.username !== 'string') return problems;
+  if (!holdsMask(basicAuth.username) || basicSecretPart(basicAuth) !== 'password') return problems;
   return [...problems, { path: BASIC_FIELDS.username.path, message: BESIDE_PASSWORD }];
 }
 
-/** Finds masks in headers that hold no credential, where the stored value would be lost silently. */
-function masksElsewhere({ headers }: Fields): readonly CredentialProblem[] {
-  if (!Array.isArray(headers)) return [];
-  const fields = headerFields(headers);
-  return headers.flatMap((header: unknown, index) => {
-    if (fields.has(index) || !isFields(header) || header.value !== MASK) return [];
-    return [{ path: ['headers', index, 'value'], message: NONE_STORED }];
+/** Finds masks where nothing is hidden: there, the value that was meant would be lost silently. */
+function masksElsewhere({ url, headers, queryParameters }: Fields): readonly CredentialProblem[] {
+  return [
+    ...(typeof url === 'string' && isMaskOutsideUser(url)
+      ? [{ path: ['url'], message: NOTHING_HIDDEN }]
+      : []),
+    ...maskedValues('headers', headers, Array.isArray(headers) ? headerFields(headers) : NO_FIELDS),
+    ...maskedValues('queryParameters', queryParameters, NO_FIELDS),
+  ];
+}
+
+function isMaskOutsideUser(url: string): boolean {
+  const userName = urlSecretOf(url)?.username ?? '';
+  if (holdsMask(userName)) return false;
+  return holdsMask(mapUrlSecret(url, () => ''));
+}
+
+/** @param hidden the places where a mask has a meaning */
+function maskedValues(
+  list: string,
+  pairs: unknown,
+  hidden: ReadonlyMap<number, CredentialField>,
+): readonly CredentialProblem[] {
+  if (!Array.isArray(pairs)) return [];
+  return pairs.flatMap((pair: unknown, index) => {
+    if (
+      hidden.has(index) ||
+      !isFields(pair) ||
+      typeof pair.value !== 'string' ||
+      !holdsMask(pair.value)
+    )
+      return [];
+    return [{ path: [list, index, 'value'], message: NOTHING_HIDDEN }];
   });
 }
 

@@ -1,5 +1,44 @@
+import { compileTemplate } from '../template.ts';
+
 /** The name that the service puts in a template in the place of a credential that it cannot decrypt. */
 export const NOT_READABLE_NAME = 'CREDENTIAL_NOT_READABLE';
 
 /** Agents of before know of no such variable either, and send nothing. */
 export const NOT_READABLE = `{{${NOT_READABLE_NAME}}}`;
+
+/** Texts that grow beyond this are replaced as a whole, as agents refuse those that are too long. */
+const MAX_GROWN_CHARS = 1000;
+
+/**
+ * The request of a check with that template in the place of these variables, so that no other of the
+ * same name stands in for them. Assertions take no templates.
+ *
+ * @param names of the check's own secret variables that cannot be decrypted
+ */
+export function withNotReadable(request: unknown, names: ReadonlySet<string>): unknown {
+  if (names.size === 0) return request;
+  if (typeof request === 'string') return replaced(request, names);
+  if (Array.isArray(request)) return request.map((one) => withNotReadable(one, names));
+  if (typeof request !== 'object' || request === null) return request;
+  return Object.fromEntries(
+    Object.entries(request).map(([field, value]) => {
+      return [field, field === 'assertions' ? value : withNotReadable(value, names)];
+    }),
+  );
+}
+
+function replaced(text: string, names: ReadonlySet<string>): string {
+  const template = compileTemplate(text);
+  if (template === null) return text;
+  let isNamed = false;
+  const parts = template.map((part) => {
+    if (typeof part === 'string') return part;
+    const { name, isRaw } = part;
+    if (!names.has(name)) return isRaw ? `{{{${name}}}}` : `{{${name}}}`;
+    isNamed = true;
+    return NOT_READABLE;
+  });
+  if (!isNamed) return text;
+  const whole = parts.join('');
+  return whole.length > Math.max(text.length, MAX_GROWN_CHARS) ? NOT_READABLE : whole;
+}

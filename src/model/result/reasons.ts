@@ -41,7 +41,8 @@ export function reasonsOf(
   if (criterion !== null && !judgesIt) reasons.push(criterion);
   reasons.push(...failed.slice(0, MAX_ASSERTIONS).map(({ error }) => error ?? ''));
   if (failed.length > MAX_ASSERTIONS) {
-    reasons.push(`and ${failed.length - MAX_ASSERTIONS} more assertions`);
+    const more = failed.length - MAX_ASSERTIONS;
+    reasons.push(`and ${more} more ${more === 1 ? 'assertion' : 'assertions'}`);
   }
   if (!TIME_OUTS.has(detail?.requestErrorCode ?? null)) {
     if (result.overMaxResponseTime) reasons.push(tooSlow(result, check, 'maxResponseTime'));

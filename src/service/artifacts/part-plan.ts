@@ -1,3 +1,4 @@
+import { countText } from '../../runtime/count-text.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { ArtifactError } from './errors.ts';
 import { MIN_PART_BYTES, type PartPlan } from './port.ts';
@@ -33,6 +34,6 @@ export function checkPartBytes(partBytes: number): void {
 export function checkNoneMissing(missing: readonly PartPlan[]): void {
   if (missing.length === 0) return;
   const numbers = missing.map(({ n }) => n);
-  const message = `The upload cannot be completed: ${missing.length} parts are missing (${numbers.join(', ')})`;
+  const message = `The upload cannot be completed: ${countText(missing.length, 'part is', 'parts are')} missing (${numbers.join(', ')})`;
   throw new ArtifactError('ARTIFACT_PARTS_MISSING', message, { missing: numbers });
 }

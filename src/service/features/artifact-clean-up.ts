@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
@@ -192,7 +193,7 @@ export async function keepCleanedUp(
       if (artifacts + unclaimed + uploads > 0) {
         log.info(
           { artifacts, unclaimed, uploads },
-          `artifacts are removed: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not come within a day, and ${uploads} uploads that stood still`,
+          `artifacts are removed: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not come within a day, and ${countText(uploads, 'upload')} that stood still`,
         );
       }
     } catch (error) {

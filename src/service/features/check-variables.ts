@@ -4,21 +4,21 @@ import {
   isCredential,
   percentDecoded,
 } from '../../model/credentials/credential-text.ts';
-import { NOT_READABLE } from '../../model/credentials/not-readable.ts';
+import { NOT_READABLE, withNotReadable } from '../../model/credentials/not-readable.ts';
 import {
   credentialTexts,
   isCredentialId,
   mapCredentials,
   URL_FIELDS,
 } from '../../model/credentials/request-credentials.ts';
-import { MASK } from '../../model/sensitive-headers.ts';
+import { holdsMask, MASK } from '../../model/sensitive-headers.ts';
 import type { OwnVariable } from '../../model/variable.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import type { CheckKey } from '../store/checks.ts';
-import { bodyProblem } from './input-problems.ts';
-import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
+import { bodyProblem, MASK_GIVEN } from './input-problems.ts';
+import { notReadable, opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export interface CheckVariablesParts {
   readonly log: Logger;
@@ -71,8 +71,9 @@ export interface CheckVariables {
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
   /**
-   * The body of a check as it is sent to agents. Secret values that cannot be decrypted are left out, and
-   * a credential is a template that no variable fills: the check fails, and nothing is sent.
+   * The body of a check as it is sent to agents. A credential that cannot be decrypted is a template that
+   * no variable fills, and so is each text's place of a secret variable, which is left out itself: the
+   * check fails, and nothing is sent.
    */
   open(key: CheckKey, body: Body, sealed: Buffer | null): Body;
   /**
@@ -165,9 +166,17 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         areCredentialsSame &&
         keptKeys.size === given.length &&
         given.length === secretsBefore.length;
+      const keepsAny = keptKeys.size + masked.length > 0;
+      let former: ReadonlyMap<string, string> | null = null;
       try {
-        const keepsAny = keptKeys.size + masked.length > 0;
-        const former = sealed === null || !keepsAny ? null : unseal(key, sealed);
+        if (sealed !== null && keepsAny) former = unseal(key, sealed);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        // All stay, and nobody needs to read them for that.
+        if (isSame) return { check, sealedVariables: undefined };
+        throw notReadable(error, keptFields(after, keptKeys));
+      }
+      try {
         const variables = given.map((one) => {
           const value = keptKeys.has(one.key) ? (former?.get(one.key) ?? '') : one.value;
           return [one.key, value] as const;
@@ -179,7 +188,6 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         const values = new Map([...variables, ...texts]);
         return { check, sealedVariables: sealValues(key, values, sealed) };
       } catch (error) {
-        // All stay, and nobody needs to read them for that.
         if (isSame && error instanceof ServiceError) return { check, sealedVariables: undefined };
         throw error;
       }
@@ -191,12 +199,15 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
       const { variables } = body;
       const request = withCredentials(body.request, (id) => values.get(id) ?? NOT_READABLE);
       if (!Array.isArray(variables)) return { ...body, request };
+      const lost = new Set<string>();
       const sent = (variables as readonly OwnVariable[]).flatMap((variable) => {
         if (!variable.secret) return [variable];
         const value = values.get(variable.key);
-        return value === undefined ? [] : [{ ...variable, value }];
+        if (value !== undefined) return [{ ...variable, value }];
+        lost.add(variable.key);
+        return [];
       });
-      return { ...body, request, variables: sent };
+      return { ...body, request: withNotReadable(request, lost), variables: sent };
     },
 
     secretValues: (key, sealed) => repeatableForms(unseal(key, sealed)),
@@ -228,6 +239,19 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   };
 }
 
+/** The fields of a request that keep a secret variable or a credential. */
+function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly string[] {
+  const paths: (readonly PropertyKey[])[] = [];
+  mapCredentials(after.request, (text, { path }) => {
+    if (text === MASK) paths.push(['request', ...path]);
+    return text;
+  });
+  for (const [index, { key, secret }] of after.variables.entries()) {
+    if (secret && keptKeys.has(key)) paths.push(['variables', index, 'value']);
+  }
+  return paths.map((path) => bodyProblem(path, '').path);
+}
+
 /** Puts the credentials back in place of the masks. */
 function withCredentials(request: unknown, textOf: (id: string) => string): unknown {
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
@@ -242,6 +266,18 @@ function repeatableForms(values: ReadonlyMap<string, string>): readonly string[]
     const decoded = URL_IDS.includes(id) ? percentDecoded(value) : value;
     return decoded === value ? forms : [...forms, decoded];
   });
+}
+
+/**
+ * The variables as they are given; answers have no value for a secret one, so a mask is from elsewhere.
+ *
+ * @throws ServiceError 400 where a secret value has a mask in it
+ */
+export function refuseMaskedVariables(variables: readonly OwnVariable[]): void {
+  const problems = variables.flatMap(({ secret, value }, index) =>
+    secret && holdsMask(value) ? [bodyProblem(['variables', index, 'value'], MASK_GIVEN)] : [],
+  );
+  if (problems.length > 0) throw invalid(problems);
 }
 
 /**

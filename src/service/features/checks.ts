@@ -27,7 +27,11 @@ import type { Sql, Store } from '../store/port.ts';
 import { firstSubscriptions, replaceSubscriptions } from './alerts/check-subscriptions.ts';
 import { type CheckView, viewOf, viewsOf, withoutSubscriptions } from './alerts/check-views.ts';
 import { referTo } from './check-references.ts';
-import { type CheckVariables, withKeptVariables } from './check-variables.ts';
+import {
+  type CheckVariables,
+  refuseMaskedVariables,
+  withKeptVariables,
+} from './check-variables.ts';
 import { type Allowance, unlimited } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
 import { bodyProblem, parseBody, textsNotKept } from './input-problems.ts';
@@ -102,6 +106,7 @@ export function createChecks(parts: ChecksParts): Checks {
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
     refuse(maskProblems(check.request));
+    refuseMaskedVariables(check.variables);
     allowance.admitCheck(accountId, check, null);
     // First of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'checks');
@@ -152,6 +157,7 @@ export function createChecks(parts: ChecksParts): Checks {
     });
     refuse(problems);
     const after = wholeCheck({ ...fields, ...given, variables, request }, id);
+    refuseMaskedVariables(after.variables);
     allowance.admitCheck(accountId, after, before);
     await referTo(tx, { accountId, before, after });
     if (input.alertChannelSubscriptions !== undefined) {

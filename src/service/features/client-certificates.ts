@@ -29,7 +29,7 @@ import { givenFields } from './given-fields.ts';
 import { parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
-import { boxOf, opened } from './secret-store.ts';
+import { boxOf, opened, readKept } from './secret-store.ts';
 
 export type { StoredCertificate } from '../store/client-certificates.ts';
 
@@ -122,7 +122,10 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
         const { host, cert, ca } = stored;
         // The passphrase is that of the key: a new key does not have the old one's. Nor is the old key
         // looked at: it may be what nobody can open any more.
-        const key = given.key === undefined ? unseal(accountId, stored) : { passphrase: null };
+        const key =
+          given.key === undefined
+            ? readKept(['body.key'], () => unseal(accountId, stored))
+            : { passphrase: null };
         const body = wholeCertificate({ host, cert, ca, ...key, ...given });
         const updated = await updateCertificate(tx, {
           accountId,

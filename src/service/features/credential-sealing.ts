@@ -1,4 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { countText } from '../../runtime/count-text.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
@@ -49,7 +50,10 @@ export interface CredentialSealing {
   readonly isOn: () => boolean;
   /** Looks for the first time. To be called before the first request. */
   begin(): Promise<void>;
-  /** Looks on until the first key is in use, then encrypts all that is stored; until the signal aborts. */
+  /**
+   * Looks on until the first key is in use, then encrypts all that is stored, and on PostgreSQL what comes
+   * in clear later; until the signal aborts.
+   */
   keep(signal: AbortSignal): Promise<void>;
 }
 
@@ -60,7 +64,12 @@ const LOOK_MS = 5000;
  * The second one is LOOK_MS after the first: for what came in clear behind the first, of a request that
  * began before, or of a replica that looked later.
  */
-const WALKS = 2;
+const FIRST_WALKS = 2;
+/**
+ * And on PostgreSQL again and again: a replica of the release before, whose connections have a name of
+ * their own or that starts later, goes on to store credentials in clear.
+ */
+const NEXT_WALK_MS = 10 * 60_000;
 const MAX_NAMED_REPLICAS = 10;
 
 /** One, and several. */
@@ -104,7 +113,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     if (counts.size === 0) return;
     const found = SEALED_KINDS.flatMap((kind) => {
       const count = counts.get(kind);
-      return count === undefined ? [] : [`${count} ${KIND_NAMES[kind][count === 1 ? 0 : 1]}`];
+      return count === undefined ? [] : [countText(count, ...KIND_NAMES[kind])];
     });
     log.error(
       Object.fromEntries(counts),
@@ -164,19 +173,23 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     async keep(signal) {
       if (secrets === null) return;
       let isLook = false;
-      for (let walks = 0; walks < WALKS && !signal.aborted; ) {
+      for (let walks = 0; !signal.aborted; ) {
+        let delayMs = LOOK_MS;
         try {
           if (isLook && sealingKey !== firstKey) await look(secrets);
           if (sealingKey === firstKey) {
             await walk(signal);
             walks += 1;
+            if (walks >= FIRST_WALKS) delayMs = NEXT_WALK_MS;
           }
         } catch (error) {
           const message = `stored credentials are not encrypted yet: ${messageOf(error)}`;
           failures.warn('', {}, message);
         }
         isLook = true;
-        if (walks < WALKS && !(await sleep(clock, LOOK_MS, signal))) return;
+        // Nobody else writes to the embedded database.
+        if (store.kind === 'pglite' && walks >= FIRST_WALKS) return;
+        if (!(await sleep(clock, delayMs, signal))) return;
       }
     },
   };
@@ -199,11 +212,14 @@ export async function decryptCredentials(
   // One may have started meanwhile.
   await refuseBesideReplica(store);
   if (unreadable === 0) return changed;
-  const others = changed === 0 ? '' : ` (those of ${changed} others are stored in clear again)`;
+  const others =
+    changed === 0
+      ? ''
+      : ` (those of ${countText(changed, 'other is', 'others are')} stored in clear again)`;
   throw new VedetteError(
     'environment',
     'SECRET_UNREADABLE',
-    `credentials of ${unreadable} checks and locations cannot be decrypted${others}, as ${missingKey(store, secrets)} and run vedette service decrypt again`,
+    `credentials of ${countText(unreadable, 'check or location', 'checks and locations')} cannot be decrypted${others}, as ${missingKey(store, secrets)} and run vedette service decrypt again`,
   );
 }
 

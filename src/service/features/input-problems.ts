@@ -1,6 +1,10 @@
 import { z } from 'zod';
+import { MASK } from '../../model/sensitive-headers.ts';
 import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../errors.ts';
 import { type Judgement, judge, problemsOf } from '../http/problems.ts';
+
+/** Of a value in which a mask would be stored as it stands. */
+export const MASK_GIVEN = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
 
 /** One thing wrong with what came in. `path` starts inside the body. */
 export function bodyProblem(path: readonly PropertyKey[], message: string): RequestProblem {

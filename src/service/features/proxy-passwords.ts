@@ -30,7 +30,7 @@ export interface ProxyPasswords {
    * @throws ServiceError 409 where what is stored has to be read, and no key opens it
    */
   seal(key: LocationKeyOf, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
-  /** As it is sent to agents: with its mask, where the password cannot be decrypted. */
+  /** As it is sent to agents: with its mask, where the password cannot be decrypted. They send nothing then. */
   open(key: LocationKeyOf, stored: StoredProxy): string | null;
   /** As it is to be stored now; null where it is so already. Like `CheckVariables.sealAgain`. */
   sealAgain(key: LocationKeyOf, stored: StoredProxy): StoredProxy | null;
@@ -94,7 +94,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
         unreadable.tell(
           [accountId, locationId],
           { locationId },
-          "the password of a location's proxy is not sent to agents",
+          "the password of a location's proxy is not sent to agents, and its URL and API checks fail with CREDENTIAL_NOT_READABLE",
           error,
         );
         return proxyUrl;

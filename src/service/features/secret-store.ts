@@ -1,7 +1,8 @@
+import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
-import { conflict, ServiceError } from '../errors.ts';
+import { conflict, type RequestProblem, ServiceError } from '../errors.ts';
 
 /**
  * What encrypts, where there is a key.
@@ -17,20 +18,52 @@ export function boxOf(secrets: SecretBox | null): SecretBox {
   );
 }
 
-/** @throws ServiceError 409 that says what to do, where there is no key that opens it */
+/**
+ * Of a secret that no key opens.
+ *
+ * @param fields of the request that keep such a secret, and have to have new ones
+ */
+export function notReadable(
+  { message, attributes }: Pick<ServiceError, 'message' | 'attributes'>,
+  fields: readonly RequestProblem['path'][],
+): ServiceError {
+  const shown = fields.slice(0, MAX_NAMED).join(', ');
+  const more = fields.length > MAX_NAMED ? ` and ${fields.length - MAX_NAMED} more` : '';
+  return conflict(`${message}: ${shown}${more}`, { ...attributes, fields });
+}
+
+/** What `read` gives of secrets that an update keeps; its 409 names the fields. */
+export function readKept<Result>(fields: readonly string[], read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ServiceError ? notReadable(error, fields) : error;
+  }
+}
+
+/** More fields are not named in a message. */
+const MAX_NAMED = 5;
+
+/** @throws ServiceError 409 CREDENTIAL_NOT_READABLE that says what to do, where there is no key that opens it */
 export function opened(
   secrets: SecretBox | null,
   sealed: Uint8Array,
   place: readonly string[],
 ): string {
+  if (secrets === null) {
+    throw conflict(
+      'A stored secret cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted it and start the service again; or give it again',
+      { code: NOT_READABLE_NAME, needed: 'ENCRYPTION_KEY' },
+    );
+  }
   try {
-    return boxOf(secrets).open(sealed, place);
+    return secrets.open(sealed, place);
   } catch (error) {
     if (!(error instanceof VedetteError) || error.code !== 'SECRET_UNREADABLE') throw error;
     const { message } = error;
-    throw conflict(
-      `${message.charAt(0).toUpperCase()}${message.slice(1)}; or replace it by a new one`,
-    );
+    throw conflict(`${message.charAt(0).toUpperCase()}${message.slice(1)}; or give it again`, {
+      code: NOT_READABLE_NAME,
+    });
   }
 }
 

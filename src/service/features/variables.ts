@@ -1,3 +1,4 @@
+import { holdsMask } from '../../model/sensitive-headers.ts';
 import {
   type AccountVariable,
   accountVariableSchema,
@@ -23,10 +24,10 @@ import {
 } from '../store/variables.ts';
 import type { Allowance } from './entitlements/allowance.ts';
 import { givenFields } from './given-fields.ts';
-import { bodyProblem, parseBody } from './input-problems.ts';
+import { bodyProblem, MASK_GIVEN, parseBody } from './input-problems.ts';
 import { type Page, rangeOf } from './paging.ts';
 import { requireRoom } from './room.ts';
-import { opened, sealedAgain, unreadableSecrets } from './secret-store.ts';
+import { opened, readKept, sealedAgain, unreadableSecrets } from './secret-store.ts';
 
 export type { StoredVariable } from '../store/variables.ts';
 
@@ -105,7 +106,7 @@ export function createVariables(parts: VariablesParts): Variables {
 
   return {
     async create(accountId, input) {
-      const variable = wholeVariable(input);
+      const variable = wholeVariable(input, input.value);
       const columns = columnsOf(accountId, variable);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'variables');
@@ -146,8 +147,8 @@ export function createVariables(parts: VariablesParts): Variables {
         }
         const { locked, secret } = stored;
         // null is how a secret value comes back in an answer: it stays as it is.
-        const kept = value ?? openedValue(accountId, stored);
-        const variable = wholeVariable({ key, locked, secret, ...given, value: kept });
+        const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
+        const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
         const updated = await updateVariable(
           tx,
           columnsOf(accountId, variable, stored.sealedValue),
@@ -184,8 +185,12 @@ function placeOf(accountId: string, key: VariableKey['key']): readonly string[] 
   return ['variables', accountId, key];
 }
 
-function wholeVariable(input: VariableInput): AccountVariable {
+/** @param given the value that came with the request; undefined where the stored one stays */
+function wholeVariable(input: VariableInput, given: unknown): AccountVariable {
   const parsed = parseBody(accountVariableSchema, input);
   if (!parsed.ok) throw invalid(parsed.problems);
+  if (parsed.value.secret && typeof given === 'string' && holdsMask(given)) {
+    throw invalid([bodyProblem(['value'], MASK_GIVEN)]);
+  }
   return parsed.value;
 }

@@ -5,10 +5,17 @@ import type { Logger } from '../../runtime/logger.ts';
 import { closeToOthers } from '../../runtime/private-folder.ts';
 import { lockFile } from './folder-lock.ts';
 
+const NAME = 'database';
+
 export interface DataFolder {
   /** Where the database's own files are. */
   readonly database: string;
   release(): void;
+}
+
+/** Whether a start has made the embedded database in the folder. */
+export function hasDatabase(folder: string): boolean {
+  return existsSync(join(folder, NAME));
 }
 
 /**
@@ -30,8 +37,8 @@ export async function openDataFolder(
   }
   const release = await lockOrExplain(folder, log);
   try {
-    const database = join(folder, 'database');
-    if (!existsSync(database)) {
+    const database = join(folder, NAME);
+    if (!hasDatabase(folder)) {
       const unfinished = join(folder, 'database.new');
       rmSync(unfinished, { recursive: true, force: true });
       await create(unfinished);

@@ -78,6 +78,14 @@ export async function migrate(
   return { applied };
 }
 
+/** Whether the database has tables of the service, of whatever release. */
+export async function isMigrated(store: Pick<Store, 'query'>): Promise<boolean> {
+  const [row] = await store.query<{ there: boolean }>(
+    "select to_regclass('schema_migrations') is not null as there",
+  );
+  return row?.there === true;
+}
+
 /** Applies the first file that is not yet, and returns its name; null where there is none. */
 async function applyNext(tx: Transaction, migrations: readonly Migration[]) {
   await tx.query(`set local lock_timeout = ${LOCK_WAIT_MS}`);

@@ -70,6 +70,18 @@ ${WHY}
     });
   });
 
+  it('are refused with a mask beside other text, which names the field', async () => {
+    const file = fileOf(REQUEST);
+    await file.apply();
+    file.write({ ...REQUEST, headers: [{ key: 'authorization', value: 'Bearer ********' }] });
+    const refused = await file.apply();
+    expect(refused.code).toBe(1);
+    expect(refused.stdout + refused.stderr).toContain(
+      'request.headers[0].value must not have ****',
+    );
+    expect(await told()).toMatchObject(REQUEST);
+  });
+
   it('are those of the file after a change, and none is shown', async () => {
     const file = fileOf(REQUEST);
     const texts = [(await file.apply()).stdout];

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
 import { openToAll, openToOthers } from '../../support/file-modes.ts';
@@ -51,7 +51,7 @@ describe('vedette service', () => {
     expect(await first.ended).toMatchObject({ code: 0 });
     expect(await runCli(['service', 'decrypt'], { DATA_DIR: folder.path })).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+      stdout: 'stored in clear again: the credentials of 1 check or location\n',
     });
     const next = startCli(['service'], env);
     await next.seen('stderr', /"changed":1.*stored credentials are encrypted/);
@@ -73,9 +73,56 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
+        'vedette: credentials of 1 check or location cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
     });
   }, 60_000);
+
+  it.each([['migrate'], ['decrypt']])(
+    '%s names what to set where no database is named',
+    async (command) => {
+      expect(await runHere(['service', command], {})).toEqual({
+        code: 2,
+        stdout: '',
+        stderr:
+          'vedette: neither DATABASE_URL nor DATA_DIR is set, so no database is named: set the one that the service has\n',
+      });
+    },
+  );
+
+  it('decrypts nothing where there is no database, and makes none', async () => {
+    const none = makeTempFolder();
+    onTestFinished(() => none.remove());
+    const missing = none.file('data');
+    expect(await runHere(['service', 'decrypt'], { DATA_DIR: missing })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `vedette: DATA_DIR is "${missing}", where there is no database, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it\n`,
+    });
+    expect(existsSync(missing)).toBe(false);
+    copyEmptyDatabase(none.path);
+    const env = { DATA_DIR: none.path, LOG_LEVEL: 'error' };
+    expect(await runHere(['service', 'decrypt'], env)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'vedette: the database of DATA_DIR has no tables of the service, so there is nothing to decrypt: set DATABASE_URL or DATA_DIR as the service has it\n',
+    });
+    expect(existsSync(none.file('encryption-key'))).toBe(false);
+  });
+
+  it.each([
+    ['migrate', ['DATABASE_URL', 'DATA_DIR', 'DATABASE_TIMEOUT_SECONDS', 'LOG_LEVEL']],
+    [
+      'decrypt',
+      ['DATABASE_URL', 'DATA_DIR', 'ENCRYPTION_KEY', 'DATABASE_TIMEOUT_SECONDS', 'LOG_LEVEL'],
+    ],
+  ])('%s lists in its help the variables that it reads', async (command, names) => {
+    const { code, stdout } = await runHere(['service', command, '--help'], {});
+    expect(code).toBe(0);
+    expect(stdout).toContain('of which DATABASE_URL or DATA_DIR must be set:\n');
+    const listed = [...stdout.matchAll(/^ {2}([A-Z_]{4,}) +\S/gm)].map(([, name]) => name);
+    expect(listed).toEqual(names);
+  });
 
   it('says in one line which variable is off, and shows no secret', async () => {
     expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({

@@ -43,7 +43,9 @@ describe('a key', () => {
       statusCode: 401,
       error: 'Unauthorized',
       message: 'Bad Token',
-      attributes: {},
+      attributes: {
+        advice: expect.stringMatching(/^Send an active key in the header Authorization/),
+      },
     });
     expect(reply.headers['www-authenticate']).toMatch(/^Bearer/);
   });

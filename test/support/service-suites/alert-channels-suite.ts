@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
 import { openedTarget } from '../../../src/service/features/alerts/channel-secrets.ts';
 import { type CheckView, createChecks } from '../../../src/service/features/checks.ts';
 import { findChannel } from '../../../src/service/store/alert-channels.ts';
@@ -21,6 +22,7 @@ const EMAIL = { type: 'EMAIL', config: { address: 'ops@example.com' } };
 const WEBHOOK = { type: 'WEBHOOK', config: { name: 'Hook', url: 'https://example.com/hook' } };
 const SLACK = { type: 'SLACK', config: { url: 'https://hooks.slack.test/services/T/B/x' } };
 const SMS = { type: 'SMS', config: { number: '+4915112345678', name: 'On call' } };
+const MASK = '********';
 const SECRET = 'never-to-be-seen';
 const LOCKED = {
   type: 'WEBHOOK',
@@ -120,6 +122,31 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
         expect((await mine.get(at)).json).toEqual(created);
       }
       expect((await mine.get(CHANNELS)).json).toHaveLength(2);
+    });
+
+    it.each([
+      ['url', { url: `https://example.com/hooks/${MASK}/x` }],
+      ['url', { url: `https://example.com/?token=${'%2A'.repeat(8)}` }],
+      ['headers[0].value', { headers: [{ key: 'X-Auth', value: `Bearer ${MASK}` }] }],
+      ['headers[0].value', { headers: [{ key: 'X-Auth', value: `a${MASK}b`, locked: true }] }],
+      ['queryParameters[0].value', { queryParameters: [{ key: 'k', value: `${MASK}!` }] }],
+      ['webhookSecret', { webhookSecret: MASK }],
+    ])('are refused with a mask as a part of %s', async (field, changes) => {
+      const { mine } = service();
+      const created = await mine.post(CHANNELS, LOCKED);
+      const at = `${CHANNELS}/${created.json.id}`;
+      const config = { ...WEBHOOK.config, ...changes };
+      for (const refused of [
+        await mine.post(CHANNELS, { type: 'WEBHOOK', config }),
+        await mine.put(at, { config }),
+        await mine.patch(at, { config }),
+      ]) {
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused)).toEqual([
+          expect.stringContaining(`body.config.${field} must not hold ********`),
+        ]);
+      }
+      expect(await configOf(created.json.id)).toMatchObject(LOCKED.config);
     });
 
     it('give back every field as it came', async () => {
@@ -307,13 +334,107 @@ export function alertChannelsSuite(kind: DatabaseKind): void {
         error: expect.stringContaining('ENCRYPTION_KEY'),
       });
       expect(server.requests).toEqual([]);
-      const config = { ...kept.config };
-      await expect(alertChannels.update(accountId, kept.id, { config })).rejects.toMatchObject(
-        noKey,
-      );
+      // As it was shown, with another name and with nothing lost.
+      const shown = { ...kept.config, name: 'Other' };
+      const same = await alertChannels.update(accountId, kept.id, { ...kept, config: shown });
+      expect(same.fields.config).toEqual(shown);
+      expect(await configOf(kept.id)).toMatchObject({ ...withKey.config, name: 'Other' });
+      const fewer = { ...kept.config, queryParameters: [] };
+      const some = alertChannels.update(accountId, kept.id, { config: fewer });
+      await expect(some).rejects.toMatchObject({
+        status: 409,
+        message: expect.stringContaining('body.config.headers[0].value, body.config.webhookSecret'),
+        attributes: {
+          code: 'CREDENTIAL_NOT_READABLE',
+          needed: 'ENCRYPTION_KEY',
+          fields: ['body.config.headers[0].value', 'body.config.webhookSecret'],
+        },
+      });
+      expect(await configOf(kept.id)).toMatchObject({ headers: withKey.config.headers });
       const bare = { config: { ...WEBHOOK.config, webhookSecret: null } };
       await alertChannels.update(accountId, kept.id, bare);
       expect(await configOf(kept.id)).toMatchObject({ headers: [] });
+    });
+
+    it('keep their secrets beside another key, which takes new ones', async () => {
+      const { mine, store, clock } = service();
+      const { json: kept } = await mine.post(CHANNELS, LOCKED);
+      const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
+      const { features, close } = await testFeatures(store, clock, { secrets });
+      onTestFinished(close);
+      const update = (fields: Record<string, unknown>) =>
+        features.alertChannels.update(mine.accountId, kept.id, fields);
+      await update({ sendDegraded: true });
+      await update(kept);
+      expect(await configOf(kept.id)).toMatchObject(LOCKED.config);
+      const { webhookSecret: _, ...rest } = LOCKED.config;
+      await expect(update({ config: rest })).rejects.toMatchObject({
+        status: 409,
+        attributes: { code: 'CREDENTIAL_NOT_READABLE', fields: ['body.config.webhookSecret'] },
+      });
+      expect(await configOf(kept.id)).toMatchObject(LOCKED.config);
+      await update({ config: LOCKED.config });
+      await expect(configOf(kept.id)).rejects.toMatchObject({ status: 409 });
+      const key = { accountId: mine.accountId, id: kept.id };
+      const found = await findChannel(store, key);
+      if (found === null) throw new Error('no such channel');
+      const { fields: target, sealedSecrets } = found;
+      expect(openedTarget(secrets, key, { target, sealedSecrets }).config).toMatchObject(
+        LOCKED.config,
+      );
+    });
+
+    it.each([
+      [
+        'is locked no more',
+        [{ key: 'a', value: '' }],
+        'body.config.headers[0].value must be given again, as it was locked',
+      ],
+      [
+        'leaves locked out',
+        [{ key: 'a' }],
+        'body.config.headers[0].value must be given again, as it was locked',
+      ],
+      [
+        'has another key',
+        [{ key: 'c', value: '', locked: true }],
+        'body.config.headers[0].value must be given: no locked value of this key',
+      ],
+      [
+        'was not locked',
+        [{ key: 'plain', locked: true }],
+        'body.config.headers[0].value must be given: no locked value of this key',
+      ],
+      [
+        'is one of several of its key',
+        [{ key: 'B', value: '', locked: true }],
+        'body.config.headers[0].value must be given again: there are several',
+      ],
+    ])('lose no locked value without a word where it %s', async (_, headers, problem) => {
+      const { mine } = service();
+      const stored = [
+        { key: 'a', value: `${SECRET} a`, locked: true },
+        { key: 'b', value: `${SECRET} b1`, locked: true },
+        { key: 'plain', value: 'plain', locked: false },
+        { key: 'b', value: `${SECRET} b2`, locked: true },
+      ];
+      const config = { ...WEBHOOK.config, headers: stored };
+      const { json: made } = await mine.post(CHANNELS, { type: 'WEBHOOK', config });
+      const at = `${CHANNELS}/${made.id}`;
+      for (const method of ['put', 'patch'] as const) {
+        const refused = await mine[method](at, { config: { ...WEBHOOK.config, headers } });
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused)).toEqual([expect.stringContaining(problem)]);
+      }
+      expect(await configOf(made.id)).toMatchObject({ headers: stored });
+      // The second stays the second where the first is given anew.
+      const first = { ...stored[1], value: 'new' };
+      const shown = made.config.headers.map((one: object, n: number) => (n === 1 ? first : one));
+      const changed = await mine.patch(at, { config: { ...made.config, headers: shown } });
+      expect(changed.status, changed.text).toBe(200);
+      expect(await configOf(made.id)).toMatchObject({
+        headers: [stored[0], first, stored[2], stored[3]],
+      });
     });
 
     it('are shown by their checks, those that are activated', async () => {

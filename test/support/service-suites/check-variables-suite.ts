@@ -202,7 +202,8 @@ export function checkVariablesSuite(kind: DatabaseKind): void {
       ]);
       await expect(kept).rejects.toMatchObject({
         status: 409,
-        message: expect.stringContaining('replace it'),
+        message: expect.stringContaining('or give it again: body.variables[0].value'),
+        attributes: { code: 'CREDENTIAL_NOT_READABLE', fields: ['body.variables[0].value'] },
       });
       await change([HIDDEN]);
       const sealed = (await sealedOf(json.id)) ?? Buffer.alloc(0);
@@ -279,6 +280,19 @@ export function checkVariablesSuite(kind: DatabaseKind): void {
       expect(lines[0]).toMatchObject({ checkId: 'shop' });
       expect(JSON.stringify(lines)).not.toContain(SECRET);
       expect(lab.checkVariables.open(key, body, sealed).variables).toEqual(variables);
+      // What names one fails, whatever else has the same name.
+      const request = {
+        url: 'https://shop.test/{{OPEN}}/{{{ TOKEN }}}',
+        headers: [{ key: 'X-A', value: 'Bearer {{TOKEN}}' }],
+        body: `{{TOKEN}}${'x'.repeat(1000)}`,
+        assertions: [{ target: '{{TOKEN}}' }],
+      };
+      expect(foreign.open(key, { ...body, request }, sealed).request).toEqual({
+        url: 'https://shop.test/{{OPEN}}/{{CREDENTIAL_NOT_READABLE}}',
+        headers: [{ key: 'X-A', value: 'Bearer {{CREDENTIAL_NOT_READABLE}}' }],
+        body: '{{CREDENTIAL_NOT_READABLE}}',
+        assertions: [{ target: '{{TOKEN}}' }],
+      });
       // Sealed for another check, they do not open.
       const elsewhere = { ...key, id: 'other' };
       expect(foreign.open(elsewhere, body, sealed).variables).toEqual([OPEN]);

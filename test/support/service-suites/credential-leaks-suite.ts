@@ -5,6 +5,7 @@ import { type DatabaseKind, silentLog } from '../databases.ts';
 import { hiddenOf, unshownOf } from '../hostile/marks.ts';
 import { goodRequest } from '../hostile/requests.ts';
 import type { Answer } from '../hostile/send.ts';
+import { unshared } from '../sealing-replica.ts';
 import { TEST_SECRETS } from '../service-features.ts';
 import { SECRET, useHostileWorld } from './hostile-world.ts';
 
@@ -79,7 +80,8 @@ export function credentialLeaksSuite(kind: DatabaseKind): void {
     describe('as a service without a key stores them', () => {
       beforeAll(async () => {
         const { store } = worldOf();
-        const parts = { store, log: silentLog(), secrets: TEST_SECRETS };
+        // The other connections of its pool are no replicas.
+        const parts = { store: unshared(store), log: silentLog(), secrets: TEST_SECRETS };
         expect(await decryptCredentials(parts)).toBe(3);
       });
 

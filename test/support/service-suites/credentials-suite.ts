@@ -179,6 +179,98 @@ export function credentialsSuite(kind: DatabaseKind): void {
       expect(await toldOf(id)).toMatchObject(REQUEST);
     });
 
+    it.each([
+      [
+        'a header',
+        { headers: [{ key: 'Authorization', value: `Bearer ${MASK}` }] },
+        'headers[0].value',
+      ],
+      [
+        'the middle of a token',
+        { headers: [{ key: 'X-API-Key', value: `a${MASK}b` }] },
+        'headers[0].value',
+      ],
+      [
+        'a plain header',
+        { headers: [{ key: 'X-Plain', value: `Bearer ${MASK}` }] },
+        'headers[0].value',
+      ],
+      [
+        'a password',
+        { basicAuth: { username: 'user', password: `${MASK}!` } },
+        'basicAuth.password',
+      ],
+      ['a user', { basicAuth: { username: `${MASK}.`, password: 'new' } }, 'basicAuth.username'],
+      ['a user alone', { basicAuth: { username: `${MASK}.`, password: '' } }, 'basicAuth.username'],
+      ['the password of the url', { url: `https://user:${MASK}x@shop.test/a` }, 'url'],
+      [
+        'the password of the url, percent-encoded',
+        { url: `https://user:${'%2A'.repeat(8)}@shop.test/a` },
+        'url',
+      ],
+      ['the user of the url', { url: `https://${MASK}x@shop.test/a` }, 'url'],
+      ['the user beside a password', { url: `https://${MASK}x:new@shop.test/a` }, 'url'],
+      ['the path', { url: `https://user:${MASK}@shop.test/${MASK}` }, 'url'],
+      ['the query', { url: `https://shop.test/?token=${MASK}` }, 'url'],
+      ['the host', { url: `https://${MASK}/` }, 'url'],
+      ['a parameter', { queryParameters: [{ key: 'k', value: MASK }] }, 'queryParameters[0].value'],
+    ])('are never stored with a mask in %s', async (_, changes, problem) => {
+      const { mine } = service();
+      const id = await create();
+      const request = { ...SHOWN, ...changes };
+      const named = `body.request.${problem} must not`;
+      for (const [method, path] of [
+        ['patch', `/v1/checks/${id}`],
+        ['put', `/v1/checks/api/${id}`],
+      ] as const) {
+        const refused = await mine[method](path, { request });
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused)).toContainEqual(expect.stringContaining(named));
+      }
+      const fresh = { ...BODY, request: { ...REQUEST, ...changes } };
+      for (const refused of [
+        await mine.post('/v1/checks/api', fresh),
+        await mine.put(`/v1/checks/api/${randomUUID()}`, fresh),
+      ]) {
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(`body.request.${problem} must not`);
+      }
+      expect(await toldOf(id)).toMatchObject(REQUEST);
+    });
+
+    it('are never stored with a mask in a secret variable', async () => {
+      const { mine } = service();
+      const id = await create();
+      const masked = { key: 'OWN', value: `Bearer ${MASK}`, secret: true };
+      const problem = expect.stringContaining('must not hold ********');
+      for (const [refused, field] of [
+        [await mine.patch(`/v1/checks/${id}`, { variables: [masked] }), 'variables[0].value'],
+        [await mine.post('/v1/checks/api', { ...BODY, variables: [masked] }), 'variables[0].value'],
+        [await mine.post('/v1/variables', masked), 'value'],
+      ] as const) {
+        expect(refused.status, refused.text).toBe(400);
+        expect(problemsIn(refused)).toEqual([problem]);
+        expect(problemsIn(refused)).toEqual([expect.stringContaining(`body.${field} `)]);
+      }
+      const made = await mine.post('/v1/variables', { ...masked, value: 'whole' });
+      expect(made.status, made.text).toBe(201);
+      const changed = await mine.patch('/v1/variables/OWN', { value: MASK });
+      expect([changed.status, problemsIn(changed)]).toEqual([400, [problem]]);
+      expect((await mine.patch('/v1/variables/OWN', { locked: true })).status).toBe(200);
+    });
+
+    it('of before that have a mask beside other text stay while other fields change', async () => {
+      const { mine, store } = service();
+      const id = await create();
+      await store.query(
+        `update checks set body = jsonb_set(body, '{request,headers,1,value}', '"********"')
+         where id = $1`,
+        [id],
+      );
+      const renamed = await mine.patch(`/v1/checks/${id}`, { name: 'Other' });
+      expect(renamed.status, renamed.text).toBe(200);
+    });
+
     it('stay only while a variable of the check in its host says the same', async () => {
       const { mine } = service();
       const request = { ...REQUEST, url: 'https://{{HOST}}/a' };
@@ -339,6 +431,11 @@ export function credentialsSuite(kind: DatabaseKind): void {
       [`https://user:${MASK}@proxy.test:3128`, PROXY, 'again'],
       [SHOWN_PROXY, null, 'none is stored'],
       [SHOWN_PROXY, 'http://proxy.test:3128', 'none is stored'],
+      [`http://user:${MASK}x@proxy.test:3128`, PROXY, 'beside other text'],
+      [`http://user:${'%2a'.repeat(8)}@proxy.test:3128`, PROXY, 'beside other text'],
+      [`http://x${MASK}@proxy.test:3128`, PROXY, 'beside other text'],
+      [`http://${MASK}x:new@proxy.test:3128`, PROXY, 'beside a password'],
+      [`http://user:new@${MASK}.test:3128`, PROXY, 'must not hold'],
     ])('%s after %s is refused', async (proxyUrl, before, problem) => {
       const { id } = (await create(before)).json;
       const refused = await service().mine.patch(`${PATH}/${id}`, { proxyUrl });
@@ -534,6 +631,10 @@ export function credentialsSuite(kind: DatabaseKind): void {
       await expect(checks.update(accountId, 'shop', { request: some })).rejects.toMatchObject({
         status: 409,
         message: expect.stringContaining('ENCRYPTION_KEY'),
+        attributes: {
+          code: 'CREDENTIAL_NOT_READABLE',
+          fields: ['body.request.url', 'body.request.headers[0].value'],
+        },
       });
       await checks.update(accountId, 'shop', { request: REQUEST });
       expect((await told(box(NEW), locationId)).request).toMatchObject(REQUEST);
@@ -690,12 +791,12 @@ export function credentialsSuite(kind: DatabaseKind): void {
         kind: 'environment',
         code: 'SECRET_UNREADABLE',
         message: expect.stringMatching(
-          /^credentials of 1 checks and locations cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
+          /^credentials of 1 check or location cannot be decrypted, as no key that is here opens them: [^\n]* and run vedette service decrypt again$/,
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
         message:
-          'credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
+          'credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
       });
     });
   });

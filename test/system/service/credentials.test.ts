@@ -147,6 +147,26 @@ describe('credentials in a database that several replicas share', () => {
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
+  it('that a replica of the release before stores in clear later are encrypted, without a start', async () => {
+    const one = await replica(NEW);
+    await one.begin();
+    const waitsMs: number[] = [];
+    let wasClear = false;
+    await one.keep(3, new AbortController(), async (delayMs) => {
+      waitsMs.push(delayMs);
+      // When all that was there is encrypted already.
+      if (waitsMs.length !== 3) return;
+      await putInClear(one.store);
+      wasClear = (await row(one.store)).sealed === null;
+    });
+    expect(waitsMs).toEqual([5000, 5000, 600_000]);
+    expect(wasClear).toBe(true);
+    const { body, sealed } = await row(one.store);
+    expect(sealed).not.toBeNull();
+    expect(JSON.stringify(body)).not.toContain('correct-horse');
+    expect(await one.told()).toEqual(REQUEST);
+  });
+
   it('can be read by every replica while the first key comes to one after the other', async () => {
     const [one, other] = [await replica(NEW), await replica()];
     await putInClear(one.store);
@@ -205,11 +225,11 @@ describe('credentials in a database that several replicas share', () => {
     const keyless = await runCli(['service', 'decrypt'], { DATABASE_URL: databaseUrl });
     expect(keyless).toMatchObject({ code: 2, stdout: '' });
     expect(keyless.stderr).toMatch(
-      /^vedette: credentials of 1 checks and locations cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
+      /^vedette: credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: [^\n]*\n$/m,
     );
     expect(await runCli(['service', 'decrypt'], env)).toMatchObject({
       code: 0,
-      stdout: 'stored in clear again: the credentials of 1 checks and locations\n',
+      stdout: 'stored in clear again: the credentials of 1 check or location\n',
     });
   });
 });

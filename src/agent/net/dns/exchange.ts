@@ -1,4 +1,5 @@
 import type { DnsProtocol } from '../../../model/request.ts';
+import { countText } from '../../../runtime/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
 import { type Seen, Stopwatch, unseenMsOf } from '../stopwatch.ts';
@@ -90,7 +91,7 @@ export async function exchange(
     const durationMs = stopwatch.elapsedUntilMs(seen);
     const count = message.answers.length;
     log.info(
-      `Question ${what} over ${protocol}: ${rcodeName(message.rcode)}, ${count} ${count === 1 ? 'record' : 'records'}, ${durationMs.toFixed(3)} ms`,
+      `Question ${what} over ${protocol}: ${rcodeName(message.rcode)}, ${countText(count, 'record')}, ${durationMs.toFixed(3)} ms`,
     );
     return { kind: 'answer', message, server, protocol, end: seen, durationMs, isTimedByKernel };
   }
@@ -107,7 +108,8 @@ async function overUdp(
     options.log.warn(`The question to ${who} was sent ${sent} times for lack of an answer`);
   }
   if (ignored > 0) {
-    options.log.warn(`${ignored} datagrams from ${who} were no answer to the question and ignored`);
+    const what = countText(ignored, `datagram from ${who} was`, `datagrams from ${who} were`);
+    options.log.warn(`${what} no answer to the question and ignored`);
   }
   return { end, kernelTime };
 }

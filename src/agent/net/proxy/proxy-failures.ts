@@ -11,6 +11,19 @@ const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
   'ADDRESS_DENIED',
 ]);
 
+/**
+ * Why the proxy must not be asked: the service puts a mask in the place of a password, or of a user
+ * alone, that it cannot decrypt. null where it may be.
+ */
+export function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
+  if (!secrets.includes(MASK)) return null;
+  return {
+    code: 'CREDENTIAL_NOT_READABLE',
+    message:
+      "The location's proxyUrl has a credential that the service cannot decrypt, so nothing was sent: give the location its proxyUrl again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.",
+  };
+}
+
 /** Why there is no connection to the proxy, from the failure of its look-up, TCP or TLS. */
 export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failure {
   const code = NOT_THE_PROXYS.has(failure.code) ? failure.code : 'PROXY_UNREACHABLE';
@@ -74,11 +87,7 @@ export function credentialsFailure(
   return { code: 'PROXY_AUTH_REQUIRED', message };
 }
 
-function credentialsAdvice({ authorization, secrets }: HttpProxy): string {
+function credentialsAdvice({ authorization }: HttpProxy): string {
   if (authorization === null) return "the location's proxyUrl has to name a user and a password";
-  // The service sends the mask where it cannot decrypt the password.
-  if (secrets.includes(MASK)) {
-    return "the service cannot decrypt the password of the location's proxyUrl: give the location its proxyUrl again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it";
-  }
   return "it does not take the user and password of the location's proxyUrl";
 }

@@ -1,4 +1,5 @@
 import type { DnsProtocol } from '../../../model/request.ts';
+import { countText } from '../../../runtime/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message.ts';
 import { className, opcodeName, rcodeName, typeName } from '../../net/dns/parameters.ts';
 
@@ -23,7 +24,11 @@ export function digText(message: DnsMessage, facts: TextFacts): string {
     section('AUTHORITY', message.authorities),
     section('ADDITIONAL', message.additionals),
     [
-      ...(leftOut === 0 ? [] : [`;; WARNING: ${leftOut} more records are left out here`]),
+      ...(leftOut === 0
+        ? []
+        : [
+            `;; WARNING: ${countText(leftOut, 'more record is', 'more records are')} left out here`,
+          ]),
       `;; Query time: ${Math.round(durationMs)} msec`,
       `;; SERVER: ${server.address}#${server.port}(${server.host}) (${protocol})`,
       `;; MSG SIZE  rcvd: ${message.messageBytes}`,

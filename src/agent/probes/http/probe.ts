@@ -8,6 +8,7 @@ import type {
   TcpFacts,
   TlsFacts,
 } from '../../../model/result.ts';
+import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
@@ -82,23 +83,11 @@ export async function probeHttp(
   const { clientCertificates, proxyUrl } = options;
   const proxy = proxyUrl === null ? null : parseProxy(proxyUrl);
   const way = { proxy, skipSSL, clientCertificates };
-  if (proxyUrl !== null && proxy === null) {
-    const failure = { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY } as const;
-    const hop = unstartedHop(prepared, failure, startMs);
-    return outcomeOf(
-      {
-        prepared,
-        url: prepared.url,
-        hops: [],
-        hop,
-        redirects: [],
-        failure,
-        startMs,
-        unencrypted: false,
-      },
-      options,
-      context,
-    );
+  const barred = proxy === null ? unusableProxy(proxyUrl) : proxyNotReadable(proxy);
+  if (barred !== null) {
+    const ended = { hops: [], redirects: [], failure: barred, startMs, unencrypted: false };
+    const hop = unstartedHop(prepared, barred, startMs);
+    return outcomeOf({ prepared, url: prepared.url, hop, ...ended }, options, context);
   }
   let request: HopRequest = prepared;
   let http1Only = false;
@@ -142,6 +131,10 @@ function allowed(redirect: Redirect, { ownSecrets }: ProbeContext, way: Way): Re
   const { request } = redirect;
   const why = ownSecrets.whyNotOn(request, receiversOf(request, way));
   return why === null ? redirect : { kind: 'refused', code: 'VARIABLE_DENIED', why };
+}
+
+function unusableProxy(proxyUrl: string | null): Failure | null {
+  return proxyUrl === null ? null : { code: 'PROXY_UNREACHABLE', message: UNUSABLE_PROXY };
 }
 
 const UNUSABLE_PROXY =

@@ -1,22 +1,23 @@
 import {
   type AlertChannel,
   alertChannelSchema,
+  type OpenTarget,
+  type OpenWebhookConfig,
   type WebhookConfig,
 } from '../../../model/alert-channel.ts';
-import { MASK } from '../../../model/sensitive-headers.ts';
+import { holdsMask } from '../../../model/sensitive-headers.ts';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
-import { invalid, type RequestProblem } from '../../errors.ts';
+import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from '../../store/alert-channels.ts';
 import { givenFields } from '../given-fields.ts';
-import { bodyProblem, parseBody } from '../input-problems.ts';
-import { openedTarget, sealedTarget } from './channel-secrets.ts';
+import { bodyProblem, MASK_GIVEN, parseBody } from '../input-problems.ts';
+import { notReadable } from '../secret-store.ts';
+import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
 import { templateProblemOf } from './delivery/template-check.ts';
 import { withKeptSecrets } from './kept-secrets.ts';
 
 /** A body as it came. */
 export type ChannelInput = Readonly<Record<string, unknown>>;
-
-const MASKED = `must not hold ${MASK}: this stands for a hidden value, so give the value itself`;
 
 /** What the service adds to a channel: sent back with an update, it is no change. */
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
@@ -42,16 +43,16 @@ function parsedChannel(fields: ChannelInput): AlertChannel {
 /** Keys that may not write are shown masks: in a copy of such an answer the values are missing. */
 function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
   if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
-  const { pathname, search } = new URL(config.url);
-  const paths: (string | number)[][] = `${pathname}${search}`.includes(MASK) ? [['url']] : [];
+  const paths: (string | number)[][] = holdsMask(config.url) ? [['url']] : [];
   if (type === 'WEBHOOK') {
     for (const name of ['headers', 'queryParameters'] as const) {
       for (const [index, { value }] of config[name].entries()) {
-        if (value === MASK) paths.push([name, index, 'value']);
+        if (holdsMask(value)) paths.push([name, index, 'value']);
       }
     }
+    if (holdsMask(config.webhookSecret ?? '')) paths.push(['webhookSecret']);
   }
-  return paths.map((path) => bodyProblem(['config', ...path], MASKED));
+  return paths.map((path) => bodyProblem(['config', ...path], MASK_GIVEN));
 }
 
 export interface ChangedChannel {
@@ -75,15 +76,21 @@ export function changedChannel(
   const { fields: target, sealedSecrets } = stored;
   const fixed = { id: key.id, type: target.type };
   const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
-  const opened = (): WebhookConfig =>
-    openedTarget(secrets, key, { target, sealedSecrets }).config as WebhookConfig;
-  const config =
-    given.config === undefined ? bareConfigOf(target) : configOf(given.config, target, opened);
+  let config: unknown = given.config ?? bareConfigOf(target);
+  let isUnreadable = false;
+  if (target.type === 'WEBHOOK' && isObject(given.config)) {
+    const kept = keptWebhook(secrets, key, { config: target.config, sealedSecrets }, given.config);
+    ({ config, isUnreadable } = kept);
+  }
   const whole = given.config === undefined ? parsedChannel : wholeChannel;
   const channel = whole({ ...target, ...given, config });
   const { subscriptions, ...fields } = channel;
   const sealed =
-    given.config === undefined ? { target, sealedSecrets } : sealedTarget(secrets, key, channel);
+    given.config === undefined
+      ? { target, sealedSecrets }
+      : isUnreadable
+        ? { target: besideSecrets(channel, target), sealedSecrets }
+        : sealedTarget(secrets, key, channel);
   return {
     subscriptions,
     content: {
@@ -100,8 +107,51 @@ function bareConfigOf(fields: ChannelFields): unknown {
   return config;
 }
 
-function configOf(given: unknown, fields: ChannelFields, opened: () => WebhookConfig): unknown {
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
-  if (!isObject || fields.type !== 'WEBHOOK') return given;
-  return withKeptSecrets(given as ChannelInput, fields.config, opened);
+function isObject(given: unknown): given is ChannelInput {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/**
+ * The given configuration of a webhook with the secrets that it keeps; without them where no key opens
+ * them and all of them stay, as nobody needs to read them for that.
+ *
+ * @throws ServiceError 409 where no key opens them and not all stay: it names those to be given again
+ */
+function keptWebhook(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
+  given: ChannelInput,
+): { readonly config: ChannelInput; readonly isUnreadable: boolean } {
+  const failures: ServiceError[] = [];
+  const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
+    const target = { type: 'WEBHOOK', config: stored.config } as const;
+    return openedTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
+  };
+  const opened = (): WebhookConfig => {
+    try {
+      return open(secrets, stored.sealedSecrets);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      failures.push(error);
+      return open(null, null);
+    }
+  };
+  const { config, paths, isSame } = withKeptSecrets(given, stored.config, opened);
+  const [unreadable] = failures;
+  if (unreadable === undefined) return { config, isUnreadable: false };
+  if (isSame) return { config, isUnreadable: true };
+  throw notReadable(
+    unreadable,
+    paths.map((path) => bodyProblem(path, '').path),
+  );
+}
+
+/** The target as it is stored beside secrets that stay as they are. */
+function besideSecrets(channel: AlertChannel, before: ChannelFields): OpenTarget {
+  if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
+  return {
+    type: 'WEBHOOK',
+    config: withoutSecrets(channel.config, before.config.hasWebhookSecret),
+  };
 }

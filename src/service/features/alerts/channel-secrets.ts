@@ -26,13 +26,7 @@ export function sealedTarget(
   target: ChannelTarget,
 ): SealedTarget {
   if (target.type !== 'WEBHOOK') return { target, sealedSecrets: null };
-  const { webhookSecret = null, headers, queryParameters, ...rest } = target.config;
-  const open: OpenWebhookConfig = {
-    ...rest,
-    headers: withoutLocked(headers),
-    queryParameters: withoutLocked(queryParameters),
-    hasWebhookSecret: webhookSecret !== null,
-  };
+  const { webhookSecret = null, headers, queryParameters } = target.config;
   const hidden: WebhookSecrets = {
     webhookSecret,
     headers: lockedValues(headers),
@@ -42,8 +36,22 @@ export function sealedTarget(
     webhookSecret !== null ||
     [...hidden.headers, ...hidden.queryParameters].some((value) => value !== '');
   return {
-    target: { type: 'WEBHOOK', config: open },
+    target: { type: 'WEBHOOK', config: withoutSecrets(target.config, webhookSecret !== null) },
     sealedSecrets: hasAny ? boxOf(secrets).seal(JSON.stringify(hidden), placeOf(key)) : null,
+  };
+}
+
+/** A webhook as it is stored beside its secrets. */
+export function withoutSecrets(
+  config: WebhookConfig,
+  hasWebhookSecret: boolean,
+): OpenWebhookConfig {
+  const { webhookSecret: _, headers, queryParameters, ...rest } = config;
+  return {
+    ...rest,
+    headers: withoutLocked(headers),
+    queryParameters: withoutLocked(queryParameters),
+    hasWebhookSecret,
   };
 }
 

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { isNetworkError } from '../../../../src/agent/probes/probe.ts';
 import {
@@ -214,15 +215,33 @@ describe('no way through the proxy', () => {
     expect(wrong.failure?.code).toBe('PROXY_AUTH_REQUIRED');
     expect(wrong.failure?.message).toContain('it does not take the user and password');
     expect(JSON.stringify(wrong)).not.toMatch(/secr3t|dXNlcjp/);
-    for (const masked of ['user:********', '********']) {
-      const unreadable = await probe(url, { proxyUrl: proxy.url(masked) });
-      expect(unreadable.failure).toMatchObject({
-        code: 'PROXY_AUTH_REQUIRED',
-        message: expect.stringContaining('the service cannot decrypt the password of the'),
-      });
-    }
     await proxy.idle();
   });
+
+  test.each(URLS)(
+    'with a password that the service cannot decrypt: CREDENTIAL_NOT_READABLE, and nothing is sent for %s',
+    async (url) => {
+      let connections = 0;
+      const proxy = createServer((socket) => {
+        connections += 1;
+        socket.destroy();
+      });
+      await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void proxy.close());
+      const { port } = proxy.address() as AddressInfo;
+      for (const masked of ['user:********', '********', 'user:%2A%2A%2A%2A%2A%2A%2A%2A']) {
+        const { failure, sent } = await probe(url, {
+          proxyUrl: `http://${masked}@127.0.0.1:${port}`,
+        });
+        expect(sent).toBe(false);
+        expect(failure).toMatchObject({
+          code: 'CREDENTIAL_NOT_READABLE',
+          message: expect.stringContaining("The location's proxyUrl has a credential that the"),
+        });
+      }
+      expect(connections).toBe(0);
+    },
+  );
 
   test.each(URLS)('where nothing listens: PROXY_UNREACHABLE for %s', async (url) => {
     const closed = await refusingPort();

@@ -1,4 +1,5 @@
 import type { AlertType } from '../../../../model/alert.ts';
+import { countText } from '../../../../runtime/count-text.ts';
 import { cutText } from '../../../../runtime/cut-text.ts';
 import type { AlertNotice } from '../notice.ts';
 
@@ -34,7 +35,7 @@ function inDays(days: number | null): string {
   if (days === null) return 'soon';
   if (days < 0) return 'in the past';
   if (days === 0) return 'within a day';
-  return days === 1 ? 'in 1 day' : `in ${days} days`;
+  return `in ${countText(days, 'day')}`;
 }
 
 /** Line breaks and other controls would begin a header of their own, or hide what follows. */

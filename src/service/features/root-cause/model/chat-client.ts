@@ -1,5 +1,6 @@
 import { Agent } from 'undici';
 import type { Clock } from '../../../../runtime/clock.ts';
+import { countText } from '../../../../runtime/count-text.ts';
 import { systemCodeOf } from '../../../../runtime/errors.ts';
 import { VERSION } from '../../../../runtime/version.ts';
 import { sleep } from '../../../../runtime/wait.ts';
@@ -101,7 +102,7 @@ export function createChatClient(config: ModelConfig, clock: Clock): ChatClient 
       for (let made = 1; made <= MAX_ATTEMPTS && !signal.aborted; made += 1) {
         const answer = await attempt(body, signal);
         if (answer.ok !== 'again') return answer;
-        problem = `${answer.problem}, ${made} times`;
+        problem = `${answer.problem}, ${countText(made, 'time')}`;
         const delayMs = Math.max(FIRST_DELAY_MS * 2 ** (made - 1), answer.afterMs);
         if (made === MAX_ATTEMPTS) break;
         if (!(await sleep(clock, Math.min(delayMs, MAX_DELAY_MS), signal))) break;

@@ -1,9 +1,10 @@
 import type { AssertionSource } from '../../../../model/assertion.ts';
+import { countText } from '../../../../runtime/count-text.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { CauseRow } from './cause.ts';
 import { LINKS } from './links.ts';
 import { detailOf } from './subject.ts';
-import { countText, quoted, sentenceOf, shortened } from './words.ts';
+import { quoted, sentenceOf, shortened } from './words.ts';
 
 export type FailedAssertion = NonNullable<ReturnType<typeof detailOf>>['assertions'][number] & {
   readonly error: string;

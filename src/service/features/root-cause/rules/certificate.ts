@@ -1,6 +1,7 @@
+import { countText } from '../../../../runtime/count-text.ts';
 import type { CaseFile } from '../case-file.ts';
 import type { Certificate, Subject } from './subject.ts';
-import { countText, listText, shortened, spanText, timeText } from './words.ts';
+import { listText, shortened, spanText, timeText } from './words.ts';
 
 const SOON_DAYS = 14;
 

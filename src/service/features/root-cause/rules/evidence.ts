@@ -3,6 +3,7 @@ import {
   type EvidenceArtifact,
   MAX_EVIDENCE,
 } from '../../../../model/root-cause-analysis.ts';
+import { countText } from '../../../../runtime/count-text.ts';
 import type { CaseFile } from '../case-file.ts';
 import { storedEvidenceOf } from './artifacts.ts';
 import { assertionText, failedAssertions } from './assertion-causes.ts';
@@ -62,12 +63,15 @@ export function evidenceOf(subject: Subject, file: CaseFile): readonly Evidence[
 function bounded(all: readonly Evidence[]): readonly Evidence[] {
   if (all.length <= MAX_EVIDENCE) return all;
   const kept = all.slice(0, MAX_EVIDENCE - 1);
-  const description = `${all.length - kept.length} further observations are left out here.`;
+  const description = `${countText(all.length - kept.length, 'further observation is', 'further observations are')} left out here.`;
   return [...kept, { artifacts: [], description }];
 }
 
 function whatFailed(subject: Subject, { result }: CaseFile): readonly string[] {
-  const retries = result.attempts === 0 ? '' : `, after ${result.attempts} retries that failed too`;
+  const retries =
+    result.attempts === 0
+      ? ''
+      : `, after ${countText(result.attempts, 'retry', 'retries')} that failed too`;
   const code = subject.code === null ? '' : ` with ${subject.code}`;
   const said =
     subject.message === null
@@ -91,7 +95,7 @@ function assertionSentences({ result }: CaseFile): readonly string[] {
       (one) => `Assertion on ${assertionText(one)}: ${sentenceOf(shortened(one.error, MAX_LINE))}`,
     );
   const more = failed.length - sentences.length;
-  return more > 0 ? [...sentences, `${more} more assertions failed.`] : sentences;
+  return more > 0 ? [...sentences, `${countText(more, 'more assertion')} failed.`] : sentences;
 }
 
 function phaseSentence({ phases }: Subject): readonly string[] {

@@ -14,9 +14,9 @@ export const REQUEST_CAUSES: Readonly<Record<CodesOf<'request'>, CauseRow>> = {
   CREDENTIAL_NOT_READABLE: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ target }) =>
-      `The service cannot decrypt a credential of the check, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
+      `The service cannot decrypt a credential or a secret variable of the check, or a credential of the proxy of its location, as none of the keys in its ENCRYPTION_KEY is the one that encrypted it; the message says where it stands. ${target} was not asked.`,
     fix: () =>
-      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give the check the credential again.',
+      'Put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it, or give it to the check or the location again.',
     links: [],
   },
   VARIABLE_DENIED: {

@@ -1,6 +1,7 @@
+import { countText } from '../../../../runtime/count-text.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import type { HttpAnswer } from './subject.ts';
-import { countText, durationText, listText, quoted, shortened } from './words.ts';
+import { durationText, listText, quoted, shortened } from './words.ts';
 
 /** Headers that tell who answered and why, and never hold a secret. */
 export const TELLING_HEADERS = [

@@ -1,7 +1,8 @@
 import type { Traceroute, TracerouteHop } from '../../../../model/traceroute.ts';
+import { countText } from '../../../../runtime/count-text.ts';
 import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
 import { detailOf } from './subject.ts';
-import { countText, durationText, shortened } from './words.ts';
+import { durationText, shortened } from './words.ts';
 
 /** More than a fluctuation. */
 const JUMP_MS = 50;

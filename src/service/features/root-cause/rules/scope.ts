@@ -1,7 +1,8 @@
+import { countText } from '../../../../runtime/count-text.ts';
 import type { CaseFile, OtherLocation } from '../case-file.ts';
 import { phaseChanges, phaseText } from './slow-causes.ts';
 import type { Subject } from './subject.ts';
-import { countText, durationText, listText, quoted, spanText, timeText } from './words.ts';
+import { durationText, listText, quoted, spanText, timeText } from './words.ts';
 
 /** A phase that grew by less than this, or less than twofold, is as ever. */
 const GREW_MS = 20;

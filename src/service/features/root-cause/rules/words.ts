@@ -1,3 +1,4 @@
+import { countText } from '../../../../runtime/count-text.ts';
 /** How sentences say things. */
 
 /** `0.4 ms`, `12 ms`, `1.53 s`. */
@@ -22,11 +23,6 @@ const SPANS: readonly (readonly [number, string])[] = [
 export function spanText(ms: number): string {
   const [unitMs, unit] = SPANS.find(([each]) => ms >= each) ?? [1000, 'second'];
   return countText(Math.floor(ms / unitMs), unit);
-}
-
-/** `1 run`, `2 runs`. */
-export function countText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** `a, b, c and 4 more`. */
