@@ -43,13 +43,20 @@ function knownFrom({ headers }: IncomingMessage): readonly string[] {
 }
 
 /** Of each in each form, as body, header and address to go on to. */
-function everyForm(request: IncomingMessage): string {
-  const forms = knownFrom(request).flatMap((known) => Object.values(encodingsOf(known)));
-  return forms.join(' ');
+function everyForm(request: IncomingMessage): readonly string[] {
+  return knownFrom(request).flatMap((known) => Object.values(encodingsOf(known)));
+}
+
+/** As many as have room, each whole: of a part that the target itself cuts out, nobody can know. */
+function joinedTo(maxChars: number, texts: readonly string[], separator: string): string {
+  const fitting = texts.filter(
+    (_, index) => texts.slice(0, index + 1).join(separator).length <= maxChars,
+  );
+  return fitting.join(separator);
 }
 
 const PLACES: Readonly<Record<string, Echo>> = {
-  body: (request, response) => void response.end(everyForm(request).slice(0, 9_000)),
+  body: (request, response) => void response.end(joinedTo(9_000, everyForm(request), ' ')),
   'header and reason': (request, response) => {
     const [known = ''] = knownFrom(request);
     response.writeHead(500, known, {
@@ -60,8 +67,8 @@ const PLACES: Readonly<Record<string, Echo>> = {
   },
   redirect: (request, response) => {
     if (request.url !== '/') return void response.end('there');
-    const known = knownFrom(request).map(encodeURIComponent).join('&');
-    response.writeHead(302, { location: `/next?${known.slice(0, 2_000)}` }).end();
+    const known = joinedTo(2_000, knownFrom(request).map(encodeURIComponent), '&');
+    response.writeHead(302, { location: `/next?${known}` }).end();
   },
   'redirect to nowhere': (request, response) => {
     const known = encodeURIComponent(knownFrom(request)[1] ?? '');
@@ -69,7 +76,7 @@ const PLACES: Readonly<Record<string, Echo>> = {
   },
   artifact: (request, response) => {
     response.writeHead(500, { 'content-type': 'text/plain' });
-    response.end(`${'long '.repeat(20_000)}${everyForm(request)}`);
+    response.end(`${'long '.repeat(20_000)}${everyForm(request).join(' ')}`);
   },
 };
 
