@@ -1,4 +1,4 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { encodingsOf } from './secret-encodings.ts';
 
@@ -17,16 +17,29 @@ export const KINDS = [
 /** What a header can hold. */
 export const HEADER_KINDS = KINDS.slice(0, 6);
 
-/** One of each kind at least, in a place of its own. */
-export function secretOf(kinds: readonly string[]): string {
+/** As in seeded.ts: so that two runs of CI try the same secrets. */
+const SEED = process.env.FUZZ_SEED ?? randomBytes(8).toString('hex');
+
+/**
+ * One of each kind at least, in a place of its own.
+ *
+ * @param name of the secret: with the same seed it is the same secret again
+ */
+export function secretOf(name: string, kinds: readonly string[]): string {
+  let drawn = 0;
+  const draw = (): Buffer => {
+    drawn += 1;
+    return createHash('sha256').update(`${SEED}/${name}/${drawn}`).digest();
+  };
   const chosen = [...kinds, ...kinds, ...kinds].map((kind) => {
     const letters = [...kind];
-    return letters[randomInt(letters.length)] ?? 'x';
+    return letters[draw().readUInt32BE() % letters.length] ?? 'x';
   });
-  const shuffled = chosen.map((letter) => ({ letter, at: randomInt(1e9) }));
+  const shuffled = chosen.map((letter) => ({ letter, at: draw().readUInt32BE() }));
   shuffled.sort((one, other) => one.at - other.at);
   const word = shuffled.map(({ letter }) => letter).join('');
-  return `${randomBytes(3).toString('hex')}${word}${randomBytes(3).toString('hex')}`;
+  const end = (): string => draw().toString('hex', 0, 3);
+  return `${end()}${word}${end()}`;
 }
 
 /** What packs bytes hides nothing from whoever unpacks them. */

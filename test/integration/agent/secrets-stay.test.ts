@@ -19,11 +19,11 @@ const LOCATION_KEY = `pl_${'5ecad4b1'.repeat(4)}`;
 const FAR_MS = 3_600_000;
 
 const SECRETS = {
-  ACCOUNT: secretOf(KINDS),
-  HEADER: secretOf(HEADER_KINDS),
-  OWN: secretOf(KINDS),
-  FROM_ENV: secretOf(KINDS.slice(0, 7)),
-  FROM_FILE: secretOf(KINDS),
+  ACCOUNT: secretOf('ACCOUNT', KINDS),
+  HEADER: secretOf('HEADER', HEADER_KINDS),
+  OWN: secretOf('OWN', KINDS),
+  FROM_ENV: secretOf('FROM_ENV', KINDS.slice(0, 7)),
+  FROM_FILE: secretOf('FROM_FILE', KINDS),
   HOST: `Db-${randomBytes(8).toString('hex')}.localhost`,
 };
 /** As names of hosts are asked for and shown. */

@@ -10,7 +10,10 @@ import { memoryTerminal } from '../../support/memory-terminal.ts';
 import { HEADER_KINDS, leaksOf, secretOf } from '../../support/secret-leaks.ts';
 import { makeTempFolder } from '../../support/temp-folder.ts';
 
-const SECRETS = { TOKEN: secretOf(HEADER_KINDS), FROM_ENV: secretOf(HEADER_KINDS) };
+const SECRETS = {
+  TOKEN: secretOf('TOKEN', HEADER_KINDS),
+  FROM_ENV: secretOf('FROM_ENV', HEADER_KINDS),
+};
 const NAMES = Object.keys(SECRETS);
 const ALL = Object.values(SECRETS).join(' ');
 const MASK = '********';

@@ -83,9 +83,9 @@ const PLACES: Readonly<Record<string, Echo>> = {
 /** No blanks, quotes and signs that end a value of a cookie or of a part of a url. */
 const WORD_KINDS = ['abcxyzABCXYZ', '0123456789', '!$*-.^_|~'];
 
-const TOKEN = secretOf(HEADER_KINDS);
-const PASSWORD = secretOf([...HEADER_KINDS, 'é😀']);
-const COOKIE = secretOf(WORD_KINDS);
+const TOKEN = secretOf('TOKEN', HEADER_KINDS);
+const PASSWORD = secretOf('PASSWORD', [...HEADER_KINDS, 'é😀']);
+const COOKIE = secretOf('COOKIE', WORD_KINDS);
 const PAIR = `monitor:${PASSWORD}`;
 const BASIC = `Basic ${Buffer.from(PAIR).toString('base64')}`;
 
