@@ -39,7 +39,7 @@ export async function startDaemon({ env = {}, waiting }: DaemonRigOptions = {}) 
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
-    starvation: { threadDelay: null, sockets: null },
+    starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });
   const sink = {
     result: (result: CheckResult) => void results.push(result),

@@ -100,7 +100,7 @@ const GREETER = `
 /** The starvation of an attempt that lasts as long as the test, with the kernel's own sockets. */
 export async function realStarvation(): Promise<AttemptStarvation & StarvationWatch> {
   const sockets = await loadKernelSockets();
-  const meter = new StarvationMeter(systemClock, { threadDelay: null, sockets });
+  const meter = new StarvationMeter(systemClock, { threadDelay: null, sockets, loopIdleMs: null });
   onTestFinished(() => meter.close());
   return meter.begin();
 }

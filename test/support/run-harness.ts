@@ -52,7 +52,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     clientCertificates: () => [],
     proxyUrl: () => null,
     secrets: EMPTY_VAULT,
-    starvation: { threadDelay: null, sockets: null },
+    starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
   });
   onTestFinished(() => tools.close());
   const results: CheckResult[] = [];

@@ -2,10 +2,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type KernelSockets, TICK_MS } from './kernel/kernel-sockets.ts';
 import type { Silence } from './kernel/silence.ts';
 
-/** Readings of both counters of starvation, milliseconds. */
+/** Readings of the counters of starvation, milliseconds. */
 export interface StarvationMark {
+  /** For so long the thread waited for a CPU. */
   readonly runDelayMs: number;
+  /** So late the event loop was in all. */
   readonly lateMs: number;
+  /** For so long the event loop was busy, where that was for most of a while. */
+  readonly busyMs: number;
 }
 
 /**

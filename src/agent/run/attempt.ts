@@ -87,7 +87,7 @@ export interface Attempt {
   readonly verdict: Verdict;
   /** False where the agent was too starved of CPU to tell: the attempt then does not count. */
   readonly isCertain: boolean;
-  /** For so long the agent was short of CPU in it, milliseconds. */
+  /** For so long the agent was short of CPU in it, or by so much its times are uncertain: the larger, milliseconds. */
   readonly starvedMs: number;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
@@ -175,7 +175,7 @@ async function attemptStarved(
     responseTimeMs,
     verdict: certain ?? measured,
     isCertain: certain !== null,
-    starvedMs,
+    starvedMs: Math.max(starvedMs, uncertainMs),
     jobLog: log,
     longBody,
     lackedBytes: probed.lackedBytes,

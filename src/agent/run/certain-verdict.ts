@@ -39,7 +39,7 @@ export interface Starved {
   /** One was stopped at its time limit, for which our own want of CPU may be to blame. */
   readonly isCutShort: boolean;
   readonly starvedMs: number;
-  /** Of that, what may have made its times too long: the rest was while the kernel timed it. */
+  /** By so much its times may be too long: not by what starved it while the kernel timed it. */
   readonly uncertainMs: number;
   /** Whether the last wait that ended at its deadline gave the target all of its time. */
   readonly lastTimeOut: 'certain' | 'uncertain' | null;
@@ -66,7 +66,7 @@ export async function certainVerdict(
 ): Promise<Verdict | null> {
   const { probed, starvedMs, lastTimeOut } = seen;
   if (seen.isCutShort) return null;
-  if (starvedMs < EXACT_MS || measured.hasErrors) return measured;
+  if (Math.max(starvedMs, seen.uncertainMs) < EXACT_MS || measured.hasErrors) return measured;
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);

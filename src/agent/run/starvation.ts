@@ -7,6 +7,8 @@ import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 const BEAT_MS = 20;
 /** A timer may be so late on a machine with time to spare. */
 const TIMER_LATE_MS = 5;
+/** From so much on of the time between two looks, the loop's own work can hold up what an attempt waits for. */
+const BUSY_MS = BEAT_MS / 2;
 /** A reading is good for so long: attempts that begin together share one. */
 const READING_MS = 1;
 
@@ -14,17 +16,23 @@ export interface StarvationSources {
   /** null where the kernel does not tell. */
   readonly threadDelay: ThreadDelay | null;
   readonly sockets: KernelSockets | null;
+  /** How long the event loop has waited for events since it began, milliseconds; null where nothing tells. */
+  readonly loopIdleMs: (() => number) | null;
 }
 
 /** As far as this machine has them. */
 export async function openStarvationSources(): Promise<StarvationSources> {
-  return { threadDelay: openThreadDelay(), sockets: await loadKernelSockets() };
+  const loopIdleMs = (): number => performance.eventLoopUtilization().idle;
+  return { threadDelay: openThreadDelay(), sockets: await loadKernelSockets(), loopIdleMs };
 }
 
 /**
  * Measures how long the agent was kept from its work: the larger of the time that its thread waited
  * for a CPU, and of the lateness of the event loop, which also sees a stopped process, and our own
  * work. Not the sum: a thread that waits makes the loop late.
+ *
+ * Of our own work lateness sees a part alone, as a look is due only BEAT_MS after the last one. So the times of
+ * an attempt are taken to be uncertain by all of it where it filled half of the time between two looks.
  */
 export class StarvationMeter {
   readonly #clock: Clock;
@@ -32,7 +40,9 @@ export class StarvationMeter {
   #attempts = 0;
   #cancelBeat: CancelTimer = () => {};
   #beatDueMs = 0;
+  #idleAtBeatMs = 0;
   #lateMs = 0;
+  #busyMs = 0;
   #readAtMs = Number.NEGATIVE_INFINITY;
   #runDelayMs = 0;
 
@@ -63,11 +73,24 @@ export class StarvationMeter {
     }
     // After a stall other timers may fire before ours.
     const lateMs = this.#attempts === 0 ? 0 : latenessOf(this.#beatDueMs, nowMs);
-    return { runDelayMs: this.#runDelayMs, lateMs: this.#lateMs + lateMs };
+    const busyMs = this.#attempts === 0 ? 0 : this.#busyUntil(nowMs);
+    return {
+      runDelayMs: this.#runDelayMs,
+      lateMs: this.#lateMs + lateMs,
+      busyMs: this.#busyMs + busyMs,
+    };
   }
 
+  /** For so long the agent was kept from its work since then. */
   sinceMs(mark: StarvationMark): number {
-    return larger(between(mark, this.mark()));
+    const { runDelayMs, lateMs } = between(mark, this.mark());
+    return Math.max(runDelayMs, lateMs, 0);
+  }
+
+  /** By so much times that were taken since then may be too long. */
+  uncertainSinceMs(mark: StarvationMark): number {
+    const { runDelayMs, lateMs, busyMs } = between(mark, this.mark());
+    return Math.max(runDelayMs, lateMs, busyMs, 0);
   }
 
   close(): void {
@@ -78,10 +101,22 @@ export class StarvationMeter {
 
   #beat(): void {
     this.#beatDueMs = this.#clock.monotonicMs() + BEAT_MS;
+    this.#idleAtBeatMs = this.#sources.loopIdleMs?.() ?? 0;
     this.#cancelBeat = this.#clock.after(BEAT_MS, () => {
-      this.#lateMs += latenessOf(this.#beatDueMs, this.#clock.monotonicMs());
+      const nowMs = this.#clock.monotonicMs();
+      this.#lateMs += latenessOf(this.#beatDueMs, nowMs);
+      this.#busyMs += this.#busyUntil(nowMs);
       this.#beat();
     });
+  }
+
+  /** Since the last look. A process that was stopped, or waits for a CPU, while the loop waits is no busy one. */
+  #busyUntil(nowMs: number): number {
+    const { loopIdleMs } = this.#sources;
+    if (loopIdleMs === null) return 0;
+    const sinceBeatMs = nowMs - (this.#beatDueMs - BEAT_MS);
+    const busyMs = sinceBeatMs - (loopIdleMs() - this.#idleAtBeatMs);
+    return busyMs >= BUSY_MS ? busyMs : 0;
   }
 }
 
@@ -91,11 +126,11 @@ function latenessOf(dueMs: number, nowMs: number): number {
 }
 
 function between(from: StarvationMark, to: StarvationMark): StarvationMark {
-  return { runDelayMs: to.runDelayMs - from.runDelayMs, lateMs: to.lateMs - from.lateMs };
-}
-
-function larger({ runDelayMs, lateMs }: StarvationMark): number {
-  return Math.max(runDelayMs, lateMs, 0);
+  return {
+    runDelayMs: to.runDelayMs - from.runDelayMs,
+    lateMs: to.lateMs - from.lateMs,
+    busyMs: to.busyMs - from.busyMs,
+  };
 }
 
 /** One attempt's view of the meter. */
@@ -122,10 +157,10 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#meter.sinceMs(this.#start);
   }
 
-  /** By so much the attempt's times may be too long: `starvedMs`, but for what the kernel timed. */
+  /** By so much the attempt's times may be too long, which leaves out what the kernel timed. */
   get uncertainMs(): number {
-    const outsideMs = this.#meter.sinceMs(this.#uncertainStart);
-    return Math.min(this.starvedMs, outsideMs + this.#kernelUncertainMs);
+    const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
+    return Math.min(this.#meter.uncertainSinceMs(this.#start), outsideMs + this.#kernelUncertainMs);
   }
 
   mark(): StarvationMark {
@@ -138,10 +173,11 @@ export class AttemptStarvation implements StarvationWatch {
 
   timedByKernel({ since, until, unseenMs, uncertainMs }: KernelTimed): void {
     const gained = between(since, until);
-    const { runDelayMs, lateMs } = this.#uncertainStart;
+    const { runDelayMs, lateMs, busyMs } = this.#uncertainStart;
     this.#uncertainStart = {
       runDelayMs: runDelayMs + gained.runDelayMs,
       lateMs: lateMs + gained.lateMs,
+      busyMs: busyMs + gained.busyMs,
     };
     this.#kernelUncertainMs += uncertainMs;
     this.#unseenMs += unseenMs;

@@ -25,7 +25,7 @@ const onLinux = describe.runIf(process.platform === 'linux');
 
 /** The run pipeline as the agent has it, which asks the kernel. */
 async function kernelHarness(): Promise<RunHarness> {
-  const sources = { threadDelay: null, sockets: await loadKernelSockets() };
+  const sources = { threadDelay: null, sockets: await loadKernelSockets(), loopIdleMs: null };
   const starvation = new StarvationMeter(systemClock, sources);
   onTestFinished(() => starvation.close());
   return runHarness({ clock: systemClock, parts: { starvation } });

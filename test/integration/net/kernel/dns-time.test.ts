@@ -80,7 +80,7 @@ it('runs to the answer that is taken, where a later one waited for the event loo
     sinceArrivalMs: () => waitedMs[questions - 1] ?? null,
     close: () => {},
   };
-  const meter = new StarvationMeter(clock, { threadDelay: null, sockets });
+  const meter = new StarvationMeter(clock, { threadDelay: null, sockets, loopIdleMs: null });
   const starvation = meter.begin();
   const fields = { query: 'example.com', recordType: 'A', protocol: 'UDP', assertions: [] };
   const { address, port } = responder;

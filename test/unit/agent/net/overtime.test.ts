@@ -17,7 +17,7 @@ function startWait(silence: () => Silence) {
     get starvedMs() {
       return meter.starvedMs;
     },
-    mark: () => ({ runDelayMs: 0, lateMs: 0 }),
+    mark: () => ({ runDelayMs: 0, lateMs: 0, busyMs: 0 }),
     timedByKernel: () => {},
     unseenMs: 0,
     timedOut: (certain) => void meter.timeOuts.push(certain),

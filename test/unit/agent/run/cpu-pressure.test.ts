@@ -11,7 +11,7 @@ function setUp() {
   const { log, records } = captureLog();
   const seen = { starvedMs: 0, account: NOTHING };
   const meter = {
-    mark: () => ({ runDelayMs: seen.starvedMs, lateMs: 0 }),
+    mark: () => ({ runDelayMs: seen.starvedMs, lateMs: 0, busyMs: 0 }),
     sinceMs: (mark: { readonly runDelayMs: number }) => seen.starvedMs - mark.runDelayMs,
   };
   const pressure = new CpuPressure({ clock, log, meter, readAccount: () => seen.account });

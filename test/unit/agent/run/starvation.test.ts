@@ -16,7 +16,7 @@ function setUp() {
     },
     close() {},
   };
-  const meter = new StarvationMeter(clock, { threadDelay, sockets: null });
+  const meter = new StarvationMeter(clock, { threadDelay, sockets: null, loopIdleMs: null });
   return { clock, thread, meter };
 }
 
@@ -109,9 +109,32 @@ it('shares one reading among attempts that begin together, and beats for none', 
   expect(clock.pendingTimers).toBe(0);
 });
 
+it('is uncertain of times by its own work, as far as that filled half of the time between two looks', async () => {
+  const clock = new FakeClock();
+  let idleMs = 0;
+  const meter = new StarvationMeter(clock, {
+    threadDelay: null,
+    sockets: null,
+    loopIdleMs: () => idleMs,
+  });
+  /** 20 ms, which is from one look to the next. */
+  const pass = async (busyMs: number): Promise<void> => {
+    idleMs += 20 - busyMs;
+    await clock.advance(20);
+  };
+  const attempt = meter.begin();
+  for (const busyMs of [9, 20, 0, 15, 5, 9]) await pass(busyMs);
+  expect(attempt.uncertainMs).toBe(20 + 15);
+  // It is no reason to leave anything out: the agent did what it is for.
+  expect(attempt.starvedMs).toBe(0);
+  await clock.advance(12);
+  expect(attempt.uncertainMs).toBe(20 + 15 + 12);
+  meter.end();
+});
+
 it('goes by lateness alone where the kernel tells nothing', async () => {
   const clock = new FakeClock();
-  const meter = new StarvationMeter(clock, { threadDelay: null, sockets: null });
+  const meter = new StarvationMeter(clock, { threadDelay: null, sockets: null, loopIdleMs: null });
   const attempt = meter.begin();
   await clock.stall(1020);
   expect(attempt.starvedMs).toBe(1000);

@@ -8,7 +8,7 @@ describe('watchWork', () => {
   let waits = 0;
   /** The agent was starved for so much of the clock's time, all told. */
   const starvation = {
-    mark: () => ({ runDelayMs: starvedMs, lateMs: 0 }),
+    mark: () => ({ runDelayMs: starvedMs, lateMs: 0, busyMs: 0 }),
     sinceMs: ({ runDelayMs }: { readonly runDelayMs: number }) => starvedMs - runDelayMs,
   };
   const watch = () =>
