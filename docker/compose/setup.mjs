@@ -115,7 +115,8 @@ async function all(path) {
   for (let page = 1; ; page += 1) {
     const some = await api('GET', `${path}?limit=${PAGE}&page=${page}`);
     items.push(...some);
-    if (some.length < PAGE) return items;
+    // Not at a short one: what is deleted while a page is read is missing in it.
+    if (some.length === 0) return items;
   }
 }
 

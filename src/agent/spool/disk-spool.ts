@@ -80,7 +80,8 @@ export class DiskSpool implements Spool {
   #isOpen: boolean = true;
   /** What leaves from now on is told to nobody. */
   #isEnded: boolean = false;
-  #droppedBefore = 0;
+  /** Before it could not be written; null while all is well. */
+  #droppedBefore: number | null = null;
   #beside: BesideSpool = NOTHING_BESIDE;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
@@ -308,6 +309,7 @@ export class DiskSpool implements Spool {
       pending.committed(group);
       this.#succeed();
       await this.#store.sweep();
+      if (pending.waitingBytes <= MAX_GROUP_BYTES) this.#sayRecovered();
       if (pending.waitingBytes <= enoughBytes) return;
     }
   }
@@ -321,16 +323,20 @@ export class DiskSpool implements Spool {
   }
 
   #succeed(): void {
-    if (this.#state === 'failing') {
-      this.#state = 'durable';
-      this.#voice.recovered(this.#index.droppedInAll - this.#droppedBefore);
-    }
+    this.#state = 'durable';
     this.#waiters.onCommitted(this.#pending.committedKey);
     this.#tellReaders();
   }
 
+  /** Only once what waited is written: a full disk may take a group now and then. */
+  #sayRecovered(): void {
+    if (this.#droppedBefore === null) return;
+    this.#voice.recovered(this.#index.droppedInAll - this.#droppedBefore);
+    this.#droppedBefore = null;
+  }
+
   #fail(error: unknown): void {
-    if (this.#state === 'durable') this.#droppedBefore = this.#index.droppedInAll;
+    this.#droppedBefore ??= this.#index.droppedInAll;
     this.#state = 'failing';
     this.#voice.failing(error, this.#options.maxMemoryBytes);
     this.#bounds.boundMemory(false);

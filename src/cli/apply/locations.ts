@@ -26,7 +26,8 @@ export async function allPages<T>(
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const found = read(await client.get(`${path}?limit=${PAGE_SIZE}&page=${page}`, signal));
     entries.push(...found);
-    if (found.length < PAGE_SIZE) break;
+    // Not at a short one: what is deleted while a page is read is missing in it.
+    if (found.length === 0) break;
   }
   return entries;
 }

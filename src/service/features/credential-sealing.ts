@@ -67,9 +67,11 @@ const LOOK_MS = 5000;
 const FIRST_WALKS = 2;
 /**
  * And on PostgreSQL again and again: a replica of the release before, whose connections have a name of
- * their own or that starts later, goes on to store credentials in clear.
+ * their own or that starts later, goes on to store credentials in clear. At most so long apart.
  */
 const NEXT_WALK_MS = 10 * 60_000;
+/** Replicas that start together are not to walk together. */
+const nextWalkMs = (): number => NEXT_WALK_MS * (0.5 + Math.random() / 2);
 const MAX_NAMED_REPLICAS = 10;
 
 /** One, and several. */
@@ -174,22 +176,20 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
       if (secrets === null) return;
       let isLook = false;
       for (let walks = 0; !signal.aborted; ) {
-        let delayMs = LOOK_MS;
         try {
           if (isLook && sealingKey !== firstKey) await look(secrets);
           if (sealingKey === firstKey) {
             await walk(signal);
             walks += 1;
-            if (walks >= FIRST_WALKS) delayMs = NEXT_WALK_MS;
           }
         } catch (error) {
-          const message = `stored credentials are not encrypted yet: ${messageOf(error)}`;
+          const message = `it could not be seen whether all stored credentials are encrypted: ${messageOf(error)}`;
           failures.warn('', {}, message);
         }
         isLook = true;
         // Nobody else writes to the embedded database.
         if (store.kind === 'pglite' && walks >= FIRST_WALKS) return;
-        if (!(await sleep(clock, delayMs, signal))) return;
+        if (!(await sleep(clock, walks < FIRST_WALKS ? LOOK_MS : nextWalkMs(), signal))) return;
       }
     },
   };

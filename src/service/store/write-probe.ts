@@ -19,6 +19,8 @@ const ROLLBACK = new Error('what the probe wrote is taken back');
 export async function tryToWrite(store: Pick<Store, 'transaction'>): Promise<void> {
   try {
     await store.transaction(async (tx) => {
+      // Temporary tables may be set to have a disk of their own.
+      await tx.query(`set local temp_tablespaces = ''`);
       await tx.query(
         `create temporary table vedette_write_probe as
          select (select string_agg(md5(row::text || place::text), '') from generate_series(1, ${SUMS_A_ROW}) place)
