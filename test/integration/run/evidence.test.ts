@@ -205,6 +205,38 @@ it('does not say that the repeated attempt passed where there was no room for it
   );
 });
 
+it('does not keep the room that an attempt had reserved while it looks further', async () => {
+  const size = 1024 * 1024;
+  const bodyRoom = new SharedBodyRoom(size);
+  const others = bodyRoom.open(true);
+  others.take(size, 'assertions');
+  const rig = rigOf(stubTracer('held'), {
+    bodyRoom,
+    onBodyWithoutRoom: () => setImmediate(() => others.close()),
+  });
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked === 1) response.end('long '.repeat(20_000));
+    else request.socket.resetAndDestroy();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}/`;
+  onTestFinished(() => void server.close());
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'long' }];
+  const check = checkOf('API', {
+    retryStrategy: null,
+    doubleCheck: false,
+    request: { url, assertions },
+  });
+  const run = rig.run(check, undefined, { slotMs: systemClock.wallMs() });
+  await eventually(() => rig.tracer.underWay === 1);
+  const { freeBytes } = bodyRoom;
+  rig.tracer.release();
+  await run;
+  expect([freeBytes, asked]).toEqual([size, 3]);
+  expect(rig.results).toMatchObject([{ hasFailures: true }]);
+});
+
 it('captures both transports of the port at which a name server of a check was asked', async () => {
   const silent = await refused();
   const rig = rigOf(stubTracer('at once'));
