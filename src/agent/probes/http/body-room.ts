@@ -8,7 +8,7 @@ export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 export interface BodyRoom {
   /** Whether so many bytes more may be kept; they then count until the room is closed. */
   take(bytes: number, use: BodyUse): boolean;
-  /** Gives all back. Once, when the body is stored or not wanted any more. */
+  /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
   close(): void;
 }
 
