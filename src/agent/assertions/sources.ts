@@ -80,9 +80,14 @@ export function subjectOf({ source, property, regex }: Assertion): string {
   }
 }
 
+/** Whether it is an HTTP response's body. */
+export function isOfBody(source: AssertionSource): boolean {
+  return source === 'JSON_BODY' || source === 'TEXT_BODY';
+}
+
 /** The name of a text or document, in words. */
 export function nameOf(source: AssertionSource): string {
-  if (source === 'JSON_BODY' || source === 'TEXT_BODY') return 'the body';
+  if (isOfBody(source)) return 'the body';
   if (source === 'JSON_ANSWER' || source === 'TEXT_ANSWER') return 'the answer';
   if (source === 'RESPONSE_DATA') return 'the data';
   return 'the response';

@@ -1,4 +1,4 @@
-import type { AssertionResult } from '../../model/assertion.ts';
+import type { Assertion, AssertionResult } from '../../model/assertion.ts';
 import type { Check } from '../../model/check.ts';
 import type { Failure } from '../../model/error-codes.ts';
 import type { PartMask } from '../../model/scrub/parts.ts';
@@ -9,6 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
+import { isOfBody } from '../assertions/sources.ts';
 import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
@@ -94,7 +95,7 @@ export interface Attempt {
   readonly longBody: LongBody | null;
   /**
    * So much room would have held the body that assertions read: the attempt then does not count. 0
-   * where there was enough.
+   * where there was enough, or where the attempt failed whatever they say.
    */
   readonly lackedBytes: number;
   /** What nobody is to know of its request, beyond what the vault knows. */
@@ -145,7 +146,7 @@ async function attemptStarved(
   log.info(opening);
   const observed = await observe(check, parts, context, room);
   const { probed, assertions, secrets, exposedVariable, isCutShort } = observed;
-  const { starvedMs, uncertainMs } = observed;
+  const { starvedMs, uncertainMs, lackedBytes } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
   const isLossy = probed.packetLossPercent !== null && probed.criterion === 'unmet';
   if (failure !== null) log.error(`${failure.code}: ${failure.message}`);
@@ -178,7 +179,7 @@ async function attemptStarved(
     starvedMs: Math.max(starvedMs, uncertainMs),
     jobLog: log,
     longBody,
-    lackedBytes: probed.lackedBytes,
+    lackedBytes,
     secrets,
     detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), timing, ...extras }),
     forget: () => room.close(),
@@ -209,6 +210,7 @@ interface Observed {
   /** An assertion was stopped at its time limit, for which our own want of CPU may be to blame. */
   readonly isCutShort: boolean;
   readonly probed: Probed;
+  readonly lackedBytes: number;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
   readonly exposedVariable: Attempt['exposedVariable'];
@@ -245,8 +247,11 @@ async function observe(
     context.ownSecrets = ownSecrets;
     const probed = await runner.probe(rendered.check as never, context, room);
     const { starvedMs, uncertainMs } = context.starvation;
-    // Of a part of a body nothing can be said.
-    const assertions = probed.lackedBytes > 0 ? [] : check.request.assertions;
+    const lackedBytes = failsWithoutBody(check, probed) ? 0 : probed.lackedBytes;
+    const assertions = assertionsToJudge(check, probed, lackedBytes);
+    if (assertions.length < check.request.assertions.length && lackedBytes === 0) {
+      context.log.warn(BODY_NOT_JUDGED);
+    }
     const { signal } = context;
     let outOfTime = false;
     const scrubber = await secrets.scrubberWith(own);
@@ -263,6 +268,7 @@ async function observe(
       starvedMs,
       uncertainMs,
       isCutShort,
+      lackedBytes,
       assertions: judged,
       secrets: own,
       exposedVariable: () => exposedIn(ownSecrets, probed, receivers),
@@ -275,12 +281,34 @@ async function observe(
   }
 }
 
+const BODY_NOT_JUDGED =
+  'Assertions on the body were left out: the agent had no room for all of it, and the attempt failed without them';
+
+/** An attempt that failed of itself is not made again for its body: that would hide the outage. */
+function failsWithoutBody(check: Check, probed: Probed): boolean {
+  if (probed.failure === null) return false;
+  const { hasFailures, hasErrors } = verdictOf(check, { ...probed, assertionsFailed: false });
+  return hasFailures || hasErrors;
+}
+
+/** Of a part of a body nothing can be said. */
+function assertionsToJudge(
+  { request }: Check,
+  probed: Probed,
+  lackedBytes: number,
+): readonly Assertion[] {
+  const all: readonly Assertion[] = request.assertions;
+  if (lackedBytes > 0) return [];
+  return probed.lackedBytes === 0 ? all : all.filter(({ source }) => !isOfBody(source));
+}
+
 function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
   return {
     probed,
     starvedMs: 0,
     uncertainMs: 0,
     isCutShort: false,
+    lackedBytes: 0,
     assertions: [],
     secrets,
     exposedVariable: () => null,

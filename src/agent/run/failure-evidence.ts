@@ -124,8 +124,12 @@ function repeatOf(
   };
 }
 
-function outcomeText({ failure, verdict }: Attempt): string {
+const NOT_JUDGED =
+  'reached the target; its assertions were not judged, as the agent had no room for the body';
+
+function outcomeText({ failure, verdict, lackedBytes }: Attempt): string {
   if (failure?.code === 'CANCELLED') return 'did not end within its time';
   if (failure !== null) return `ended with ${failure.code}`;
-  return verdict.hasFailures ? 'failed, but reached the target' : 'passed';
+  if (verdict.hasFailures) return 'failed, but reached the target';
+  return lackedBytes > 0 ? NOT_JUDGED : 'passed';
 }

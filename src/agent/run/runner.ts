@@ -137,6 +137,8 @@ function lookFurther(
     attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
     return Promise.resolve(null);
   }
+  // It may have reserved some and then not reached the target: others would wait for it all through the pass.
+  if (attempt.longBody === null) attempt.forget();
   return place.rest(
     () => gatherEvidence(attempt, { check, plan, signal }, parts),
     () => true,

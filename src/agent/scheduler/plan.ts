@@ -59,7 +59,8 @@ export class Plan {
   /**
    * Takes these checks in place of those before; deactivated ones are left out.
    *
-   * @param answered by check id, the instant up to which its slots are another's: none of them is taken.
+   * @param answered by check id, the instant up to which its slots are another's, not after now: none of
+   *   them is taken.
    *   They are told as missed all the same, since not every one of them may be answered for: what the
    *   other agent tells of a slot counts more
    */
@@ -81,8 +82,7 @@ export class Plan {
       const turn = turns.get(check.id) ?? null;
       const fresh = { check, turn, pauses: timesOf(check) };
       const adopted = this.#adopt(fresh, known, presentMs);
-      // The service's clock may be ahead of this one.
-      const answeredMs = Math.min(answered.get(check.id) ?? Number.NEGATIVE_INFINITY, presentMs);
+      const answeredMs = answered.get(check.id) ?? Number.NEGATIVE_INFINITY;
       if (answeredMs >= adopted.nextSlotMs) {
         missed.push(...this.#leftBy(adopted, answeredMs));
         adopted.nextSlotMs = this.#timeline.nextSlotAfter(adopted.rule, answeredMs);

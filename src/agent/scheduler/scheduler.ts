@@ -196,9 +196,12 @@ export class Scheduler {
     pausing: Pausing = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): void {
-    const { kept, gone, missed } = this.#plan.replace(checks, turns, pausing, answered);
+    // The service's clock may be ahead of this one.
+    const { presentMs } = this.#timeline;
+    const past = new Map([...answered].map(([id, atMs]) => [id, Math.min(atMs, presentMs)]));
+    const { kept, gone, missed } = this.#plan.replace(checks, turns, pausing, past);
     for (const scheduled of kept) this.#queue.redefine(scheduled);
-    for (const [checkId, answeredMs] of answered) this.#queue.withdraw(checkId, answeredMs);
+    for (const [checkId, answeredMs] of past) this.#queue.withdraw(checkId, answeredMs);
     for (const left of gone) this.#queue.withdraw(left.check.id);
     if (this.#state === 'running') this.#tellMissed(missed);
     if (this.#state === 'running') this.#wake();

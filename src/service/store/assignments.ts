@@ -81,6 +81,9 @@ export interface NewPlace extends Place {
  * for its slots from where the agent before it left off. The first one answers for them from the end
  * of its lease on, at the latest: until then the check is on its way, and what falls due before it
  * arrives is nobody's. An agent that was killed before it had the check on disk is told so once more.
+ *
+ * A check that was dropped and comes back before its agent polled again is not on its way: the agent
+ * still runs it, and gives up what is due and has not begun up to the instant that it is told.
  */
 export async function putAssignments(
   sql: Sql,
@@ -101,8 +104,11 @@ export async function putAssignments(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
        unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)
      select $1, $2, $3::bigint, place.*, case when agent_id is not null then coalesce((
-         select greatest(g.lease_until, now()) from agents g
-         where g.location_id = $1 and g.id = place.agent_id), now()) end
+         select case when exists (
+             select from assignment_tombstones t where t.location_id = $1 and t.agent_id = g.id
+               and t.check_id = place.check_id and t.created_at >= g.last_seen_at)
+           then now() else greatest(g.lease_until, now()) end
+         from agents g where g.location_id = $1 and g.id = place.agent_id), now()) end
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
        $11::int[], $12::bigint[]) as place (check_id, agent_id, agent_epoch, unassigned_reason,
        period_ms, phase_ms, stride, stride_index, check_revision)

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EvidenceRoom } from '../../../src/agent/evidence/evidence.ts';
+import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
 import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
 import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
 import type { RunnerParts } from '../../../src/agent/run/runner.ts';
@@ -175,6 +176,65 @@ it('makes the attempt again, with whatever method, where nothing was sent', asyn
   const request = { url: `http://127.0.0.1:${await refused()}/`, method: 'DELETE' };
   await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
   expect(rig.kept.map(({ name }) => name)).toEqual(['traceroute.json', 'capture.pcap']);
+});
+
+/** Breaks the first connections off, and answers the next ones with a body longer than a result stores. */
+async function comingBack(broken: number): Promise<string> {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked <= broken) request.socket.resetAndDestroy();
+    else response.end('long '.repeat(20_000));
+  });
+  const port = await listen(server);
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${port}/`;
+}
+
+it('does not say that the repeated attempt passed where there was no room for its body', async () => {
+  const bodyRoom = new SharedBodyRoom(1024 * 1024);
+  bodyRoom.open(true).take(1024 * 1024, 'assertions');
+  const rig = rigOf(stubTracer('at once'), { bodyRoom });
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'not in it' }];
+  const request = { url: await comingBack(1), assertions };
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  const story = storyOf(rig).join('\n');
+  expect(story).not.toContain('which passed');
+  expect(story).toContain(
+    'of a repeated attempt, which reached the target; its assertions were not judged, as the agent had no room for the body',
+  );
+});
+
+it('does not keep the room that an attempt had reserved while it looks further', async () => {
+  const size = 1024 * 1024;
+  const bodyRoom = new SharedBodyRoom(size);
+  const others = bodyRoom.open(true);
+  others.take(size, 'assertions');
+  const rig = rigOf(stubTracer('held'), {
+    bodyRoom,
+    onBodyWithoutRoom: () => setImmediate(() => others.close()),
+  });
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked === 1) response.end('long '.repeat(20_000));
+    else request.socket.resetAndDestroy();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}/`;
+  onTestFinished(() => void server.close());
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'long' }];
+  const check = checkOf('API', {
+    retryStrategy: null,
+    doubleCheck: false,
+    request: { url, assertions },
+  });
+  const run = rig.run(check, undefined, { slotMs: systemClock.wallMs() });
+  await eventually(() => rig.tracer.underWay === 1);
+  const { freeBytes } = bodyRoom;
+  rig.tracer.release();
+  await run;
+  expect([freeBytes, asked]).toEqual([size, 3]);
+  expect(rig.results).toMatchObject([{ hasFailures: true }]);
 });
 
 it('captures both transports of the port at which a name server of a check was asked', async () => {

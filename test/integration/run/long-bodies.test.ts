@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
+import { type BodyRoom, SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
 import type { ArtifactTaker } from '../../../src/agent/run/failed-body.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { checkOf } from '../../support/checks.ts';
@@ -40,6 +40,33 @@ function outbox(note: string | null = null) {
     },
   };
   return { added, artifacts };
+}
+
+/** Tells when a body first finds no room. */
+class WatchedRoom extends SharedBodyRoom {
+  readonly #onRefused: () => void;
+
+  constructor(bytes: number, onRefused: () => void) {
+    super(bytes);
+    this.#onRefused = onRefused;
+  }
+
+  /** Leaves no room for anybody else. */
+  fill(): void {
+    super.open(true).take(this.freeBytes, 'assertions');
+  }
+
+  override open(keepsDetail: boolean): BodyRoom {
+    const room = super.open(keepsDetail);
+    return {
+      take: (bytes, use) => {
+        const isTaken = room.take(bytes, use);
+        if (!isTaken) setImmediate(this.#onRefused);
+        return isTaken;
+      },
+      close: () => room.close(),
+    };
+  }
 }
 
 const LONG_TEXT = 'This is long. '.repeat(10_000);
@@ -209,6 +236,63 @@ describe('a body that assertions read', () => {
     const reason = what === 'time' ? 'agent_busy' : 'agent_stopped';
     expect(harness.missed).toMatchObject([{ reason, count: 1 }]);
     expect(bodyRoom.freeBytes).toBe(0);
+  });
+
+  it.each([
+    ['stalls', 'BODY_TIMEOUT'],
+    ['is cut off', 'BODY_TRUNCATED'],
+  ])('fails the run where it %s, though there is no room for it', async (what, code) => {
+    const clock = new FakeClock();
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-length': 2 * SIZE });
+      response.write(LONG_TEXT);
+      answered = response;
+    }).listen(0, '127.0.0.1');
+    let answered: ServerResponse | null = null;
+    await once(server, 'listening');
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const bodyRoom = new WatchedRoom(2 * SIZE, () => {
+      if (what === 'stalls') clock.advance(30_000);
+      else answered?.socket?.end();
+    });
+    bodyRoom.fill();
+    const harness = runHarness({ clock, parts: { bodyRoom } });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const status = { source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' };
+    const request = { url, assertions: [...assertions, status] };
+    await harness.run(checkOf('API', { request, ...ONCE }));
+    expect(harness.missed).toEqual([]);
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    const detail = harness.results[0]?.apiCheckResult;
+    expect(detail?.requestErrorCode).toBe(code);
+    expect(detail?.assertions).toMatchObject([{ ...status, error: null }]);
+    expect(detail?.jobLog.map(({ msg }) => msg).join('\n')).toContain(
+      'Assertions on the body were left out: the agent had no room for all of it',
+    );
+    expect(bodyRoom.freeBytes).toBe(0);
+  });
+
+  it('decides on a check that should fail, also where it was cut off', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(500, { 'content-type': 'text/plain', 'content-length': 2 * SIZE });
+      response.write(LONG_TEXT, () => response.socket?.end());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const bodyRoom = new SharedBodyRoom(4 * SIZE);
+    const others = bodyRoom.open(true);
+    others.take(4 * SIZE, 'assertions');
+    const onBodyWithoutRoom = () => void setImmediate(() => others.close());
+    const parts = { bodyRoom, onBodyWithoutRoom };
+    const harness = runHarness({ clock: new FakeClock(), parts });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const request = { url, assertions };
+    await harness.run(checkOf('API', { request, shouldFail: true, ...ONCE }));
+    expect(harness.results).toMatchObject([{ hasFailures: false }]);
+    expect(harness.results[0]?.apiCheckResult?.assertions).toMatchObject([{ error: null }]);
   });
 
   it('has its room before one that is only to be shown', async () => {

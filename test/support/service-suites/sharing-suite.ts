@@ -15,6 +15,22 @@ export async function ownersOf(lab: AgentLab): Promise<ReadonlyMap<string, strin
 const all = (...agents: readonly PollingAgent[]): readonly string[] =>
   sorted(agents.flatMap(({ ids }) => ids));
 
+const LEASE_END = `(select lease_until from agents where id = 'agent-a')`;
+const ASSIGNED_AT = `(select assigned_at from location_assignments where location_id = $1)`;
+
+/** An instant of the cellar's by the database's clock, epoch milliseconds. */
+async function timeIn({ store, cellar }: AgentLab, sql: string): Promise<number> {
+  const [row] = await store.query<{ at: Date }>(
+    `select ${sql} as at from private_locations where id = $1`,
+    [cellar.id],
+  );
+  return row?.at.getTime() ?? Number.NaN;
+}
+
+function answeredUntil(agent: PollingAgent): number | null | undefined {
+  return agent.checks.get('ping')?.answeredUntil;
+}
+
 /** How the checks of a location are shared out among its agents. */
 export function sharingSuite(labOf: () => AgentLab): void {
   describe('the checks of a location', () => {
@@ -223,26 +239,54 @@ export function sharingSuite(labOf: () => AgentLab): void {
       const lab = labOf();
       await lab.addCheck('ping');
       await lab.assigner.pass();
-      const timeOf = async (sql: string): Promise<number> =>
-        (await lab.store.query<{ at: Date }>(`select ${sql} as at`))[0]?.at.getTime() ?? 0;
-      const told = async (agent: PollingAgent): Promise<number> => {
-        await agent.look();
-        await lab.assigner.pass();
-        await agent.look();
-        return agent.checks.get('ping')?.answeredUntil ?? 0;
-      };
-      const leaseEnd = `(select lease_until from agents where id = 'agent-a')`;
-      const beforeMs = await timeOf('now()');
-      const firstMs = await told(lab.agent('agent-a'));
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      // The next poll renews the lease.
+      const leaseEndMs = await timeIn(lab, LEASE_END);
+      await agent.look();
       // Not from the assignment: it still has to come to the agent, however long that takes in a lease.
-      expect(firstMs).toBeGreaterThan(beforeMs);
-      expect(firstMs).toBeLessThanOrEqual(await timeOf(leaseEnd));
+      expect(answeredUntil(agent)).toBe(leaseEndMs);
       // Its process may have been killed before it kept the check.
-      expect(await told(lab.agent('agent-a', { instanceId: 'agent-a-2' }))).toBe(firstMs);
+      const again = lab.agent('agent-a', { instanceId: 'agent-a-2' });
+      await again.look();
+      await lab.assigner.pass();
+      await again.look();
+      expect(answeredUntil(again)).toBe(leaseEndMs);
 
-      const seenMs = await timeOf(`(select last_seen_at from agents where id = 'agent-a')`);
+      const seenMs = await timeIn(lab, `(select last_seen_at from agents where id = 'agent-a')`);
       await lab.silence('agent-a');
-      expect(await told(lab.agent('agent-b'))).toBeGreaterThanOrEqual(seenMs);
+      const other = lab.agent('agent-b');
+      await other.look();
+      await lab.assigner.pass();
+      await other.look();
+      expect(answeredUntil(other)).toBeGreaterThanOrEqual(seenMs);
+    });
+
+    it.each([
+      { polls: 'still has them', time: ASSIGNED_AT },
+      { polls: 'was told that they are gone', time: LEASE_END },
+    ])('come back to an agent that $polls with another such time', async ({ polls, time }) => {
+      const lab = labOf();
+      const { accountId, checks } = lab;
+      await lab.addCheck('ping');
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      await agent.look();
+      await checks.update(accountId, 'ping', { activated: false });
+      await lab.assigner.pass();
+      if (polls !== 'still has them') {
+        await agent.look();
+        expect(agent.ids).toEqual([]);
+        await agent.look();
+      }
+      await checks.update(accountId, 'ping', { activated: true });
+      await lab.assigner.pass();
+      const untilMs = await timeIn(lab, time);
+      // It runs them on: an instant yet to come would cost it what is due and has not begun.
+      await agent.look();
+      expect(answeredUntil(agent)).toBe(untilMs);
     });
 
     it('are told to nobody while there is no agent, and say why', async () => {

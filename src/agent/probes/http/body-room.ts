@@ -8,7 +8,7 @@ export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 export interface BodyRoom {
   /** Whether so many bytes more may be kept; they then count until the room is closed. */
   take(bytes: number, use: BodyUse): boolean;
-  /** Gives all back. Once, when the body is stored or not wanted any more. */
+  /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
   close(): void;
 }
 
@@ -30,7 +30,9 @@ const DETAIL_SHARE = 1 / 2;
 /**
  * The memory that the bodies of all attempts share. Most bodies are small; but a thousand runs at
  * once against targets that send 25 MB each must not end the agent. Bodies that are only to be shown
- * have at most half of it, and nothing while somebody waits for room.
+ * have at most half of it. While somebody waits for room, only who has waited before gets more: what
+ * the others give back would else be taken bit by bit by new attempts, and a run that waits for much
+ * of it would never be let in.
  */
 export class SharedBodyRoom {
   readonly #maxBytes: number;
@@ -99,6 +101,7 @@ export class SharedBodyRoom {
         const isForDetail = use === 'detail';
         if (isForDetail && !keepsDetail) return false;
         if (isForDetail && moreBytes > 0 && !this.#hasForDetail(moreBytes)) return false;
+        if (reservedBytes === 0 && this.#waiting.size > 0) return false;
         if (moreBytes > this.#freeBytes) return false;
         this.#freeBytes -= moreBytes;
         heldBytes += moreBytes;

@@ -3,6 +3,7 @@ import type { ClientCertificate } from '../../../model/client-certificate.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
 import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
+import { isOfBody } from '../../assertions/sources.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
@@ -84,9 +85,7 @@ export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckT
 }
 
 function readsBody(check: HttpCheck): boolean {
-  return check.request.assertions.some(
-    ({ source }) => source === 'JSON_BODY' || source === 'TEXT_BODY',
-  );
+  return check.request.assertions.some(({ source }) => isOfBody(source));
 }
 
 function sourcesOf(

@@ -137,6 +137,21 @@ it.each([
   expect(rig.missedS).toEqual(isDropped ? [[second, 60, 60, 'agent_busy']] : []);
 });
 
+it('keeps a slot that waits and is yet to come by the clock now, however far others answer', async () => {
+  const rig = new Rig({ concurrency: 1, durationMs: () => 20 * SECOND });
+  const checks = [everyMinute('a'), everyMinute('b')];
+  rig.begin(...checks);
+  // Both are due at 60 s; then the clock is set back to before that.
+  await rig.clock.advance(61 * SECOND);
+  expect([rig.starts.length, rig.scheduler.queued]).toEqual([1, 1]);
+  rig.clock.stepWall(-30 * SECOND);
+  const ahead = new Map(checks.map(({ id }) => [id, T0 + 75 * SECOND]));
+  rig.scheduler.setChecks(checks, new Map(), undefined, ahead);
+  await rig.clock.advance(20 * SECOND);
+  expect(rig.startedS).toEqual([60, 60]);
+  expect(rig.missedS).toEqual([]);
+});
+
 it('reports what was due and ends where it is drained while it waits', async () => {
   const { rig, answer } = heldRig();
   rig.begin(everyMinute('a'));

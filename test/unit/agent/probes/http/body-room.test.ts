@@ -40,6 +40,33 @@ describe('room that is waited for', () => {
     expect(shared.freeBytes).toBe(100);
   });
 
+  it('is kept for who waits, whatever new attempts and those under way would take', async () => {
+    const clock = new FakeClock();
+    const shared = new SharedBodyRoom(100);
+    const [older, newer] = [shared.open(true), shared.open(true)];
+    const take = (room: BodyRoom) => room.take(30, 'assertions');
+    expect([take(older), take(newer)]).toEqual([true, true]);
+    const waiting = shared.reserve(90, wait(clock));
+    // Each would leave less than is waited for, for as long as it lasts.
+    older.close();
+    expect([take(newer), take(shared.open(true))]).toEqual([false, false]);
+    newer.close();
+    const room = await waiting;
+    expect(room?.take(90, 'assertions')).toBe(true);
+    room?.close();
+    expect([take(shared.open(true)), shared.freeBytes]).toEqual([true, 70]);
+  });
+
+  it('lets a body grow that waited and is longer now, while others wait', async () => {
+    const clock = new FakeClock();
+    const shared = new SharedBodyRoom(100);
+    const first = await shared.reserve(50, wait(clock));
+    const second = shared.reserve(90, wait(clock));
+    expect(first?.take(60, 'assertions')).toBe(true);
+    first?.close();
+    expect(await second).not.toBe(null);
+  });
+
   it('is given up when the time is up or nobody wants it, which lets the next one in', async () => {
     const clock = new FakeClock();
     const shared = new SharedBodyRoom(100);
