@@ -13,12 +13,11 @@ import { captureLog } from './log-capture.ts';
 /** For tests about something else: no variable and no secret. */
 export const EMPTY_VAULT: SecretsVault = {
   scrubber: NO_SECRETS,
-  partsSentBy: () => NO_PARTS,
   take: async () => {},
   admit: async () => {},
   render(check) {
     const rendered = renderCheck(check, () => undefined);
-    return rendered.ok ? { ...rendered, own: NO_OWN_SECRETS } : rendered;
+    return rendered.ok ? { ...rendered, own: NO_OWN_SECRETS, parts: NO_PARTS } : rendered;
   },
   credentials: () => NO_ATTEMPT_SECRETS,
   scrubberWith: async () => NO_SECRETS,

@@ -56,7 +56,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
 
   return {
     async evaluate(assertions, sources, signal, hooks = {}) {
-      const { onOutOfTime, mask = NOT_SCRUBBED } = hooks;
+      const { onOutOfTime } = hooks;
+      const mask = remembering(hooks.mask ?? NOT_SCRUBBED);
       const inline = new InlineWork();
       const plans = assertions.map((assertion) => planOf(assertion, sources, inline));
       const steps = plans.flatMap(({ step }) => step ?? []);
@@ -69,6 +70,16 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       });
     },
     close: () => pool.close(),
+  };
+}
+
+/** Most assertions show the same text, the body, and to mask its start takes about 2 ms. */
+function remembering(mask: Scrub): Scrub {
+  const known = new Map<string, string>();
+  return (text) => {
+    const masked = known.get(text) ?? mask(text);
+    known.set(text, masked);
+    return masked;
   };
 }
 

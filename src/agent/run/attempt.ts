@@ -46,7 +46,7 @@ export interface AttemptParts {
   readonly resolver: Resolver;
   readonly guard: AddressGuard;
   readonly log: Logger;
-  readonly secrets: Pick<SecretsVault, 'render' | 'partsSentBy' | 'credentials' | 'scrubberWith'>;
+  readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
   /** Where bodies are that are longer than results store. */
   readonly bodyRoom: SharedBodyRoom;
 }
@@ -234,7 +234,7 @@ async function observe(
     if (!rendered.ok) {
       return unprobed(runner.broken(check as never, rendered.failure), own);
     }
-    const { own: ownSecrets } = rendered;
+    const { own: ownSecrets, parts } = rendered;
     const isOwn = ownSecrets.names.length > 0;
     const receivers = isOwn ? runner.receivers(rendered.check as never) : [];
     const why = ownSecrets.whyNotTo(receivers);
@@ -259,7 +259,7 @@ async function observe(
       onOutOfTime: () => {
         outOfTime = true;
       },
-      mask: maskOf(scrubber, secrets.partsSentBy(check)),
+      mask: maskOf(scrubber, parts),
     });
     const sinceMs = outOfTime ? context.starvation.starvedMs - starvedMs : 0;
     const isCutShort = sinceMs > MAX_EVALUATION_STARVED_MS;

@@ -36,7 +36,8 @@ export async function keepFailedBody(
   if (artifacts === null || longBody === null || !verdict.hasFailures) return [];
   const { totalBytes } = longBody;
   try {
-    const body = await scrubBody(longBody, await scrubber());
+    const isWhole = longBody.bytes.length === totalBytes;
+    const body = await scrubBody(longBody, isWhole, await scrubber());
     const { bytes } = body;
     const contentType = mediaTypeOf(body.contentType);
     const added = await artifacts.add({ ...owner, name: BODY_ARTIFACT, contentType, bytes });
@@ -44,8 +45,8 @@ export async function keepFailedBody(
       jobLog.warn(added.note);
       return [];
     }
-    const keptBytes = longBody.bytes.length;
-    if (keptBytes < totalBytes) {
+    if (!isWhole) {
+      const keptBytes = Math.max(0, longBody.bytes.length - body.droppedBytes);
       const kept = `the first ${keptBytes} of ${totalBytes} bytes that were read`;
       jobLog.warn(`The artifact ${BODY_ARTIFACT} has only ${kept}: other runs had long bodies too`);
     }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import type { Scrubber } from '../../model/scrub/scrubber.ts';
 import { charsetOf, markedEncoding } from '../probes/http/decode-text.ts';
+import { MARGIN_CHARS } from '../secrets/cut-scrubbed.ts';
 
 export interface Body {
   readonly bytes: Uint8Array;
@@ -9,24 +10,50 @@ export interface Body {
   readonly contentType: string | null;
 }
 
+export interface ScrubbedBody extends Body {
+  /** Of a body that the agent cut: so many bytes of its end are left out. */
+  readonly droppedBytes: number;
+}
+
+/** In other encodings than UTF-8, for MARGIN_CHARS. */
+const MAX_CHAR_BYTES = 2;
+
 /** Decoded in one go, while checks are running beside it. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
  * A body and its content type without secrets. Where a secret shows only in the text that the body
- * says it is (UTF-16, say), that text comes back, in UTF-8.
+ * says it is (UTF-16, say), that text comes back, in UTF-8. Of a body that the agent cut, the end is
+ * left out: half of a secret may stand there, which is masked nowhere.
+ *
+ * @param isWhole whether the agent kept all that it read of it
  */
-export async function scrubBody(body: Body, scrubber: Scrubber): Promise<Body> {
-  if (scrubber.isIdle) return body;
+export async function scrubBody(
+  body: Body,
+  isWhole: boolean,
+  scrubber: Scrubber,
+): Promise<ScrubbedBody> {
+  if (scrubber.isIdle) return { ...body, droppedBytes: 0 };
   const contentType = body.contentType === null ? null : scrubber.text(body.contentType);
   const bytes = await scrubber.bytes(body.bytes);
   const decoder = decoderOf(body);
-  if (decoder === null) return { bytes, contentType };
+  const marginChars = isWhole ? 0 : MARGIN_CHARS;
+  const droppedBytes = marginChars * (decoder === null ? 1 : MAX_CHAR_BYTES);
+  const start = { bytes: withoutEnd(bytes, droppedBytes), contentType, droppedBytes };
+  if (decoder === null) return start;
   const text = await inUtf8(bytes, decoder);
   const scrubbed = await scrubber.bytes(text);
-  if (scrubbed === text) return { bytes, contentType };
+  if (scrubbed === text) return start;
   const [essence = ''] = (contentType ?? '').split(';');
-  return { bytes: scrubbed, contentType: `${essence.trim()}; charset=utf-8` };
+  return {
+    bytes: withoutEnd(scrubbed, marginChars),
+    contentType: `${essence.trim()}; charset=utf-8`,
+    droppedBytes,
+  };
+}
+
+function withoutEnd(bytes: Uint8Array, endBytes: number): Uint8Array {
+  return bytes.subarray(0, Math.max(0, bytes.length - endBytes));
 }
 
 /** null where the text is UTF-8, or in an encoding that nobody knows. */

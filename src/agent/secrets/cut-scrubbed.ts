@@ -15,8 +15,22 @@ const CUT_MARK = '…';
 /** The first characters of a text that is longer than it may be, with a mark that says so. */
 export function shortenedText(text: string, maxChars: number, scrub: Scrub): string {
   if (text.length <= maxChars) return text;
-  const scrubbed = scrubbedStart(text, maxChars, true, scrub);
-  return scrubbed.length > maxChars ? `${scrubbed.slice(0, maxChars)}${CUT_MARK}` : scrubbed;
+  return shortenedReadable(text, maxChars, scrub, (scrubbed) => scrubbed);
+}
+
+/**
+ * The same of a text of which some characters are replaced, for people to read. It is scrubbed before,
+ * however short it is: no secret is found where its own characters were replaced.
+ */
+export function shortenedReadable(
+  text: string,
+  maxChars: number,
+  scrub: Scrub,
+  replace: (text: string) => string,
+): string {
+  const shown = replace(scrubbedStart(text, maxChars, true, scrub));
+  const isCut = shown.length > maxChars || text.length > maxChars + MARGIN_CHARS;
+  return isCut ? `${shown.slice(0, maxChars)}${CUT_MARK}` : shown;
 }
 
 /**

@@ -118,27 +118,37 @@ export function isInBody(check: Check, name: string): boolean {
   return slots.some(({ names, place }) => place.kind === 'body' && names.includes(name));
 }
 
-/**
- * What stands before the path of a url, or all of it where that is not said before a template. Nothing
- * behind the path's first sign can become a part of the host.
- */
-const BEFORE_PATH = /^https?:\/\/[^/?#\\]*(?=[/?#\\]|$)/i;
+/** Scheme and authority. URL parsers skip slashes of both kinds before a host. */
+const BEFORE_PATH = /^https?:\/\/([^/?#\\]+)([/?#\\]|$)/i;
 
 /** Whether the name of a host that a check's request is for may have a part of the variable. */
 export function isInHost(check: Check, name: string): boolean {
   if (!('url' in check.request)) return false;
-  const { url } = check.request;
-  const before = BEFORE_PATH.exec(url)?.[0] ?? url;
-  const hostAt = before.lastIndexOf('@') + 1;
-  // A value that is URI-encoded ends no user and no password.
-  const user = compileTemplate(before.slice(0, hostAt)) ?? [];
-  const isInUser = user.some(
-    (part) => typeof part !== 'string' && part.isRaw && part.name === name,
-  );
   const headers = 'headers' in check.request ? check.request.headers : [];
   const hosts = headers.filter(({ key }) => key.trim().toLowerCase() === 'host');
-  const texts = [before.slice(hostAt), ...hosts.map(({ value }) => value)];
-  return isInUser || texts.some((text) => namesIn(text).includes(name));
+  const texts = [hostIn(check.request.url), ...hosts.map(({ value }) => value)];
+  return texts.some((text) => namesIn(text).includes(name));
+}
+
+/**
+ * What of a url may become a part of its host, whatever its variables are: all of it where it does
+ * not say where the host ends. The first slash behind a character of the host ends it.
+ */
+function hostIn(text: string): string {
+  // URL parsers leave these out, wherever they stand.
+  const url = text.replaceAll(/[\t\n\r]/g, '');
+  const [, authority = '', end = ''] = BEFORE_PATH.exec(url) ?? [];
+  const parts = compileTemplate(authority) ?? [authority];
+  // One of these may be a slash; and the others, which are URI-encoded, nothing at all.
+  const isWritten = parts.some((part) => typeof part === 'string' && part !== '');
+  if (!isWritten && (end === '\\' || hasRaw(parts))) return url;
+  const hostAt = authority.lastIndexOf('@') + 1;
+  const user = compileTemplate(authority.slice(0, hostAt)) ?? [];
+  return authority === '' || hasRaw(user) ? url : authority.slice(hostAt);
+}
+
+function hasRaw(template: Template): boolean {
+  return template.some((part) => typeof part !== 'string' && part.isRaw);
 }
 
 function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {

@@ -31,9 +31,16 @@ import { SecretMemory } from './secret-memory.ts';
 import { credentialsOf } from './url-credentials.ts';
 import { VariablesFolder } from './variables-folder.ts';
 
-/** With what of the agent's own values the request has. */
-export type RenderedWithOwn<C> =
-  | (Extract<Rendered<C>, { ok: true }> & { readonly own: OwnSecrets })
+/** What a request was filled in with, whatever becomes of the variables since. */
+interface FilledIn {
+  /** What of the agent's own values it has. */
+  readonly own: OwnSecrets;
+  /** Masks parts of the secrets that it has, and of no other (see parts.ts). */
+  readonly parts: PartMask;
+}
+
+export type RenderedWithSecrets<C> =
+  | (Extract<Rendered<C>, { ok: true }> & FilledIn)
   | Extract<Rendered<C>, { ok: false }>;
 
 export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
@@ -42,13 +49,6 @@ export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;
-  /**
-   * Masks parts of the secrets that the request of a check is filled in with, and of no other (see
-   * parts.ts); likewise of now.
-   *
-   * @param check as it stands in the set
-   */
-  partsSentBy(check: Check): PartMask;
   /**
    * These values are in force from when it resolves, when the scrubber knows them as well. What went
    * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
@@ -63,7 +63,7 @@ export interface SecretsVault {
    * The check with its values: its own, before those of the agent (environment, then files), before
    * those given. Without templates it comes back as the same object.
    */
-  render<C extends Check>(check: C): RenderedWithOwn<C>;
+  render<C extends Check>(check: C): RenderedWithSecrets<C>;
   /**
    * What the request of an attempt lets itself in with and `scrubber` does not know: secrets of that
    * attempt alone, as another check may send the same word (`dark`, in a cookie) for something else.
@@ -169,7 +169,14 @@ class Vault implements SecretsVault {
     return this.#inTurn(async () => this.#know(await this.#memory.remember(secrets)));
   }
 
-  partsSentBy(check: Check): PartMask {
+  render<C extends Check>(check: C): RenderedWithSecrets<C> {
+    const rendered = renderCheck(check, this.#lookup);
+    return rendered.ok
+      ? { ...rendered, own: this.#ownIn(check), parts: this.#partsIn(check) }
+      : rendered;
+  }
+
+  #partsIn(check: Check): PartMask {
     const sent = valuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
     if (sent.length === 0) return NO_PARTS;
     let own: PartMask | null = null;
@@ -184,11 +191,6 @@ class Vault implements SecretsVault {
       holdsPart: (text) => ownOf(text).holdsPart(text),
       charsLeftOut: 0,
     };
-  }
-
-  render<C extends Check>(check: C): RenderedWithOwn<C> {
-    const rendered = renderCheck(check, this.#lookup);
-    return rendered.ok ? { ...rendered, own: this.#ownIn(check) } : rendered;
   }
 
   #ownIn(check: Check): OwnSecrets {

@@ -182,6 +182,8 @@ function reasonOf(error: unknown): string {
   return `${what} (${code ?? 'no code'})`;
 }
 
+const SHORT_LINE = /^[\x20-\x7e]{1,100}$/;
+
 function proxyText({ proxy, problem }: ProxyFault): string {
   const { variable } = proxy;
   if (problem.kind === 'unreachable') {
@@ -200,7 +202,9 @@ function proxyText({ proxy, problem }: ProxyFault): string {
     case 'answered': {
       const { status, reason } = end;
       if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsText(proxy, status);
-      const answer = `the proxy answered ${status}${reason === '' ? '' : ` (${reason})`} to CONNECT`;
+      // Left out where it would have to be cut: it may hold the proxy's credentials, unmasked here.
+      const said = SHORT_LINE.test(reason) ? ` (${reason})` : '';
+      const answer = `the proxy answered ${status}${said} to CONNECT`;
       return status >= 500
         ? `${answer}: it could not reach it, or not find its name`
         : `${answer}; ${rulesText(proxy)}`;

@@ -374,3 +374,24 @@ describe('a worker that does not run', () => {
     expect(errors(await subject.evaluate(plain, body('ab!'), NEVER))).toEqual([null]);
   });
 });
+
+test('masks a text once, however many assertions show it', async () => {
+  const masked: string[] = [];
+  const mask = (said: string): string => {
+    masked.push(said);
+    return said.replaceAll('secret', '******');
+  };
+  const some = Array.from({ length: 20 }, (_, at) => ({
+    source: 'TEXT_BODY' as const,
+    comparison: 'CONTAINS' as const,
+    target: `${at}`,
+  }));
+  const given = assertions(...some, { source: 'TEXT_BODY', property: 'secret .', regex: null });
+  const long = `a secret ${'x'.repeat(20_000)}`;
+  const results = await evaluator().evaluate(given, body(long), NEVER, { mask });
+  expect(masked).toHaveLength(2);
+  expect(results.map(({ actual }) => actual?.slice(0, 10))).toEqual([
+    ...some.map(() => 'a ****** x'),
+    '****** x',
+  ]);
+});

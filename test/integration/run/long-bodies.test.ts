@@ -315,6 +315,32 @@ describe('a body that assertions read', () => {
   });
 });
 
+describe('a long body for which there is no room and that holds secrets', () => {
+  const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
+
+  it.each(['utf-8', 'utf-16le'] as const)(
+    'shows no half of one at its end: %s',
+    async (charset) => {
+      const { added, artifacts } = outbox();
+      const secrets = await vaultOf({ key: 'TOKEN', value: SECRET, secret: true });
+      const bodyRoom = new SharedBodyRoom(16 * 1024);
+      const parts = { artifacts, bodyRoom, secrets };
+      const harness = runHarness({ clock: new FakeClock(), parts });
+      const encoding = charset === 'utf-8' ? 'utf8' : 'utf16le';
+      const body = Buffer.from(`<${SECRET}> `.repeat(10_000), encoding);
+      const type = `text/plain; charset=${charset}`;
+      await harness.run(checkOf('URL', { request: await answering({ type, body }), ...ONCE }));
+      const text = String(added[0]?.bytes);
+      expect(text.replaceAll('<********> ', '')).toMatch(/^<?\*{0,8}>?$/);
+      expect(text.length).toBeGreaterThan(1_000);
+      const { jobLog } = harness.results[0]?.apiCheckResult ?? {};
+      const told = jobLog?.map(({ msg }) => msg).join('\n') ?? '';
+      const [, kept] = /the first (\d+) of \d+ bytes/.exec(told) ?? [];
+      expect(Number(kept)).toBeLessThan(50 * 1024);
+    },
+  );
+});
+
 describe('a long body that holds a secret', () => {
   const SECRET = 'pässwörd-of-the-shop';
   const secrets = () => vaultOf({ key: 'TOKEN', value: SECRET, secret: true });

@@ -17,13 +17,19 @@ const BOUND_ELSEWHERE = ['TOKEN@db.test:5432'];
 const HEADER = { key: 'x-token', value: '{{TOKEN}}' };
 
 /** Runs a check where TOKEN is the agent's own variable, bound to the targets. */
-async function run(request: object, targets: readonly string[], value = SECRET) {
+async function run(
+  request: object,
+  targets: readonly string[],
+  value = SECRET,
+  variables: readonly object[] = [],
+) {
   const secrets = await operatorVault({ TOKEN: value }, targets);
   const harness = runHarness({
     clock: systemClock,
     parts: { secrets, resolver: loopbackResolver },
   });
-  await harness.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  const settings = { retryStrategy: null, doubleCheck: false, variables, request };
+  await harness.run(checkOf('API', settings));
   const [result] = harness.results;
   if (result === undefined) throw new Error('there is no result');
   return result;
@@ -107,6 +113,37 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
       expect(apiCheckResult?.requestErrorCode).toBe('VARIABLE_DENIED');
       expect(apiCheckResult?.requestError).toContain(`may not be sent to ${guess}.evil.test:443:`);
     }
+  });
+
+  it.each([
+    'https://\\{{{TOKEN}}}',
+    'https://\t\\{{{TOKEN}}}',
+    'https://\n/\\{{{TOKEN}}}',
+    'https://\\{{TOKEN}}/x@y',
+    'https://{{EMPTY}}\\{{{TOKEN}}}',
+    'https://{{{SLASH}}}/{{{TOKEN}}}',
+    'https://{{TOKEN}}{{{SLASH}}}@db.test/',
+    '{{EMPTY}}https://\\{{{TOKEN}}}',
+  ])('of a host that a variable makes is not shown, nor captured: %j', async (url) => {
+    const variables = [
+      { key: 'EMPTY', value: '' },
+      { key: 'SLASH', value: '\\' },
+    ];
+    const value = url.includes('{{{TOKEN') ? 'planted/part' : 'planted-part';
+    const { apiCheckResult } = await run({ url }, BOUND_ELSEWHERE, value, variables);
+    expect(JSON.stringify(apiCheckResult)).not.toContain('planted');
+    expect(apiCheckResult?.requestError).toContain('port 443 of a host whose name a variable');
+    const secrets = await operatorVault({ TOKEN: value });
+    const rendered = secrets.render(checkOf('API', { request: { url }, variables }));
+    expect(rendered.ok && rendered.own.isInHost).toBe(true);
+  });
+
+  it('of the scheme and user that a variable makes is not shown', async () => {
+    const request = { url: '{{TOKEN}}@db.test/' };
+    const value = 'https://planted/part';
+    const { apiCheckResult } = await run(request, BOUND_ELSEWHERE, value);
+    expect(JSON.stringify(apiCheckResult)).not.toContain('planted');
+    expect(apiCheckResult?.requestError).toContain('port 443 of a host whose name a variable');
   });
 
   it('of a Host header that a variable makes is not shown', async () => {

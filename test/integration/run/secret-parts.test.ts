@@ -4,7 +4,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { checkOf } from '../../support/checks.ts';
 import { answering, rawServer, response } from '../../support/http-servers.ts';
 import { runHarness } from '../../support/run-harness.ts';
-import { operatorVault } from '../../support/secrets.ts';
+import { operatorVault, vaultOf } from '../../support/secrets.ts';
 import { listenTcp } from '../../support/tcp-servers.ts';
 
 const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
@@ -123,4 +123,26 @@ it('what is shorter than eight characters, or no part of a secret, stays as it i
     }),
   );
   expect(short).toContain(`"actual":"${SECRET.slice(2, 9)}"`);
+});
+
+it('a part of a value that is replaced while the target is answering is masked', async () => {
+  const variable = (value: string) => ({ key: 'TOKEN', value, secret: true });
+  const secrets = await vaultOf(variable(SECRET));
+  const server = await rawServer(async (peer) => {
+    await peer.request();
+    const variables = [variable('another-value-altogether')];
+    await secrets.take({ checks: [], variables, proxyUrl: null });
+    await peer.send(response('200 OK', BODY));
+    peer.close();
+  });
+  const harness = runHarness({ clock: systemClock, parts: { secrets } });
+  const request = {
+    url: server.url(),
+    headers: [{ key: 'x-api-key', value: '{{TOKEN}}' }],
+    assertions: [{ source: 'TEXT_BODY', property: 'plain":"..(.{12})', ...fails }],
+  };
+  await harness.run(checkOf('API', { ...ONCE, request }));
+  const { assertions, jobLog } = harness.results[0]?.apiCheckResult ?? {};
+  expect(assertions?.[0]?.actual).toBe('********');
+  expect(partsIn(JSON.stringify([assertions, jobLog]))).toEqual([]);
 });

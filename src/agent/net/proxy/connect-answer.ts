@@ -5,6 +5,7 @@ export type ConnectAnswer =
   | {
       readonly kind: 'answer';
       readonly status: number;
+      /** As it came: see reasonText. */
       readonly reason: string;
       readonly rest: Buffer;
     }
@@ -14,7 +15,6 @@ export type ConnectAnswer =
 
 /** Heads of proxies have a few hundred bytes; those that ask for credentials some thousand. */
 export const MAX_HEAD_BYTES = 16 * 1024;
-const MAX_REASON_CHARS = 100;
 
 const PROTOCOL = Buffer.from('HTTP/1.');
 const STATUS_LINE = /^HTTP\/1\.\d (\d{3})(?: ([^\r\n]*))?\r?\n/;
@@ -45,14 +45,7 @@ export function readConnectAnswer(bytes: Buffer): ConnectAnswer {
       left = rest;
       continue;
     }
-    return { kind: 'answer', status: Number(status), reason: shownReason(reason), rest };
+    const said = Buffer.from(reason, 'latin1').toString('utf8');
+    return { kind: 'answer', status: Number(status), reason: said, rest };
   }
-}
-
-/** Free text of the proxy's: it must neither forge lines of a log nor fill it. */
-function shownReason(text: string): string {
-  return text
-    .replaceAll(/[^\x20-\x7e]+/g, ' ')
-    .trim()
-    .slice(0, MAX_REASON_CHARS);
 }

@@ -108,7 +108,7 @@ async function tunnelTo(
   proxy: HttpProxy,
   context: ProbeContext,
 ): Promise<ConnectedThrough | NotConnected> {
-  const { clock, signal, deadlineMs, starvation, log } = context;
+  const { clock, signal, deadlineMs, starvation, log, scrub } = context;
   const connected = await connectToProxy(proxy, context);
   if (!connected.ok) return connected;
   const { socket, address, dnsMs } = connected;
@@ -120,7 +120,7 @@ async function tunnelTo(
   const tookMs = clock.monotonicMs() - startMs;
   const tcpMs = connected.tcpMs + tookMs;
   if (!end.ok) {
-    const failure = tunnelFailure(proxy, { ...goal, target: text }, end, tookMs);
+    const failure = tunnelFailure(proxy, { ...goal, target: text }, end, { tookMs, scrub });
     return { ok: false, failure, address, dnsMs, tcpMs };
   }
   log.info(`the proxy is connected to ${text} in ${durationText(tookMs)}`);

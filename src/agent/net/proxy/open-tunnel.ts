@@ -22,6 +22,7 @@ export type NoTunnel =
       readonly ok: false;
       readonly ended: 'answered';
       readonly status: number;
+      /** As it came: see reasonText. */
       readonly reason: string;
     }
   /** No answer of a proxy; `what` goes on a sentence about it. */

@@ -1,5 +1,6 @@
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
 import { MASK } from '../../../model/sensitive-headers.ts';
+import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 import { durationText } from '../words.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';
@@ -43,7 +44,7 @@ export function tunnelFailure(
   proxy: HttpProxy,
   { target, becauseOfDeny }: TunnelUse,
   end: NoTunnel,
-  tookMs: number,
+  { tookMs, scrub }: { readonly tookMs: number; readonly scrub: Scrub },
 ): Failure {
   const { shown } = proxy;
   switch (end.ended) {
@@ -59,8 +60,8 @@ export function tunnelFailure(
     }
     case 'answered': {
       const { status, reason } = end;
-      if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsFailure(proxy, target, end);
-      const answer = `it answered ${status}${reason === '' ? '' : ` (${reason})`} to CONNECT`;
+      if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsFailure(proxy, target, end, scrub);
+      const answer = `it answered ${status}${reasonText(reason, scrub)} to CONNECT`;
       const advice = status >= 500 ? UNABLE : becauseOfDeny ? FORBIDDEN_TO_DENY : FORBIDDEN;
       const message = `The proxy ${shown} made no connection to ${target}: ${answer}; ${advice}`;
       return { code: 'PROXY_REFUSED', message };
@@ -80,11 +81,21 @@ export function credentialsFailure(
   proxy: HttpProxy,
   target: string,
   { status, reason }: { readonly status: number; readonly reason: string },
+  scrub: Scrub,
 ): Failure {
   const { shown } = proxy;
-  const answer = `${status}${reason === '' ? '' : ` (${reason})`}`;
+  const answer = `${status}${reasonText(reason, scrub)}`;
   const message = `The proxy ${shown} wants credentials before it goes to ${target}: it answered ${answer}; ${credentialsAdvice(proxy)}`;
   return { code: 'PROXY_AUTH_REQUIRED', message };
+}
+
+const MAX_REASON_CHARS = 100;
+
+/** Free text of the proxy's, in brackets: it must neither forge lines of a log nor fill it. */
+function reasonText(reason: string, scrub: Scrub): string {
+  const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
+  const shown = shortenedReadable(reason, MAX_REASON_CHARS, scrub, printable);
+  return shown === '' ? '' : ` (${shown})`;
 }
 
 function credentialsAdvice({ authorization }: HttpProxy): string {

@@ -1,5 +1,6 @@
 import type { PeerCertificate, TLSSocket } from 'node:tls';
 import type { CertificateFacts, TlsFacts } from '../../../model/result.ts';
+import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 
 const DAY_MS = 86_400_000;
 /** Certificates are the peer's to write: what is kept of one is bounded. */
@@ -59,14 +60,12 @@ function lookedAt(certificate: PeerCertificate): Leaf {
 /**
  * What a handshake showed, as results have it. Also for one that is not over yet, as far as it
  * has come.
- *
- * @param wallMs now, from which the remaining days are counted
  */
 export function tlsFacts(
   socket: TLSSocket,
   leaf: Leaf | null,
   authorized: boolean,
-  wallMs: number,
+  { wallMs, scrub }: FactsOptions,
 ): TlsFacts {
   // The types leave out that a handshake that has not come so far has no cipher.
   const cipher: { readonly name: string } | null | undefined = socket.getCipher();
@@ -76,20 +75,40 @@ export function tlsFacts(
     cipher: cipher?.name ?? null,
     alpnProtocol: typeof alpn === 'string' && alpn !== '' ? alpn : null,
     authorized,
-    certificate: leaf === null ? null : certificateFacts(leaf, wallMs),
+    certificate: leaf === null ? null : certificateFacts(leaf, { wallMs, scrub }),
   };
 }
 
-export function certificateFacts(certificate: Leaf, wallMs: number): CertificateFacts {
+export interface FactsOptions {
+  /** Now, from which the remaining days are counted. */
+  readonly wallMs: number;
+  /** For texts that are cut. */
+  readonly scrub: Scrub;
+}
+
+export function certificateFacts(
+  certificate: Leaf,
+  { wallMs, scrub }: FactsOptions,
+): CertificateFacts {
   const { validToMs, lasting } = lastingFacts.get(certificate) ?? readLasting(certificate);
+  const cut = (text: string): string => shortenedText(text, MAX_TEXT_CHARS, scrub);
   const daysRemaining = Number.isNaN(validToMs) ? 0 : Math.floor((validToMs - wallMs) / DAY_MS);
-  return { ...lasting, daysRemaining };
+  return {
+    subject: cut(lasting.subject),
+    issuer: cut(lasting.issuer),
+    subjectAltNames: lasting.subjectAltNames.map(cut),
+    validFrom: cut(lasting.validFrom),
+    validTo: cut(lasting.validTo),
+    daysRemaining,
+    serialNumber: cut(lasting.serialNumber),
+    fingerprint256: lasting.fingerprint256,
+  };
 }
 
 interface Lasting {
   readonly validToMs: number;
-  /** Whatever the time is. `daysRemaining` only stands there in its place. */
-  readonly lasting: CertificateFacts;
+  /** Whatever the time is, with texts as long as they came. */
+  readonly lasting: Omit<CertificateFacts, 'daysRemaining'>;
 }
 
 const lastingFacts = new WeakMap<Leaf, Lasting>();
@@ -103,8 +122,7 @@ function readLasting(certificate: Leaf): Lasting {
       subjectAltNames: boundedNames(alternativeNames(certificate.subjectaltname)),
       validFrom: isoText(certificate.valid_from),
       validTo: isoText(certificate.valid_to),
-      daysRemaining: 0,
-      serialNumber: cut(certificate.serialNumber),
+      serialNumber: certificate.serialNumber,
       fingerprint256: certificate.fingerprint256,
     },
   };
@@ -117,7 +135,7 @@ export function nameText(name: PeerCertificate['subject'] | undefined): string {
   const parts = Object.entries(name ?? {}).flatMap(([type, value]: [string, unknown]) =>
     (Array.isArray(value) ? value : [value]).map((one) => `${type}=${String(one)}`),
   );
-  return cut(parts.join(', '));
+  return parts.join(', ');
 }
 
 /**
@@ -145,16 +163,12 @@ function unquoted(value: string): string {
 }
 
 function boundedNames(names: readonly string[]): string[] {
-  const kept = names.slice(0, MAX_NAMES).map(cut);
+  const kept = names.slice(0, MAX_NAMES);
   return names.length > MAX_NAMES ? [...kept, `… and ${names.length - MAX_NAMES} more`] : kept;
 }
 
 /** OpenSSL's `Nov 21 07:11:00 2026 GMT` as ISO 8601; a date that is none, as it stands. */
 function isoText(date: string): string {
   const ms = Date.parse(date);
-  return Number.isNaN(ms) ? cut(date) : new Date(ms).toISOString();
-}
-
-function cut(text: string): string {
-  return text.length > MAX_TEXT_CHARS ? `${text.slice(0, MAX_TEXT_CHARS)}…` : text;
+  return Number.isNaN(ms) ? date : new Date(ms).toISOString();
 }

@@ -3,7 +3,7 @@ import { checkServerIdentity, type PeerCertificate, type TLSSocket } from 'node:
 import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
 import type { CertificateFacts } from '../../../model/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { certificateFacts, type Leaf } from './certificate-facts.ts';
+import { certificateFacts, type FactsOptions, type Leaf } from './certificate-facts.ts';
 
 /** What the verification of the chain found, by OpenSSL's code. */
 const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
@@ -21,12 +21,11 @@ const MAX_NAMED = 10;
 /** Chains are the peer's to send, and may go in circles. */
 const MAX_CHAIN = 20;
 
-export interface Judged {
+export interface Judged extends FactsOptions {
   /** How messages name the target. */
   readonly target: string;
   /** The name or address that the certificate must be for, without brackets. */
   readonly hostname: string;
-  readonly wallMs: number;
 }
 
 /** What is wrong with the peer's certificate for this host; null where nothing is. */
@@ -42,7 +41,7 @@ export function judgeCertificate(
   const chainCode = chainErrorCode(socket);
   if (chainCode !== null) {
     const code = CHAIN_CODES[chainCode] ?? 'TLS_CERT_INVALID';
-    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), wallMs);
+    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), judged);
     return {
       code,
       message: `${target} ${CHAIN_WORDS[code]?.(facts) ?? invalid(facts, chainCode)}`,
@@ -50,7 +49,7 @@ export function judgeCertificate(
   }
   const identityCode = identityErrorCode(hostname, leaf);
   if (identityCode === null) return null;
-  const { subject, subjectAltNames } = certificateFacts(leaf, wallMs);
+  const { subject, subjectAltNames } = certificateFacts(leaf, judged);
   const names = subjectAltNames.slice(0, MAX_NAMED).join(', ');
   const more =
     subjectAltNames.length > MAX_NAMED ? ` and ${subjectAltNames.length - MAX_NAMED} more` : '';

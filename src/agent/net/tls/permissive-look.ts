@@ -34,7 +34,7 @@ export async function lookPermissively(
   servername: string | null,
   context: ProbeContext,
 ): Promise<Look | null> {
-  const { clock, signal } = context;
+  const { clock, signal, scrub } = context;
   const deadlineMs = Math.min(context.deadlineMs, clock.monotonicMs() + MAX_LOOK_MS);
   const limits = { clock, signal, deadlineMs };
   const connection = await reopen(limits);
@@ -52,7 +52,7 @@ export async function lookPermissively(
     // Up to TLS 1.2 the keys are made once the server has sent all of its first flight, so this
     // is where its certificate is known even if the handshake then fails. The keys go nowhere.
     socket.once('keylog', () => {
-      facts = tlsFacts(socket, leafOf(socket), false, clock.wallMs());
+      facts = tlsFacts(socket, leafOf(socket), false, { wallMs: clock.wallMs(), scrub });
     });
   });
   if (end.ok) end.socket.destroy();

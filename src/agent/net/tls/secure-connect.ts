@@ -64,7 +64,7 @@ export async function secureConnect(
   options: SecureOptions,
   context: ProbeContext,
 ): Promise<SecureOutcome> {
-  const { clock, signal, deadlineMs, starvation } = context;
+  const { clock, signal, deadlineMs, starvation, scrub } = context;
   const secure = secureContextFor(options.clientCertificate);
   if (!secure.ok) {
     connected.socket.destroy();
@@ -100,10 +100,10 @@ export async function secureConnect(
   }
 
   const { socket } = end;
-  const wallMs = clock.wallMs();
+  const shown = { wallMs: clock.wallMs(), scrub };
   const leaf = leafOf(socket);
-  const objection = judgeCertificate(socket, leaf, { target, hostname, wallMs });
-  const facts = tlsFacts(socket, leaf, objection === null, wallMs);
+  const objection = judgeCertificate(socket, leaf, { target, hostname, ...shown });
+  const facts = tlsFacts(socket, leaf, objection === null, shown);
   const tlsMs = clock.monotonicMs() - startMs;
   context.log.info(`${facts.protocol} with ${facts.cipher} in ${durationText(tlsMs)}`);
   if (objection === null) return { ok: true, socket, facts, tlsMs };

@@ -1,3 +1,4 @@
+import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { BodyRoom, BodyUse } from './body-room.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
@@ -13,7 +14,11 @@ export interface BodyReaderOptions {
   readonly room?:
     | { readonly ownBytes: number; readonly shared: BodyRoom; readonly use: BodyUse }
     | undefined;
+  /** For a Content-Encoding that is quoted in part. */
+  readonly scrub?: Scrub;
 }
+
+const MAX_CODING_CHARS = 100;
 
 export interface ReadBody {
   /** The body's start, decoded, at most keepBytes. */
@@ -110,8 +115,9 @@ export class BodyReader {
   }
 
   #fail(problem: string): void {
-    const coding = this.#options.contentEncoding ?? '';
-    this.#decodeError ??= `The body is not valid ${coding.slice(0, 100)}: ${problem}`;
+    const { contentEncoding, scrub = NOT_SCRUBBED } = this.#options;
+    const coding = contentEncoding ?? '';
+    this.#decodeError ??= `The body is not valid ${shortenedText(coding, MAX_CODING_CHARS, scrub)}: ${problem}`;
   }
 
   /** Data that is to be decoded again is bounded like a body: it must not grow on the way. */

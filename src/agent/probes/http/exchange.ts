@@ -138,7 +138,6 @@ class Exchange {
     const flood = new FloodWatch(wire, clock, (ending) => this.#end(ending));
     this.#flood = flood;
     const isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
-    const startTransport = isHttp2 ? startHttp2 : startHttp1;
     const events: TransportEvents = {
       firstByte: () => {
         this.#firstByteMs = clock.monotonicMs();
@@ -156,7 +155,9 @@ class Exchange {
       fault: (thrown) => this.#fault(thrown),
     };
     try {
-      this.#transport = startTransport(socket, request, events, MAX_HEADER_BYTES);
+      this.#transport = isHttp2
+        ? startHttp2(socket, request, events, MAX_HEADER_BYTES)
+        : startHttp1(socket, request, events, MAX_HEADER_BYTES, this.#context.scrub);
     } catch (fault) {
       socket.destroy();
       this.#fault(fault);
@@ -207,7 +208,8 @@ class Exchange {
       const coding = head.headers['content-encoding'];
       const contentEncoding = typeof coding === 'string' ? coding : null;
       const { maxBytes, keepBytes, room } = plan;
-      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes, room });
+      const { scrub } = this.#context;
+      this.#reader = new BodyReader({ contentEncoding, maxBytes, keepBytes, room, scrub });
     }
   }
 

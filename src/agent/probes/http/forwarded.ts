@@ -1,7 +1,6 @@
 import type { Failure } from '../../../model/error-codes.ts';
 import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
-import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { JobLog } from '../job-log.ts';
 import type { ProbeContext } from '../probe.ts';
 import type { BodyPlan, ExchangeResult } from './exchange.ts';
@@ -11,7 +10,6 @@ import type { HopRequest, ResponseHead } from './transport.ts';
 const AUTHENTICATION_REQUIRED = 407;
 /** What proxies answer themselves where they do not get through to the target. */
 const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 503, 504]);
-const MAX_REASON_CHARS = 100;
 
 /**
  * The request as a proxy passes it on without a tunnel: with the whole URL in its request line
@@ -67,9 +65,7 @@ export function forwardedHop<Hop extends Answered>(
     log.warn("the 401 may be the proxy's own: some answer so to a wrong user or password");
   }
   if (head.status !== AUTHENTICATION_REQUIRED) return hop;
-  const said = head.statusText.replaceAll(/[^\x20-\x7e]+/g, ' ');
-  const reason = shortenedText(said, MAX_REASON_CHARS, scrub);
-  const answer = { status: head.status, reason };
-  const failure = credentialsFailure(proxy, requestText(request, { scrub }), answer);
+  const answer = { status: head.status, reason: head.statusText };
+  const failure = credentialsFailure(proxy, requestText(request, { scrub }), answer, scrub);
   return { ...hop, exchange: { ...exchange, head: null, body: null }, failure };
 }

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
+import { NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { endingOf, isCutOff, watchSocket } from './endings.ts';
 import { requestHead } from './http1/request-head.ts';
 import { ResponseParser } from './http1/response-parser.ts';
 import { ResponseStart } from './response-start.ts';
 import {
-  boundedStatusText,
   type Ending,
   type HopRequest,
   resultHeaders,
@@ -20,12 +20,17 @@ const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };
  */
 const CLOSED = { code: 'CONNECTION_ENDED', message: 'the connection ended' };
 
-/** Sends one request over a connected socket by HTTP/1.1; the socket is the transport's then. */
+/**
+ * Sends one request over a connected socket by HTTP/1.1; the socket is the transport's then.
+ *
+ * @param scrub for an answer that is not HTTP and is quoted in part
+ */
 export function startHttp1(
   socket: Socket,
   request: HopRequest,
   events: TransportEvents,
   maxHeaderBytes: number,
+  scrub: Scrub = NOT_SCRUBBED,
 ): Transport {
   const evidence = watchSocket(socket);
   let responded = false;
@@ -37,14 +42,14 @@ export function startHttp1(
     events.failed(ending);
   };
   const fail = (error: unknown): void => end(endingOf(error, evidence, responded));
-  const start = new ResponseStart(() => events.firstByte(), maxHeaderBytes);
+  const start = new ResponseStart(() => events.firstByte(), maxHeaderBytes, scrub);
   const parser = new ResponseParser(request.method, maxHeaderBytes, {
     head({ status, statusText, headers }) {
       if (over) return;
       responded = true;
       events.head({
         status,
-        statusText: boundedStatusText(statusText),
+        statusText,
         httpVersion: start.version,
         headers: resultHeaders(headers),
       });

@@ -11,6 +11,7 @@ import type {
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
+import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
 import type { BodyRoom } from './body-room.ts';
 import type { BodyPlan } from './exchange.ts';
@@ -60,6 +61,9 @@ export interface HttpProbeOptions {
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /** One byte more than a result stores of a binary body, so that a longer one is known as such. */
 const STORED_BODY_BYTES = 50 * 1024 + 1;
+
+/** Reason phrases are free text of the target's. */
+const MAX_STATUS_TEXT_CHARS = 500;
 
 type RedirectInfo = HttpResponse['redirects'][number];
 
@@ -255,6 +259,7 @@ function outcomeOf(
   const contentType = head.headers['content-type'];
   const response: HttpResponse = {
     ...head,
+    statusText: shortenedText(head.statusText, MAX_STATUS_TEXT_CHARS, scrub),
     ...storedBodyOf(body, typeof contentType === 'string' ? contentType : null, scrub),
     ip: address,
     ipFamily,

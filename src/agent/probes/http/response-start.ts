@@ -1,3 +1,10 @@
+import {
+  MARGIN_CHARS,
+  NOT_SCRUBBED,
+  type Scrub,
+  shortenedReadable,
+} from '../../secrets/cut-scrubbed.ts';
+
 const NOTHING = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
 const VERSION_AT = PROTOCOL.length;
@@ -6,8 +13,9 @@ const STATUS_END = STATUS_AT + 3;
 const DIGIT_ONE = 0x31;
 /** `HTTP/`: what does not begin so is another protocol. */
 const NAME_CHARS = 5;
-/** How much of another protocol is told. */
-const MAX_FOREIGN_BYTES = 40;
+/** How much of another protocol is told; more is kept, so that a secret is masked before it is cut. */
+const MAX_FOREIGN_CHARS = 40;
+const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
 
 /**
  * | state   | meaning                                          | leaves when                       |
@@ -27,6 +35,7 @@ type State = 'status' | 'interim' | 'passing' | 'foreign';
 export class ResponseStart {
   readonly #onFirstByte: () => void;
   readonly #maxInterimBytes: number;
+  readonly #scrub: Scrub;
   #state: State = 'status';
   #held: Buffer = NOTHING;
   #interimBytes = 0;
@@ -36,8 +45,10 @@ export class ResponseStart {
   /**
    * @param onFirstByte called at the first byte of each response, interim ones included: the last
    *   call is the final response's
+   * @param scrub for what is told of another protocol
    */
-  constructor(onFirstByte: () => void, maxInterimBytes: number) {
+  constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub = NOT_SCRUBBED) {
+    this.#scrub = scrub;
     this.#onFirstByte = onFirstByte;
     this.#maxInterimBytes = maxInterimBytes;
   }
@@ -55,7 +66,9 @@ export class ResponseStart {
   /** How an answer that is not HTTP begins, for people; null where it is, or may yet be. */
   get foreign(): string | null {
     if (this.#state !== 'foreign') return null;
-    return JSON.stringify(this.#foreign.toString('latin1').replace(/[\x7f-\xff]/g, '?'));
+    const inAscii = (text: string): string => text.replaceAll(/[^\0-\x7e]/gu, '?');
+    const text = this.#foreign.toString('utf8');
+    return JSON.stringify(shortenedReadable(text, MAX_FOREIGN_CHARS, this.#scrub, inAscii));
   }
 
   /** More interim bytes came than are borne; nothing is let through any more. */

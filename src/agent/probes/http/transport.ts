@@ -11,7 +11,7 @@ export interface HopRequest {
   readonly requestTarget?: string;
 }
 
-/** Status line and header fields of a final response. */
+/** Status line and header fields of a final response, as long as they came. */
 export type ResponseHead = Pick<HttpResponse, 'status' | 'statusText' | 'httpVersion' | 'headers'>;
 
 /** Why an exchange ended early. `what` goes on a sentence that starts with the target's name. */
@@ -45,14 +45,6 @@ export interface Transport {
   resume(): void;
   /** Closes the connection within this turn of the event loop. May be called at any time, and again. */
   destroy(): void;
-}
-
-const MAX_STATUS_TEXT_CHARS = 500;
-
-/** Reason phrases are free text of the target's, and nothing else bounds them. */
-export function boundedStatusText(text: string): string {
-  // The mark tells also whoever masks secrets that half of one may stand before it.
-  return text.length > MAX_STATUS_TEXT_CHARS ? `${text.slice(0, MAX_STATUS_TEXT_CHARS)}…` : text;
 }
 
 /**

@@ -39,7 +39,11 @@ describe('what a proxy may answer to CONNECT', () => {
       'HTTP/1.1 403 a\x00\x1b[2J\x85b\r\n\r\n',
       /403 \(a \[2J b\) to CONNECT/,
     ],
-    ['a very long reason', `HTTP/1.1 403 ${'x'.repeat(9000)}\r\n\r\n`, /403 \(x{100}\) to CONNECT/],
+    [
+      'a very long reason',
+      `HTTP/1.1 403 ${'x'.repeat(9000)}\r\n\r\n`,
+      /403 \(x{100}…\) to CONNECT/,
+    ],
     [
       'interim responses first',
       `${'HTTP/1.1 100 Wait\r\n\r\n'.repeat(3)}HTTP/1.1 403 No\r\n\r\n`,

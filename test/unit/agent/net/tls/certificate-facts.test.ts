@@ -5,6 +5,9 @@ import {
   certificateFacts,
   nameText,
 } from '../../../../../src/agent/net/tls/certificate-facts.ts';
+import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
+
+const shownAt = (wallMs: number) => ({ wallMs, scrub: NOT_SCRUBBED });
 
 describe('alternativeNames', () => {
   it.each([
@@ -55,7 +58,7 @@ describe('certificateFacts', () => {
     ['2026-01-31T12:00:00Z', 0],
     ['2026-01-31T12:00:01Z', -1],
   ])('counts at %s %i whole days', (now, days) => {
-    const facts = certificateFacts(certificate, Date.parse(now));
+    const facts = certificateFacts(certificate, shownAt(Date.parse(now)));
     expect(facts.daysRemaining).toBe(days);
     expect(facts.validFrom).toBe('2026-01-01T00:00:00.000Z');
     expect(facts.validTo).toBe('2026-01-31T12:00:00.000Z');
@@ -69,7 +72,7 @@ describe('certificateFacts', () => {
         subject: { ...certificate.subject, CN: 'x'.repeat(5000) },
         subjectaltname: names,
       },
-      0,
+      shownAt(0),
     );
     expect(facts.subjectAltNames).toHaveLength(101);
     expect(facts.subjectAltNames.at(-1)).toBe('… and 50 more');
@@ -77,7 +80,7 @@ describe('certificateFacts', () => {
   });
 
   it('keeps a date that is none as it stands', () => {
-    const facts = certificateFacts({ ...certificate, valid_to: 'Bad time value' }, 0);
+    const facts = certificateFacts({ ...certificate, valid_to: 'Bad time value' }, shownAt(0));
     expect(facts).toMatchObject({ validTo: 'Bad time value', daysRemaining: 0 });
   });
 });

@@ -62,7 +62,7 @@ test.each([
   ['SSH-2.0-x\r\n', '"SSH-2.0-x\\r\\n"'],
   ['RTSP/1.0 200 OK\r\n', '"RTSP/1.0 200 OK\\r\\n"'],
   ['\x15\x03\x01\xff', '"\\u0015\\u0003\\u0001?"'],
-  ['HTTQ'.padEnd(100, '.'), `"${'HTTQ'.padEnd(40, '.')}"`],
+  ['HTTQ'.padEnd(100, '.'), `"${'HTTQ'.padEnd(40, '.')}…"`],
 ])('%j is not HTTP: nothing of it passes, and its start is told', (text, told) => {
   const { passed, start } = feed([text, 'more']);
   expect(passed).toBe('');
