@@ -159,7 +159,11 @@ describe('credentials in a database that several replicas share', () => {
       await putInClear(one.store);
       wasClear = (await row(one.store)).sealed === null;
     });
-    expect(waitsMs).toEqual([5000, 5000, 600_000]);
+    const [first, second, third = 0] = waitsMs;
+    expect([first, second]).toEqual([5000, 5000]);
+    // Not when all replicas that began together do.
+    expect(third).toBeGreaterThanOrEqual(300_000);
+    expect(third).toBeLessThanOrEqual(600_000);
     expect(wasClear).toBe(true);
     const { body, sealed } = await row(one.store);
     expect(sealed).not.toBeNull();
