@@ -159,7 +159,7 @@ function createProgram(
   program
     .command('validate')
     .summary('look for mistakes in a check file')
-    .description('Prints every problem of a check file with its line and column.')
+    .description('Prints the problems of a check file, each with its line and column.')
     .argument('<file>', FILE, notEmpty)
     .addHelpText('after', helpAfter('validate'))
     .action(async (file: string) => {
@@ -249,7 +249,7 @@ function createProgram(
     .command('decrypt')
     .summary('store credentials in clear again, before a return to the release before, and end')
     .description(
-      'Stores passwords and Authorization values of checks, and passwords of proxies, in clear again, and ends. Only for a return to the release before, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
+      'Stores the credentials of checks and the passwords of proxies in clear again, and ends. Only for a return to the release before, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
     )
     .addHelpText('after', variableTable(variables.decrypt, NAMED_DATABASE))
     .addHelpText('after', helpAfter('decrypt'))

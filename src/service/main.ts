@@ -174,7 +174,10 @@ export async function decryptService({
       throw nothingStored(`the database of ${name} has no tables of the service`);
     }
     await migrate(store, log);
-    return decryptCredentials({ store, log, secrets: await secretBoxOf(store, config) });
+    const { encryptionKeys: keys } = config;
+    const isEmbedded = store.kind === 'pglite';
+    const secrets = await openSecretBox({ keys, dataDir, isEmbedded, makesKey: false });
+    return decryptCredentials({ store, log, secrets });
   });
 }
 

@@ -133,7 +133,8 @@ function judgeText(
   if (patternText === null) return judgeValue(assertion, holds, text);
   const pattern = compilePattern(patternText);
   if (typeof pattern === 'string') return invalid('regular expression', patternText, pattern);
-  return judgeValue(assertion, holds, firstMatch(pattern, text), 'no match');
+  const match = firstMatch(pattern, text);
+  return judgeValue(assertion, holds, match, match === null ? 'no match' : '');
 }
 
 function judgeJson(

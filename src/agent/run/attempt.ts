@@ -21,7 +21,7 @@ import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
-import { certainVerdict } from './certain-verdict.ts';
+import { certainVerdict, tooLongAtMost } from './certain-verdict.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
@@ -159,8 +159,9 @@ async function attemptStarved(
     evaluator: parts.evaluator,
     signal,
   });
-  if (uncertainMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(uncertainMs));
-  const timing = { uncertaintyMs: roundMs(uncertainMs), clock: probed.clock };
+  const tooLongMs = tooLongAtMost(probed, uncertainMs);
+  if (tooLongMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(tooLongMs));
+  const timing = { uncertaintyMs: roundMs(tooLongMs), clock: probed.clock };
   const longBody = keepLongBody ? probed.longBody : null;
   const durationMs = clock.monotonicMs() - startMs;
   return {
@@ -191,8 +192,8 @@ const MAX_EVALUATION_STARVED_MS = 10;
 /** A job log tells of less by the results' `timing` alone. */
 const STARVED_WORTH_TELLING_MS = 10;
 
-function starvedText(uncertainMs: number): string {
-  return `The agent was short of CPU for ${Math.round(uncertainMs)} ms of this attempt, by which its times may be too long`;
+function starvedText(tooLongMs: number): string {
+  return `The agent was short of CPU in this attempt: its times may be up to ${Math.round(tooLongMs)} ms too long`;
 }
 
 /** The secrets are known only when the check is rendered. */

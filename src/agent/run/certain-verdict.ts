@@ -75,8 +75,8 @@ export async function certainVerdict(
   if (isOurDoing && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;
   const verdicts = [measured];
-  const { responseTimeMs: measuredMs, peerMs } = probed;
-  const mostMs = Math.min(seen.uncertainMs, Math.max(0, measuredMs - peerMs));
+  const measuredMs = probed.responseTimeMs;
+  const mostMs = tooLongAtMost(probed, seen.uncertainMs);
   if (mostMs < EXACT_MS) return measured;
   for (const byMs of earlierBy(check, measuredMs, mostMs)) {
     const failed = await failsEarlier(check, seen, byMs, tools);
@@ -84,6 +84,14 @@ export async function certainVerdict(
     verdicts.push(verdictOf(check, { ...probed, responseTimeMs, assertionsFailed: failed }));
   }
   return commonVerdict(verdicts);
+}
+
+/** By so many milliseconds the measured times may be too long: not by what passed before or after them. */
+export function tooLongAtMost(
+  { responseTimeMs, peerMs }: Pick<Probed, 'responseTimeMs' | 'peerMs'>,
+  uncertainMs: number,
+): number {
+  return Math.min(uncertainMs, Math.max(0, responseTimeMs - peerMs));
 }
 
 function isTimeOut(failure: Failure | null): boolean {

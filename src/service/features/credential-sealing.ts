@@ -86,7 +86,9 @@ const KIND_NAMES: Readonly<Record<SealedKind, readonly [string, string]>> = {
 /** Why a secret cannot be decrypted, and what to do. */
 function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | null): string {
   if (secrets === null) {
-    return 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
+    return kind === 'pglite'
+      ? 'DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them'
+      : 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
   }
   const where = kind === 'pglite' ? ', or its file back into DATA_DIR/encryption-key,' : '';
   return `no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY${where}`;
@@ -162,7 +164,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     async begin() {
       if (secrets === null) {
         log.warn(
-          'ENCRYPTION_KEY is not set: passwords and Authorization values of checks and the passwords of proxies are stored in clear',
+          'ENCRYPTION_KEY is not set: the credentials of checks and the passwords of proxies are stored in clear',
         );
       }
       await reportUnreadable();

@@ -39,6 +39,7 @@ function parseKeys(text: string): Parsed<Keys> {
  * no other replica shares, gets one in a file beside it that is made the first time. Where it has
  * one of its own later, the file goes on to decrypt what it encrypted before.
  *
+ * @param makesKey whether the file is made where it is missing: not by what only decrypts
  * @returns null where there is no key: no secret can be stored, and credentials are stored in clear
  * @throws VedetteError where the file cannot be read, or does not hold a key
  */
@@ -46,16 +47,19 @@ export async function openSecretBox({
   keys,
   dataDir,
   isEmbedded,
+  makesKey = true,
 }: {
   readonly keys: Keys | null;
   readonly dataDir: string | null;
   readonly isEmbedded: boolean;
+  readonly makesKey?: boolean;
 }): Promise<SecretBox | null> {
   if (!isEmbedded) return keys === null ? null : createSecretBox(keys);
   // The data is gone with the process, and so may be its key.
   if (dataDir === null) return createSecretBox(keys ?? [randomBytes(KEY_BYTES)]);
   const file = join(dataDir, FILE_NAME);
   const own = await keysIn(file);
+  if (keys === null && own === null && !makesKey) return null;
   if (keys === null) return createSecretBox(own ?? [await makeKey(file)]);
   return createSecretBox([...keys, ...(own ?? [])]);
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCli, runHere, startCli } from '../../support/cli.ts';
 import { openToAll, openToOthers } from '../../support/file-modes.ts';
@@ -75,6 +75,24 @@ describe('vedette service', () => {
       stderr:
         'vedette: credentials of 1 check or location cannot be decrypted, as no key that is here opens them: put the one that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
     });
+  }, 60_000);
+
+  it('decrypts nothing without the file of the key, and makes none', async () => {
+    const file = folder.file('encryption-key');
+    const before = readFileSync(file);
+    onTestFinished(() => writeFileSync(file, before));
+    rmSync(file);
+    const { code, stdout, stderr } = await runCli(['service', 'decrypt'], {
+      DATA_DIR: folder.path,
+      LOG_LEVEL: 'error',
+    });
+    expect({ code, stdout, stderr }).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'vedette: credentials of 1 check or location cannot be decrypted, as DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them and run vedette service decrypt again\n',
+    });
+    expect(existsSync(file)).toBe(false);
   }, 60_000);
 
   it.each([['migrate'], ['decrypt']])(

@@ -68,6 +68,9 @@ describe('what each source gives', () => {
     expect(of('content-type', 'x', 'charset:(.*)').error).toBe(
       'expected the match of "charset:(.*)" in the header content-type to equal "x", but it was null (no match)',
     );
+    expect(of('content-type', 'x', 'charset=(.*)').error).toBe(
+      'expected the match of "charset=(.*)" in the header content-type to equal "x", but it was "utf-8"',
+    );
   });
 
   test('what a header with credentials holds is judged and not shown', () => {

@@ -1,6 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createEvaluator } from '../../../../src/agent/assertions/evaluator.ts';
-import { certainVerdict, type Starved } from '../../../../src/agent/run/certain-verdict.ts';
+import {
+  certainVerdict,
+  type Starved,
+  tooLongAtMost,
+} from '../../../../src/agent/run/certain-verdict.ts';
 import {
   NOTHING_SEEN,
   type Probed,
@@ -56,6 +60,12 @@ async function judge(
   const measured = verdictOf(check, { ...probed, assertionsFailed });
   return certainVerdict(check, seen, measured, { evaluator, signal });
 }
+
+it('a time is too long by no more than it is, but for what the kernel saw of it', () => {
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 97)).toBe(3);
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 1)).toBe(1);
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 6 }, 97)).toBe(0);
+});
 
 describe('a time that thresholds judge', () => {
   it.each([
