@@ -42,6 +42,13 @@ const BODY = { name: 'Shop', locations: ['eu-west-1'], request: REQUEST };
 const PROXY = `http://user:${SECRETS.proxy}@proxy.test:3128`;
 const SHOWN_PROXY = `http://user:${MASK}@proxy.test:3128`;
 
+/** What is to be done where there is no key at all. */
+const NO_KEY: Readonly<Record<DatabaseKind, string>> = {
+  pglite:
+    'DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them',
+  postgres: 'ENCRYPTION_KEY is not set: set it to the key that encrypted them',
+};
+
 /** The credentials of checks and proxies: who is shown them, who keeps them, and how they are stored. */
 export function credentialsSuite(kind: DatabaseKind): void {
   describe(`credentials of checks on ${kind}`, () => {
@@ -657,7 +664,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
           checks: 1,
           locations: 1,
           variables: 2,
-          msg: 'credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and start the service again; or give them again',
+          msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted, as ${NO_KEY[kind]} and start the service again; or give them again`,
         },
       ]);
       const withKey = sealing(box(OLD));
@@ -795,8 +802,7 @@ export function credentialsSuite(kind: DatabaseKind): void {
         ),
       });
       await expect(decryptCredentials({ ...parts, secrets: null })).rejects.toMatchObject({
-        message:
-          'credentials of 1 check or location cannot be decrypted, as ENCRYPTION_KEY is not set: set it to the key that encrypted them and run vedette service decrypt again',
+        message: `credentials of 1 check or location cannot be decrypted, as ${NO_KEY[kind]} and run vedette service decrypt again`,
       });
     });
   });
