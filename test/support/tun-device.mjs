@@ -1,4 +1,4 @@
-import { constants, openSync } from 'node:fs';
+import { constants, openSync, writeSync } from 'node:fs';
 import koffi from 'koffi';
 
 /**
@@ -22,6 +22,8 @@ const PACKET_OUTGOING = 4;
 const POLLIN = 1;
 const POLL_FD_BYTES = 8;
 const BUFFER_BYTES = 16 * 1024 * 1024;
+const STANDARD_INPUT = 0;
+const PACKET_BYTES = 2048;
 
 const libc = koffi.load(null);
 const ioctl = libc.func('int ioctl(int, ulong, void *)');
@@ -108,6 +110,31 @@ export class Tap {
     const value = Buffer.alloc(4);
     value.writeInt32LE(number);
     if (setsockopt(this.#fd, SOL_SOCKET, option, value, value.length) !== 0) fail('setsockopt');
+  }
+}
+
+/**
+ * Serves a device until `onAsked`, which is called when standard input can be read, returns false: calls
+ * `onPacket` with each packet that came, writes those of `due` (by the whole millisecond of the monotonic
+ * clock) when it is their time, and calls `onStamp` with what passed the tap.
+ */
+export function serveTun({ tun, tap, due, onPacket, onStamp, onAsked }) {
+  const packet = Buffer.alloc(PACKET_BYTES);
+  let doneMs = Math.floor(performance.now());
+  for (;;) {
+    const [, , isAsked] = waitFor([tun, tap.fd, STANDARD_INPUT], due.size > 0 ? 1 : 1000);
+    for (;;) {
+      const bytes = readPacket(tun, packet);
+      if (bytes <= 0) break;
+      onPacket(packet.subarray(0, bytes));
+    }
+    const nowMs = Math.floor(performance.now());
+    for (; doneMs <= nowMs; doneMs += 1) {
+      for (const held of due.get(doneMs) ?? []) writeSync(tun, held);
+      due.delete(doneMs);
+    }
+    tap.readAll(onStamp);
+    if (isAsked && !onAsked()) return;
   }
 }
 

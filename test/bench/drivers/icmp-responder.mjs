@@ -7,7 +7,7 @@
 // Prints a line "ready", and for each line on its input one line of JSON, {address: [milliseconds]}:
 // how long each echo since the line before took, in the order of the replies. Ends with its input.
 import { readSync, writeSync } from 'node:fs';
-import { openTun, readPacket, Tap, waitFor } from '../../support/tun-device.mjs';
+import { openTun, serveTun, Tap } from '../../support/tun-device.mjs';
 
 const [device, holdsText] = process.argv.slice(2);
 const holds = new Map(Object.entries(JSON.parse(holdsText)));
@@ -19,32 +19,12 @@ const IPV4_HEADER_BYTES = 20;
 
 const tun = openTun(device);
 const tap = new Tap(device);
-const packet = Buffer.alloc(2048);
 /** Replies under way by the millisecond in which they are due. */
 const due = new Map();
 const left = new Map();
 const took = new Map();
 writeSync(1, 'ready\n');
-serve();
-
-function serve() {
-  let doneMs = Math.floor(performance.now());
-  for (;;) {
-    const [, , isAsked] = waitFor([tun, tap.fd, STANDARD_INPUT], due.size > 0 ? 1 : 1000);
-    for (;;) {
-      const bytes = readPacket(tun, packet);
-      if (bytes <= 0) break;
-      accept(packet.subarray(0, bytes));
-    }
-    const nowMs = Math.floor(performance.now());
-    for (; doneMs <= nowMs; doneMs += 1) {
-      for (const reply of due.get(doneMs) ?? []) writeSync(tun, reply);
-      due.delete(doneMs);
-    }
-    tap.readAll(note);
-    if (isAsked && !report()) return;
-  }
-}
+serveTun({ tun, tap, due, onPacket: accept, onStamp: note, onAsked: report });
 
 /** The request itself, turned round. Its length and time to live stay, and so do their checksums. */
 function accept(request) {

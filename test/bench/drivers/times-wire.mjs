@@ -10,7 +10,7 @@
 // missed. A flow is a TCP connection (answerMs: its SYN-ACK; outMs and inMs: data of the client's and
 // of the server's), or a UDP question. Epoch milliseconds. Ends with its input.
 import { readSync, writeSync } from 'node:fs';
-import { openTun, readPacket, Tap, waitFor } from '../../support/tun-device.mjs';
+import { openTun, serveTun, Tap } from '../../support/tun-device.mjs';
 
 const STANDARD_INPUT = 0;
 const TCP = 6;
@@ -27,7 +27,6 @@ const tun = openTun(device);
 const tap = new Tap(device);
 const startNs = BigInt(Date.now()) * 1_000_000n;
 const startMs = Number(startNs / 1_000_000n);
-const packet = Buffer.alloc(2048);
 const command = Buffer.alloc(64 * 1024);
 const ports = new Set();
 /** Packets on their way by the millisecond in which they are due. */
@@ -71,26 +70,7 @@ class Flow {
 }
 
 writeSync(1, 'ready\n');
-serve();
-
-function serve() {
-  let doneMs = Math.floor(performance.now());
-  for (;;) {
-    const [, , isAsked] = waitFor([tun, tap.fd, STANDARD_INPUT], due.size > 0 ? 1 : 1000);
-    for (;;) {
-      const bytes = readPacket(tun, packet);
-      if (bytes <= 0) break;
-      turnRound(packet.subarray(0, bytes));
-    }
-    const nowMs = Math.floor(performance.now());
-    for (; doneMs <= nowMs; doneMs += 1) {
-      for (const held of due.get(doneMs) ?? []) writeSync(tun, held);
-      due.delete(doneMs);
-    }
-    tap.readAll(note);
-    if (isAsked && !answer()) return;
-  }
-}
+serveTun({ tun, tap, due, onPacket: turnRound, onStamp: note, onAsked: answer });
 
 /** Checksums stay: they are sums, whatever the order of the addresses. */
 function turnRound(bytes) {

@@ -1,3 +1,4 @@
+import { grouped } from '../../../src/service/features/grouped.ts';
 import type { Flow } from './wire.ts';
 
 export const TIMES = ['tcp', 'tls', 'firstByte', 'download', 'dns'] as const;
@@ -34,7 +35,7 @@ const ROUNDING_MS = 1;
 export function errorsOf(readings: readonly Reading[], flows: readonly Flow[]): Errors {
   const exact = emptyErrors();
   const all = emptyErrors();
-  const byPlace = groupedByPlace(flows);
+  const byPlace = grouped(flows, ({ place }) => place);
   for (const { place, fromMs, toMs, times, isExact } of readings) {
     // Before it there may be flows of attempts that were made again.
     const flow = byPlace
@@ -52,16 +53,6 @@ export function errorsOf(readings: readonly Reading[], flows: readonly Flow[]): 
     }
   }
   return { exact, all };
-}
-
-function groupedByPlace(flows: readonly Flow[]): ReadonlyMap<string, readonly Flow[]> {
-  const byPlace = new Map<string, Flow[]>();
-  for (const flow of flows) {
-    const known = byPlace.get(flow.place);
-    if (known === undefined) byPlace.set(flow.place, [flow]);
-    else known.push(flow);
-  }
-  return byPlace;
 }
 
 function emptyErrors(): Record<Time, number[]> {
