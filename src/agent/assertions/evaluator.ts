@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { InlineWork } from './inline.ts';
-import { failed, judge, type Outcome, toldOutcome, withoutResponse } from './judge.ts';
+import { failed, judge, type Outcome, shownOutcome, withoutResponse } from './judge.ts';
 import { PatternPool, type PoolReply, type PoolStep } from './pattern-pool.ts';
 import { type Input, inputOf, type SourceValues, subjectOf } from './sources.ts';
 
@@ -65,8 +65,8 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       return plans.map(({ assertion, outcome, step }) => {
         const reply = step === null ? CANCELLED : (replies.get(step) ?? CANCELLED);
         if (reply.kind === 'too-slow' || reply.kind === 'crowded') onOutOfTime?.();
-        const told = toldOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
-        return { ...assertion, ...told };
+        const shown = shownOutcome(outcome ?? outcomeOf(assertion, reply, limitMs), mask);
+        return { ...assertion, ...shown };
       });
     },
     close: () => pool.close(),

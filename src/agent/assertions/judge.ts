@@ -29,10 +29,10 @@ export interface OutcomeError {
 }
 
 /**
- * The outcome as a result tells it. Only what the response had a part in is put through `mask`: what
+ * The outcome as a result shows it. Only what the response had a part in is put through `mask`: what
  * else stands in a message was written with the check, and whoever wrote it may be guessing.
  */
-export function toldOutcome(
+export function shownOutcome(
   { actual, error }: Outcome,
   mask: (text: string) => string,
 ): { readonly actual: string | null; readonly error: string | null } {

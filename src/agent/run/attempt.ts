@@ -292,7 +292,7 @@ function failsWithoutBody(check: Check, probed: Probed): boolean {
   return hasFailures || hasErrors;
 }
 
-/** Of a part of a body nothing can be said. */
+/** Without those that read the body: a part of it proves nothing. */
 function assertionsToJudge(
   { request }: Check,
   probed: Probed,

@@ -11,7 +11,7 @@ export interface Body {
 }
 
 export interface ScrubbedBody extends Body {
-  /** Of a body that the agent cut: so many bytes of its end are left out. */
+  /** How many bytes at the end are left out, as the agent cut the body. */
   readonly droppedBytes: number;
 }
 
@@ -23,7 +23,7 @@ const PIECE_BYTES = 256 * 1024;
 
 /**
  * A body and its content type without secrets. Where a secret shows only in the text that the body
- * says it is (UTF-16, say), that text comes back, in UTF-8. Of a body that the agent cut, the end is
+ * says it is (UTF-16, say), that text comes back, in UTF-8. The end of a body that the agent cut is
  * left out: half of a secret may stand there, which is masked nowhere.
  *
  * @param isWhole whether the agent kept all that it read of it

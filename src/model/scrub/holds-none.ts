@@ -6,8 +6,9 @@ const BORDER = '\u0001';
 const MAX_CHARS = 16_384;
 
 /**
- * Whether no text inside of a value holds a secret, told by one search over all of them together: most results hold none, and a search for each of a hundred short
- * texts takes much longer. False where that is not certain.
+ * Whether no text inside of a value holds a secret. One search looks through all of them together: most
+ * results hold none, and a search for each of a hundred short texts takes much longer. False where that is
+ * not certain.
  *
  * @param records fields whose own fields others chose the names of: those names are texts, too
  */

@@ -13,7 +13,7 @@ const STATUS_END = STATUS_AT + 3;
 const DIGIT_ONE = 0x31;
 /** `HTTP/`: what does not begin so is another protocol. */
 const NAME_CHARS = 5;
-/** How much of another protocol is told; more is kept, so that a secret is masked before it is cut. */
+/** So much of an answer in another protocol is quoted. More is kept, as secrets are masked before the cut. */
 const MAX_FOREIGN_CHARS = 40;
 const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
 
@@ -45,7 +45,7 @@ export class ResponseStart {
   /**
    * @param onFirstByte called at the first byte of each response, interim ones included: the last
    *   call is the final response's
-   * @param scrub for what is told of another protocol
+   * @param scrub masks what is quoted of an answer in another protocol
    */
   constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub = NOT_SCRUBBED) {
     this.#scrub = scrub;

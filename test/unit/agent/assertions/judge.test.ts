@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   judge,
   parseJson,
-  toldOutcome,
+  shownOutcome,
   withoutResponse,
 } from '../../../../src/agent/assertions/judge.ts';
 import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
@@ -16,7 +16,7 @@ function assertionOf(given: Given): Assertion {
 
 function outcome(given: Given, source: SourceValue) {
   const assertion = assertionOf(given);
-  return toldOutcome(judge(assertion, inputOf(assertion, source), parseJson), (text) => text);
+  return shownOutcome(judge(assertion, inputOf(assertion, source), parseJson), (text) => text);
 }
 
 const text = (text: string): SourceValue => ({ kind: 'text', text });
@@ -207,7 +207,7 @@ test('what the response said is masked, and what the check says is not', () => {
   const mask = (said: string): string => said.replaceAll('guess', '****');
   const told = (given: Given, source: SourceValue) => {
     const assertion = assertionOf(given);
-    return toldOutcome(judge(assertion, inputOf(assertion, source), parseJson), mask);
+    return shownOutcome(judge(assertion, inputOf(assertion, source), parseJson), mask);
   };
   const given = { source: 'TEXT_BODY', target: 'guess' } as const;
   expect(told(given, text('a guess'))).toEqual({
@@ -218,7 +218,7 @@ test('what the response said is masked, and what the check says is not', () => {
     /^the body is not JSON: .*\*\*\*\*/,
   );
   expect(told({ source: 'JSON_BODY', property: '$.guess[' }, body('{}')).error).toContain('guess');
-  expect(toldOutcome(withoutResponse(assertionOf(given)), mask).error).toContain('"guess"');
+  expect(shownOutcome(withoutResponse(assertionOf(given)), mask).error).toContain('"guess"');
   const cut = told({ source: 'TEXT_BODY', target: 'x' }, text(`${'x'.repeat(198)}guess`));
   expect(cut.error).toContain('x*');
   expect(cut.error).not.toContain('g');
@@ -235,7 +235,7 @@ test('actual is cut at 10 KB, the message much sooner', () => {
 
 test('without a response every assertion fails and says why', () => {
   const assertion = assertionOf({ source: 'HEADERS', property: 'etag', comparison: 'IS_NULL' });
-  expect(toldOutcome(withoutResponse(assertion), (text) => text)).toEqual({
+  expect(shownOutcome(withoutResponse(assertion), (text) => text)).toEqual({
     actual: null,
     error: 'expected the header etag to be null, but there was no response',
   });
