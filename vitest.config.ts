@@ -1,14 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
 const shared = {
-  globalSetup: ['test/support/build.ts'],
+  globalSetup: ['test/support/process/build.ts'],
   testTimeout: 20_000,
   hookTimeout: 20_000,
   restoreMocks: true,
   setupFiles: ['test/support/seeded.ts'],
 };
-const PGLITE = 'test/support/prepare-pglite.ts';
-const POSTGRES = 'test/support/prepare-postgres.ts';
+const PGLITE = 'test/support/database/prepare-pglite.ts';
+const POSTGRES = 'test/support/database/prepare-postgres.ts';
 const WORKERS = 2;
 
 /**

@@ -1,28 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ClientCertificate } from '../model/client-certificate.ts';
-import type { MissedSlots } from '../model/result.ts';
+import type { ClientCertificate } from '../model/check/client-certificate.ts';
+import type { MissedSlots } from '../model/result/result.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { countText } from '../runtime/count-text.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { countText } from '../runtime/text/count-text.ts';
 import { ThrottledLog } from '../runtime/throttled-log.ts';
 import type { Moment } from '../runtime/up-time.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
-import { missedBeforeComing } from './accounting/missed-since.ts';
 import type { DaemonConfig } from './config.ts';
 import type { EvidenceRoom } from './evidence/evidence.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import type { Link, LinkedRuns } from './link/link.ts';
 import type { ResultSink } from './output/result-sink.ts';
+import { timelyArtifacts } from './run/artifacts/timely-artifacts.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
-import { timelyArtifacts } from './run/timely-artifacts.ts';
-import type { WaitingBound } from './run/waiting-bound.ts';
+import type { WaitingBound } from './scheduler/permits/waiting-bound.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
+import { missedBeforeComing } from './slots/missed-since.ts';
 import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {

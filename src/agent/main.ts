@@ -13,9 +13,9 @@ import { startHealthServer } from './health/server.ts';
 import type { LinkedRuns, OpenLink } from './link/link.ts';
 import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
-import { openStarvationSources } from './run/starvation.ts';
-import { waitingBound } from './run/waiting-bound.ts';
+import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
+import { waitingBound } from './scheduler/permits/waiting-bound.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 
 export interface AgentParts {

@@ -1,15 +1,15 @@
-import type { Check } from '../model/check.ts';
-import type { CheckResult, MissedSlots } from '../model/result.ts';
+import type { Check } from '../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { RunConfig } from './config.ts';
-import { runPaced } from './run/paced-starts.ts';
-import { Places } from './run/places.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
-import { openStarvationSources } from './run/starvation.ts';
-import { waitingBound } from './run/waiting-bound.ts';
+import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
+import { runPaced } from './scheduler/permits/paced-starts.ts';
+import { Places } from './scheduler/permits/places.ts';
+import { waitingBound } from './scheduler/permits/waiting-bound.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
 

@@ -1,8 +1,8 @@
 import type { LineKind } from '../agent/output/line-queue.ts';
 import type { ResultSink } from '../agent/output/result-sink.ts';
-import type { Check } from '../model/check.ts';
-import type { CheckResult, MissedSlots } from '../model/result.ts';
-import { countText } from '../runtime/count-text.ts';
+import type { Check } from '../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import { countText } from '../runtime/text/count-text.ts';
 import type { Palette } from './print/colour.ts';
 import { prettyMissed, prettyResult } from './print/pretty-result.ts';
 import { timeOfDay } from './print/time-of-day.ts';

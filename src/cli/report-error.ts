@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { FileProblemsError } from '../agent/source/file-problem.ts';
+import { FileProblemsError } from '../agent/source/common/file-problem.ts';
 import { descriptorLimit } from '../runtime/descriptors.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../runtime/errors.ts';
 import { harmless } from './print/harmless.ts';

@@ -1,7 +1,7 @@
-import type { Check } from '../model/check.ts';
-import type { CheckResult, MissedSlots } from '../model/result.ts';
-import { type RunResult, runResultOf } from '../model/run-result.ts';
-import { countText } from '../runtime/count-text.ts';
+import type { Check } from '../model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../model/result/result.ts';
+import { type RunResult, runResultOf } from '../model/result/run-result.ts';
+import { countText } from '../runtime/text/count-text.ts';
 import { paletteFor, wantsColour } from './print/colour.ts';
 import { durationText } from './print/duration.ts';
 import { jsonMissed, jsonResult } from './print/json-result.ts';

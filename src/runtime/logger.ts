@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { type Logger as PinoLogger, pino } from 'pino';
 import { type Clock, systemClock } from './clock.ts';
-import { countText } from './count-text.ts';
 import { prettyLine } from './pretty-log.ts';
+import { countText } from './text/count-text.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

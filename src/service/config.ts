@@ -11,27 +11,23 @@ import { readVariable, refuseSlips } from '../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../runtime/logger.ts';
 import { MAX_CONCURRENCY } from '../wire/v1/limits.ts';
-import { ACCOUNT_VARIABLES } from './account-config.ts';
-import {
-  ARTIFACT_VARIABLES,
-  type ArtifactsConfig,
-  readArtifactsConfig,
-} from './artifacts/artifacts-config.ts';
+import { ACCOUNT_VARIABLES } from './accounts/account-config.ts';
+import { type AgentLimits, DEFAULT_AGENT_LIMITS, MAX_KNOWN_AGENTS } from './agents/agent-limits.ts';
 import {
   DELIVERY_VARIABLES,
   type DeliveryConfig,
   readDeliveryConfig,
-} from './features/alerts/delivery/delivery-config.ts';
+} from './alerts/delivery/delivery-config.ts';
 import {
-  type AgentLimits,
-  DEFAULT_AGENT_LIMITS,
-  MAX_KNOWN_AGENTS,
-} from './features/assignment/agent-limits.ts';
+  ARTIFACT_VARIABLES,
+  type ArtifactsConfig,
+  readArtifactsConfig,
+} from './object-store/artifacts-config.ts';
 import {
   ROOT_CAUSE_VARIABLES,
   type RootCauseConfig,
   readRootCauseConfig,
-} from './features/root-cause/root-cause-config.ts';
+} from './root-cause/root-cause-config.ts';
 import { ENCRYPTION_KEY_VARIABLE } from './secrets/encryption-key.ts';
 
 /** What the service needs. */

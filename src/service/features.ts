@@ -1,62 +1,62 @@
 import { setMaxListeners } from 'node:events';
-import type { Plans } from '../model/plan.ts';
+import type { Plans } from '../model/account/plan.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { SecretBox } from '../runtime/secret-box.ts';
-import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './artifacts/artifacts-config.ts';
-import type { ArtifactStore } from './artifacts/port.ts';
-import type { ServiceConfig } from './config.ts';
-import type { FeatureCounts } from './feature-counts.ts';
-import { type Accounts, createAccounts } from './features/accounts.ts';
-import { type AgentErrors, createAgentErrors } from './features/agent-errors.ts';
-import { type Agents, createAgents } from './features/agents.ts';
-import { type AlertFeatures, createAlertFeatures } from './features/alerts/create.ts';
-import type { DeliveryConfig } from './features/alerts/delivery/delivery-config.ts';
-import { type Analytics, createAnalytics } from './features/analytics/analytics.ts';
-import { keepRunMetrics } from './features/analytics/follow-finals.ts';
-import { type ApiKeys, createApiKeys } from './features/api-keys.ts';
-import { type Artifacts, createArtifacts } from './features/artifacts.ts';
-import { DEFAULT_AGENT_LIMITS } from './features/assignment/agent-limits.ts';
-import { createAssigner } from './features/assignment/assigner.ts';
-import type { LocationWake } from './features/assignment/location-wake.ts';
-import { type CheckGroups, createCheckGroups } from './features/check-groups.ts';
-import { type CheckRuns, createCheckRuns } from './features/check-runs.ts';
-import { createCheckVariables } from './features/check-variables.ts';
-import { type Checks, createChecks } from './features/checks.ts';
+import { type Accounts, createAccounts } from './accounts/accounts.ts';
+import { createAllowance } from './accounts/allowance.ts';
+import { type AgentErrors, createAgentErrors } from './agent-errors/agent-errors.ts';
+import { DEFAULT_AGENT_LIMITS } from './agents/agent-limits.ts';
+import { type Agents, createAgents } from './agents/agents.ts';
+import { createAssigner } from './agents/assignment/assigner.ts';
+import type { LocationWake } from './agents/assignment/location-wake.ts';
+import { type AlertFeatures, createAlertFeatures } from './alerts/create.ts';
+import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
+import { type Analytics, createAnalytics } from './analytics/analytics.ts';
+import { keepRunMetrics } from './analytics/follow-finals.ts';
+import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
+import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
+import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
+import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
+import { createCheckVariables } from './checks/check-variables.ts';
+import { type Checks, createChecks } from './checks/checks.ts';
+import { sealedVariablesOf } from './checks/sql.ts';
 import {
   type ClientCertificates,
   createClientCertificates,
-} from './features/client-certificates.ts';
-import { createAllowance } from './features/entitlements/allowance.ts';
-import { createErrorGroups, type ErrorGroups } from './features/error-groups/error-groups.ts';
-import { createHeartbeatFeatures, type HeartbeatFeatures } from './features/heartbeats/create.ts';
-import { createLocationKeys, type LocationKeys } from './features/location-keys.ts';
+} from './client-certificates/client-certificates.ts';
+import type { ServiceConfig } from './config.ts';
+import { keepVacuumed } from './database/pglite/vacuum.ts';
+import type { Store } from './database/port.ts';
+import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
+import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create.ts';
+import type { FeatureCounts } from './http/feature-counts.ts';
 import {
   createMaintenanceWindows,
   type MaintenanceWindows,
-} from './features/maintenance-windows.ts';
-import { createPrivateLocations, type PrivateLocations } from './features/private-locations.ts';
-import { createProxyPasswords } from './features/proxy-passwords.ts';
-import { createAgentClocks } from './features/results/agent-clocks.ts';
-import { type CheckResults, createCheckResults } from './features/results/check-results.ts';
-import { type CheckStatuses, createCheckStatuses } from './features/results/check-statuses.ts';
-import { createResultIntake, type ResultIntake } from './features/results/intake.ts';
-import { createMissedSlots, type MissedSlots } from './features/results/missed-slots.ts';
-import { ResultStorage } from './features/results/result-storage.ts';
-import { createConfiguredAnalyses } from './features/root-cause/configured.ts';
-import type { RootCauseAnalyses } from './features/root-cause/root-cause-analyses.ts';
-import { createSecretScrubbing } from './features/secret-scrubbing.ts';
-import { createSnippets, type Snippets } from './features/snippets.ts';
+} from './maintenance-windows/maintenance-windows.ts';
+import { type ArtifactLimits, DEFAULT_ARTIFACT_LIMITS } from './object-store/artifacts-config.ts';
+import type { ArtifactStore } from './object-store/port.ts';
+import { createLocationKeys, type LocationKeys } from './private-locations/location-keys.ts';
 import {
-  createStatusPageFeatures,
-  type StatusPageFeatures,
-} from './features/status-pages/create.ts';
-import { createTestSessions, type TestSessions } from './features/test-sessions/test-sessions.ts';
-import { createVariables, type Variables } from './features/variables.ts';
-import { sealedVariablesOf } from './store/checks.ts';
-import { createResultPartitions } from './store/partitions.ts';
-import type { Store } from './store/port.ts';
-import { keepVacuumed } from './store/vacuum.ts';
+  createPrivateLocations,
+  type PrivateLocations,
+} from './private-locations/private-locations.ts';
+import { createProxyPasswords } from './private-locations/proxy-passwords.ts';
+import { type CheckResults, createCheckResults } from './results/check-results.ts';
+import { createAgentClocks } from './results/intake/agent-clocks.ts';
+import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
+import { ResultStorage } from './results/intake/result-storage.ts';
+import { createMissedSlots, type MissedSlots } from './results/missed-slots/missed-slots.ts';
+import { createResultPartitions } from './results/partitions.sql.ts';
+import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
+import { createConfiguredAnalyses } from './root-cause/configured.ts';
+import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
+import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
+import { createSnippets, type Snippets } from './snippets/snippets.ts';
+import { createStatusPageFeatures, type StatusPageFeatures } from './status-pages/create.ts';
+import { createTestSessions, type TestSessions } from './test-sessions/test-sessions.ts';
+import { createVariables, type Variables } from './variables/variables.ts';
 
 /** What the service does, without HTTP. */
 export interface Features extends AlertFeatures, HeartbeatFeatures, StatusPageFeatures {

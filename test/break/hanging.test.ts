@@ -3,8 +3,8 @@ import { createServer as createWebServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
-import { lacking } from '../support/system-needs.ts';
-import { type StarvedAgent, startAgent } from './support/starvation-lab.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { type StarvedAgent, startAgent } from './support/starvation/starvation-lab.ts';
 
 const HANGING = 1000;
 const HEALTHY = 200;

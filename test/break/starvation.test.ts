@@ -1,17 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { CheckResult } from '../../src/model/result.ts';
+import type { CheckResult } from '../../src/model/result/result.ts';
 import { quantile } from '../bench/row.ts';
-import { HAS_CPU_CGROUP } from '../support/cpu-limit.ts';
-import { HAS_MEMORY_CGROUP, makeOwnMemory, type OwnMemory } from '../support/memory-pressure.ts';
 import { IS_NIGHTLY } from '../support/nightly.ts';
-import { lacking } from '../support/system-needs.ts';
+import { HAS_CPU_CGROUP } from '../support/process/cpu-limit.ts';
+import {
+  HAS_MEMORY_CGROUP,
+  makeOwnMemory,
+  type OwnMemory,
+} from '../support/process/memory-pressure.ts';
+import { lacking } from '../support/process/system-needs.ts';
 import {
   type Expected,
   HEALTHY_LIMIT_MS,
   type StarvationCheck,
   starvationChecks,
-} from './support/starvation-checks.ts';
+} from './support/starvation/starvation-checks.ts';
 import {
   limitCpu,
   type StarvedAgent,
@@ -19,7 +23,7 @@ import {
   startHogs,
   startTargets,
   stopNowAndThen,
-} from './support/starvation-lab.ts';
+} from './support/starvation/starvation-lab.ts';
 
 const lacks =
   lacking({ commands: ['chrt', 'taskset', 'nice', 'perl', 'dd'], files: [] }) ??

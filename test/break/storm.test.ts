@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { cpuMsOf } from '../bench/cpu-time.ts';
 import { quantile } from '../bench/row.ts';
-import { startAgent, until } from '../support/deployment.ts';
-import { errorsIn } from '../support/doomed-agent.ts';
-import { ownProcessesOf } from '../support/own-processes.ts';
-import { slotFaults } from '../support/slot-verdict.ts';
-import { lacking } from '../support/system-needs.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm-checks.ts';
-import { GROUPS, type Group, stormLab } from './support/storm-lab.ts';
-import { type Pulse, startPulse } from './support/storm-pulse.ts';
+import { errorsIn } from '../support/agent/doomed-agent.ts';
+import { slotFaults } from '../support/agent/slot-verdict.ts';
+import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
+import { startAgent, until } from '../support/service/deployment.ts';
+import { PERIOD_SECONDS, type StormCheck, stormChecks } from './support/storm/storm-checks.ts';
+import { GROUPS, type Group, stormLab } from './support/storm/storm-lab.ts';
+import { type Pulse, startPulse } from './support/storm/storm-pulse.ts';
 import {
   latenessOf,
   type Span,
   type StormRecords,
   slotRecordsOf,
-} from './support/storm-records.ts';
-import { stormFaults } from './support/storm-verdict.ts';
-import { type Waiting, watchWaiting } from './support/storm-waiting.ts';
+} from './support/storm/storm-records.ts';
+import { stormFaults } from './support/storm/storm-verdict.ts';
+import { type Waiting, watchWaiting } from './support/storm/storm-waiting.ts';
 
 const lacks = lacking({
   commands: ['ip', 'nft', 'sysctl', 'mount', 'tcpdump', 'traceroute'],

@@ -3,7 +3,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 
-const MIGRATIONS = 'dist/service/store/migrations';
+const MIGRATIONS = 'dist/service/database/migrations';
 
 /** Of the folder and its files: when their entries, contents or modes last changed. */
 function changeTimes(): readonly [string, bigint][] {

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { migrate } from '../../src/service/store/migrate.ts';
-import type { Store } from '../../src/service/store/port.ts';
-import { emptySchema, silentLog } from './databases.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { migrate } from '../../src/service/database/migrate.ts';
+import type { Store } from '../../src/service/database/port.ts';
+import { emptySchema, silentLog } from './database/databases.ts';
+import { makeTempFolder } from './process/temp-folder.ts';
 
 /** How a database comes to the schema of a release, whichever database it is. */
 export function migrateSuite(store: () => Store): void {

@@ -1,4 +1,4 @@
-import type { DatabaseKind } from './databases.ts';
+import type { DatabaseKind } from './database/databases.ts';
 
 /** Set by `.ci/run --nightly`: tests then do all they can, otherwise a short selection. */
 export const IS_NIGHTLY = process.env.NIGHTLY === '1';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createResultPartitions } from '../../src/service/store/partitions.ts';
-import type { Store } from '../../src/service/store/port.ts';
-import { silentLog, useMigrated } from './databases.ts';
+import type { Store } from '../../src/service/database/port.ts';
+import { createResultPartitions } from '../../src/service/results/partitions.sql.ts';
+import { silentLog, useMigrated } from './database/databases.ts';
 import { FakeClock, settle } from './fake-clock.ts';
 
 const DAY_MS = 86_400_000;

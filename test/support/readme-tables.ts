@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { ENVIRONMENT } from '../../src/agent/config.ts';
 import { METRICS } from '../../src/agent/health/metrics-table.ts';
-import { alertSettingsSchema } from '../../src/model/alert-settings.ts';
-import { ASSERTION_SOURCES } from '../../src/model/assertion.ts';
-import { CHECK_SHAPES, commonFields } from '../../src/model/check.ts';
-import { ERROR_CODES } from '../../src/model/error-codes.ts';
-import { MISSED_REASONS } from '../../src/model/result.ts';
-import { retryStrategySchema } from '../../src/model/retry.ts';
+import { alertSettingsSchema } from '../../src/model/alerting/alert-settings.ts';
+import { ASSERTION_SOURCES } from '../../src/model/check/assertion.ts';
+import { CHECK_SHAPES, commonFields } from '../../src/model/check/check.ts';
+import { retryStrategySchema } from '../../src/model/check/retry.ts';
+import { ERROR_CODES } from '../../src/model/result/error-codes.ts';
+import { MISSED_REASONS } from '../../src/model/result/result.ts';
+import { NOTICE_VARIABLES } from '../../src/service/alerts/senders/variables.ts';
 import { SERVICE_ENVIRONMENT } from '../../src/service/config.ts';
-import { NOTICE_VARIABLES } from '../../src/service/features/alerts/delivery/variables.ts';
-import { alertsTable } from './containers/prometheus-files.ts';
+import { alertsTable } from './compose/prometheus-files.ts';
 
 /** The part of JSON Schema that zod makes of our fields. */
 interface Schema {

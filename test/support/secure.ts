@@ -6,9 +6,9 @@ import {
   secureConnect,
 } from '../../src/agent/net/tls/secure-connect.ts';
 import type { ProbeContext } from '../../src/agent/probes/probe.ts';
-import type { ClientCertificate } from '../../src/model/client-certificate.ts';
-import type { Authority, Identity } from './certificates.ts';
-import { makeContext } from './probe-context.ts';
+import type { ClientCertificate } from '../../src/model/check/client-certificate.ts';
+import { makeContext } from './agent/probe-context.ts';
+import type { Authority, Identity } from './servers/certificates.ts';
 
 /** What makes the agent trust a test's authority: a client certificate that brings it along. */
 export function trusting(authority: Authority, client: Identity): ClientCertificate {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/runtime/clock.ts';
-import type { Store } from '../../src/service/store/port.ts';
-import { jsonText, storableText } from '../../src/service/store/values.ts';
-import { emptySchema, useMigrated } from './databases.ts';
+import type { Store } from '../../src/service/database/port.ts';
+import { jsonText, storableText } from '../../src/service/database/values.ts';
+import { emptySchema, useMigrated } from './database/databases.ts';
 import { FakeClock } from './fake-clock.ts';
 
 function gate<T>() {

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { cpSync, readdirSync } from 'node:fs';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../src/runtime/secret-box.ts';
-import { decryptCredentials } from '../../src/service/features/credential-sealing.ts';
-import { isAssignedSlot } from '../../src/service/features/results/assigned-slots.ts';
-import { listAssignedSlots } from '../../src/service/store/assigned-slots.ts';
-import { migrate } from '../../src/service/store/migrate.ts';
-import { MIGRATIONS_FOLDER } from '../../src/service/store/migration-files.ts';
-import type { Store } from '../../src/service/store/port.ts';
-import { emptySchema, silentLog } from './databases.ts';
-import { sealingReplica, unshared } from './sealing-replica.ts';
-import { makeTempFolder } from './temp-folder.ts';
+import { migrate } from '../../src/service/database/migrate.ts';
+import { MIGRATIONS_FOLDER } from '../../src/service/database/migration-files.ts';
+import type { Store } from '../../src/service/database/port.ts';
+import { listAssignedSlots } from '../../src/service/results/intake/assigned-slots.sql.ts';
+import { isAssignedSlot } from '../../src/service/results/intake/assigned-slots.ts';
+import { decryptCredentials } from '../../src/service/secrets/credential-sealing.ts';
+import { emptySchema, silentLog } from './database/databases.ts';
+import { makeTempFolder } from './process/temp-folder.ts';
+import { sealingReplica, unshared } from './service/sealing-replica.ts';
 
 /** The last migration of the release before. */
 const LAST_BEFORE = 12;

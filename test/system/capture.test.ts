@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { CaptureFilter } from '../../src/agent/evidence/capturer.ts';
 import { endOrphans } from '../../src/agent/evidence/orphans.ts';
-import { CaptureDriver, shownPackets, TwoMachines, tcpdumpText } from '../support/capture-lab.ts';
 import { eventually } from '../support/eventually.ts';
 import { captureLog } from '../support/log-capture.ts';
-import { ownProcessesOf } from '../support/own-processes.ts';
-import { lacking } from '../support/system-needs.ts';
+import {
+  CaptureDriver,
+  shownPackets,
+  TwoMachines,
+  tcpdumpText,
+} from '../support/network/capture-lab.ts';
+import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { lacking } from '../support/process/system-needs.ts';
 
 const needed = ['ip', 'nft', 'ping', 'setpriv', 'sysctl', 'tcpdump', 'unshare'];
 const lacks = lacking({ commands: needed, files: [] });

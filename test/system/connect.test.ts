@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { connectInside } from '../support/connect-lab.ts';
-import { NetworkNamespace } from '../support/network-namespace.ts';
-import { lacking } from '../support/system-needs.ts';
+import { connectInside } from '../support/network/connect-lab.ts';
+import { NetworkNamespace } from '../support/network/network-namespace.ts';
+import { lacking } from '../support/process/system-needs.ts';
 
 const PORT = 8080;
 const lacks = lacking({ commands: ['ip', 'sysctl', 'sh'], files: [] });

@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, until, untilResults } from '../support/deployment.ts';
-import { ownProcessesOf } from '../support/own-processes.ts';
+import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
 import { REAL_TIME } from '../support/real-time.ts';
-import { askService } from '../support/service-app.ts';
-import { lacking } from '../support/system-needs.ts';
-import { refusingPort } from '../support/tcp-servers.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { refusingPort } from '../support/servers/tcp-servers.ts';
+import { startAgent, startService, until, untilResults } from '../support/service/deployment.ts';
+import { askService } from '../support/service/service-app.ts';
 
 const lacks = lacking({ commands: ['tcpdump', 'chrt'], files: [] });
 const FAILING = 40;

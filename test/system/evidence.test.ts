@@ -3,6 +3,12 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { doorTo, openDoors } from '../support/network/namespace-doors.ts';
+import { RouterLab } from '../support/network/router-lab.ts';
+import { endChild } from '../support/process/end-child.ts';
+import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
 import {
   type RunningAgent,
   type RunningService,
@@ -10,13 +16,7 @@ import {
   startService,
   until,
   untilResults,
-} from '../support/deployment.ts';
-import { endChild } from '../support/end-child.ts';
-import { doorTo, openDoors } from '../support/namespace-doors.ts';
-import { ownProcessesOf } from '../support/own-processes.ts';
-import { RouterLab } from '../support/router-lab.ts';
-import { lacking } from '../support/system-needs.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+} from '../support/service/deployment.ts';
 
 const SERVICE_PORT = 8080;
 const TARGET = '10.80.4.2';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { NetworkNamespace } from '../support/network-namespace.ts';
+import { NetworkNamespace } from '../support/network/network-namespace.ts';
 import {
   type DriverReport,
   drive,
@@ -7,8 +7,8 @@ import {
   pingCommand,
   type Rule,
   TunResponder,
-} from '../support/ping-lab.ts';
-import { lacking } from '../support/system-needs.ts';
+} from '../support/network/ping-lab.ts';
+import { lacking } from '../support/process/system-needs.ts';
 
 /** A user without any capability, whose group an open ping_group_range includes. */
 const NOBODY = 10_001;

@@ -3,15 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, until } from '../support/deployment.ts';
-import { doorTo, openDoors } from '../support/namespace-doors.ts';
-import { NetworkNamespace } from '../support/network-namespace.ts';
-import { lacking } from '../support/system-needs.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { doorTo, openDoors } from '../support/network/namespace-doors.ts';
+import { NetworkNamespace } from '../support/network/network-namespace.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
+import { startAgent, startService, until } from '../support/service/deployment.ts';
 
 const lacks = lacking({ commands: ['ip', 'sysctl', 'sh', 'mount', 'tinyproxy'], files: [] });
 const path = (name: string): string =>
-  fileURLToPath(new URL(`../support/${name}`, import.meta.url));
+  fileURLToPath(new URL(`../support/network/${name}`, import.meta.url));
 const SERVICE_PORT = 8080;
 const PROXY_PORT = 8888;
 const ASKING = `fetch('http://127.0.0.1:' + process.argv[1]).then(async (answer) =>

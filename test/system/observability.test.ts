@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { copyMigratedDatabase } from '../support/database/new-database.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
 import {
   type RunningAgent,
   type RunningService,
@@ -8,13 +10,11 @@ import {
   startService,
   type TestLocation,
   until,
-} from '../support/deployment.ts';
-import { copyMigratedDatabase } from '../support/new-database.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+} from '../support/service/deployment.ts';
 
 /** Of `vedette agent`, after a fault of its own. */
 const INTERNAL = 70;
-const PRELOAD = new URL('../support/faulty-stop.mjs', import.meta.url).href;
+const PRELOAD = new URL('../support/process/faulty-stop.mjs', import.meta.url).href;
 
 const CRASH = {
   class: 'TypeError',

@@ -1,12 +1,12 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { closeDataFolder } from '../../src/runtime/private-folder.ts';
-import { asNobody, NOBODY } from '../support/as-nobody.ts';
-import { modeOf } from '../support/file-modes.ts';
+import { closeDataFolder } from '../../src/runtime/files/private-folder.ts';
+import { mountSmallDisk } from '../support/agent/small-disk.ts';
 import { captureLog } from '../support/log-capture.ts';
-import { mountSmallDisk } from '../support/small-disk.ts';
-import { lacking } from '../support/system-needs.ts';
+import { asNobody, NOBODY } from '../support/process/as-nobody.ts';
+import { modeOf } from '../support/process/file-modes.ts';
+import { lacking } from '../support/process/system-needs.ts';
 
 const missing = lacking({ commands: ['mount', 'umount'], files: ['/proc/self/mountinfo'] });
 

@@ -4,21 +4,25 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { metricsOf } from '../support/agent-metrics.ts';
-import { type Authority, createAuthority, type Identity } from '../support/certificates.ts';
+import { metricsOf } from '../support/agent/agent-metrics.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
+import { type Authority, createAuthority, type Identity } from '../support/servers/certificates.ts';
+import {
+  type RealProxyOptions,
+  startSquid,
+  startTinyproxy,
+} from '../support/servers/real-proxies.ts';
+import { listening } from '../support/servers/tcp-servers.ts';
+import { tlsRelay } from '../support/servers/tls-relay.ts';
+import { download } from '../support/service/artifact-service.ts';
 import {
   type RunningService,
   startAgent,
   startService,
   until,
   untilResults,
-} from '../support/deployment.ts';
-import { type RealProxyOptions, startSquid, startTinyproxy } from '../support/real-proxies.ts';
-import { download } from '../support/service-suites/artifact-service.ts';
-import { lacking } from '../support/system-needs.ts';
-import { listening } from '../support/tcp-servers.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
-import { tlsRelay } from '../support/tls-relay.ts';
+} from '../support/service/deployment.ts';
 
 const missing = lacking({ commands: ['tinyproxy', 'squid'], files: [] });
 const SUITE = `real proxies${missing === null ? '' : ` (lacks ${missing})`}`;

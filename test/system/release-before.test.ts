@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { startAgent, startService, until, untilResults } from '../support/deployment.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startReleaseBeforeRelay } from '../support/release-before/relay.ts';
-import { listening } from '../support/tcp-servers.ts';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { listening } from '../support/servers/tcp-servers.ts';
+import { startAgent, startService, until, untilResults } from '../support/service/deployment.ts';
 
 /** Longer than what a result has of a body: the rest becomes an artifact. */
 const BODY = 'a body that does not fit. '.repeat(10_000);

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
-import { slotRuleOf } from '../../src/model/frequency.ts';
-import type { CheckResult, MissedSlots } from '../../src/model/result.ts';
-import { startCli } from '../support/cli.ts';
-import { listenTcp } from '../support/tcp-servers.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import type { CheckResult, MissedSlots } from '../../src/model/result/result.ts';
+import { slotRuleOf } from '../../src/model/schedule/frequency.ts';
+import { startCli } from '../support/agent/cli.ts';
+import { makeTempFolder } from '../support/process/temp-folder.ts';
+import { listenTcp } from '../support/servers/tcp-servers.ts';
 
 const OFTEN = { checkType: 'TCP', frequency: 0, frequencyOffset: 10 };
 const CHECKS = 300;

@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openArtifactOutbox } from '../../src/agent/upload/artifact-outbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { idsOf, openTestSpool, readAll, recordFor } from '../support/agent/spool.ts';
 import { captureLog } from '../support/log-capture.ts';
-import { idsOf, openTestSpool, readAll, recordFor } from '../support/spool.ts';
-import { lacking } from '../support/system-needs.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { lacking } from '../support/process/system-needs.ts';
+import { makeTempFolder } from '../support/process/temp-folder.ts';
 
-const WRITER = join(import.meta.dirname, '../support/spool-writer.mjs');
+const WRITER = join(import.meta.dirname, '../support/agent/spool-writer.mjs');
 const KILLS = 20;
 const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 

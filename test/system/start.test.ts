@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { askService } from '../support/service-app.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { makeTempFolder } from '../support/process/temp-folder.ts';
+import { askService } from '../support/service/service-app.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SAMPLE = [

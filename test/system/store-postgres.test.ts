@@ -1,15 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { migrate } from '../../src/service/store/migrate.ts';
-import { openStore, type StoreConfig } from '../../src/service/store/open-store.ts';
-import type { Store } from '../../src/service/store/port.ts';
-import { StoreError } from '../../src/service/store/store-errors.ts';
-import { createAuthority } from '../support/certificates.ts';
-import { silentLog, storeConfig } from '../support/databases.ts';
+import { migrate } from '../../src/service/database/migrate.ts';
+import { openStore, type StoreConfig } from '../../src/service/database/open-store.ts';
+import type { Store } from '../../src/service/database/port.ts';
+import { StoreError } from '../../src/service/database/store-errors.ts';
+import { silentLog, storeConfig } from '../support/database/databases.ts';
+import { startPostgres, type TestPostgres } from '../support/database/postgres.ts';
 import { captureLog } from '../support/log-capture.ts';
-import { startPostgres, type TestPostgres } from '../support/postgres.ts';
-import { makeTempFolder } from '../support/temp-folder.ts';
+import { makeTempFolder } from '../support/process/temp-folder.ts';
+import { createAuthority } from '../support/servers/certificates.ts';
 
 const temp = makeTempFolder();
 let server: TestPostgres;

@@ -1,4 +1,4 @@
-import { openTestStore, useEmptyStore } from '../support/databases.ts';
+import { openTestStore, useEmptyStore } from '../support/database/databases.ts';
 import { migrateSuite } from '../support/migrate-suite.ts';
 import { partitionSuite } from '../support/partition-suite.ts';
 import { schemaSuite, storeSuite } from '../support/store-suite.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Traced } from '../../src/agent/evidence/tracer.ts';
-import type { Traceroute, TracerouteHop } from '../../src/model/traceroute.ts';
-import { NOBODY, RouterLab } from '../support/router-lab.ts';
-import { lacking } from '../support/system-needs.ts';
+import type { Traceroute, TracerouteHop } from '../../src/model/result/traceroute.ts';
+import { NOBODY, RouterLab } from '../support/network/router-lab.ts';
+import { lacking } from '../support/process/system-needs.ts';
 
 const ENGINES = [
   { method: 'raw sockets', user: 0, capabilities: /[1-9a-f]/ },

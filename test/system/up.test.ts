@@ -3,11 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../support/cli.ts';
-import { until } from '../support/deployment.ts';
+import { runHere } from '../support/agent/cli.ts';
+import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../support/agent/up-rig.ts';
 import { eventually } from '../support/eventually.ts';
-import { askService } from '../support/service-app.ts';
-import { childrenOf, isRunning, modesIn, okTarget, upRig } from '../support/up-rig.ts';
+import { until } from '../support/service/deployment.ts';
+import { askService } from '../support/service/service-app.ts';
 
 const daily = (id: string, url: string, fields: object = {}) => ({
   id,

@@ -4,16 +4,18 @@ import { findCycle, type Import, importsOf, sourceFiles } from '../support/impor
 /** Which top folders of src a top folder may import from, beside itself. */
 const LAYERS: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  scrub: ['model'],
   runtime: [],
   wire: ['model', 'runtime'],
-  agent: ['wire', 'model', 'runtime'],
-  service: ['wire', 'model', 'runtime'],
+  agent: ['wire', 'scrub', 'model', 'runtime'],
+  service: ['wire', 'scrub', 'model', 'runtime'],
   cli: ['agent', 'service', 'wire', 'model', 'runtime'],
 };
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
 const PURE: Readonly<Record<string, readonly string[]>> = {
   'model/': ['zod', 'node:crypto', 'node:net'],
+  'scrub/': [],
   'agent/assertions/': ['json-p3', 'node:vm', 'node:worker_threads', 'node:url'],
 };
 
@@ -24,6 +26,9 @@ function offences(rule: (one: Import) => boolean): string[] {
   return imports.filter(rule).map(({ from, to }) => `${from} imports ${to}`);
 }
 
+const isSql = (path: string): boolean => /(?:^|\/)(?:sql|[\w-]+\.sql)\.ts$/.test(path);
+const isRoutes = (path: string): boolean => /routes\.ts$/.test(path);
+
 function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
 }
@@ -32,13 +37,13 @@ describe('the import rules', () => {
   it('sees the imports it judges', () => {
     expect(imports.length).toBeGreaterThan(50);
     expect(imports).toContainEqual({
-      from: 'model/check.ts',
-      to: 'model/frequency.ts',
+      from: 'model/check/check.ts',
+      to: 'model/schedule/frequency.ts',
       own: true,
     });
   });
 
-  it('go one way: cli, then agent or service, then wire, then model', () => {
+  it('go one way: cli, then agent or service, then wire and scrub, then model', () => {
     const wrong = offences(({ from, to, own }) => {
       const allowed = LAYERS[top(from)];
       if (allowed === undefined) return true;
@@ -47,7 +52,7 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep model and assertions pure', () => {
+  it('keep model, scrub and assertions pure', () => {
     const wrong = offences(({ from, to, own }) =>
       Object.entries(PURE).some(
         ([folder, allowed]) => from.startsWith(folder) && !own && !allowed.includes(to),
@@ -56,12 +61,12 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep the database and its drivers behind the store, and HTTP off it', () => {
+  it('keep the drivers of databases behind the database port, and routes off it', () => {
     const drivers = ['pg', '@electric-sql/pglite'];
     const wrong = offences(
       ({ from, to }) =>
-        (drivers.includes(to) && !from.startsWith('service/store/')) ||
-        (from.startsWith('service/http/routes/') && to.startsWith('service/store/')),
+        (drivers.includes(to) && !from.startsWith('service/database/')) ||
+        (isRoutes(from) && (isSql(to) || to.startsWith('service/database/'))),
     );
     expect(wrong).toEqual([]);
   });

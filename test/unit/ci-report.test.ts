@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeTestFolder } from '../support/test-folder.ts';
+import { makeTestFolder } from '../support/process/test-folder.ts';
 
 const CI = join(import.meta.dirname, '../../.ci');
 const ROOT = join(CI, '..');

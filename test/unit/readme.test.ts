@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPARISONS } from '../../src/model/assertion.ts';
+import { COMPARISONS } from '../../src/model/check/assertion.ts';
 import { endpointsTable } from '../support/openapi/endpoints-table.ts';
 import { readmeTables } from '../support/readme-tables.ts';
 

@@ -1,4 +1,4 @@
-import type { Assertion, AssertionResult } from '../../model/assertion.ts';
+import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';

@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/assertion.ts';
+import type { Assertion } from '../../model/check/assertion.ts';
 import { compileJsonPath, reachOf } from './json-path.ts';
 import { type Parsed, parseJson } from './judge.ts';
 import { patternProblem } from './pattern.ts';

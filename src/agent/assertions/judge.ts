@@ -1,4 +1,4 @@
-import type { Assertion, Comparison } from '../../model/assertion.ts';
+import type { Assertion, Comparison } from '../../model/check/assertion.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { cutScrubbed } from '../secrets/cut-scrubbed.ts';
 import { MASK } from '../secrets/sensitive-headers.ts';

@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/assertion.ts';
+import type { Assertion } from '../../model/check/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { BoundedCache } from './bounded-cache.ts';
 import { PatternThread, type ThreadReply } from './pattern-thread.ts';

@@ -1,4 +1,4 @@
-import { cutText } from '../../runtime/cut-text.ts';
+import { cutText } from '../../runtime/text/cut-text.ts';
 import { MARGIN_CHARS } from '../secrets/cut-scrubbed.ts';
 
 /** What an assertion's result shows of a value (SEMANTICS 1, Assertions). */

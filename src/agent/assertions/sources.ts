@@ -1,4 +1,4 @@
-import type { Assertion, AssertionSource } from '../../model/assertion.ts';
+import type { Assertion, AssertionSource } from '../../model/check/assertion.ts';
 import { isSensitiveHeader } from '../secrets/sensitive-headers.ts';
 
 /** What one source of assertions gives. */

@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/assertion.ts';
+import type { Assertion } from '../../model/check/assertion.ts';
 import type { Outcome } from './judge.ts';
 
 /** One assertion for the worker to evaluate. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { MASK } from '../../model/sensitive-headers.ts';
-import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/variable.ts';
+import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { quoted } from '../../runtime/config/read-variable.ts';
 import type { Environment } from '../../runtime/config/variable.ts';

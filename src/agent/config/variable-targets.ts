@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { tcpRequestSchema } from '../../model/request.ts';
-import { MASK } from '../../model/sensitive-headers.ts';
-import { variableKeySchema } from '../../model/variable.ts';
+import { tcpRequestSchema } from '../../model/check/request.ts';
+import { variableKeySchema } from '../../model/check/variable.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { hostKey } from '../net/host-key.ts';
 import { withoutBrackets } from '../net/words.ts';

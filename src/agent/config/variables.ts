@@ -1,4 +1,3 @@
-import type { Network } from '../../runtime/address-guard.ts';
 import {
   filePath,
   listOf,
@@ -10,6 +9,7 @@ import {
 } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { LOG_LEVELS, type LogLevel } from '../../runtime/logger.ts';
+import type { Network } from '../../runtime/net/address-guard.ts';
 import { EVIDENCE_MODES, type EvidenceMode } from '../evidence/evidence.ts';
 import { type Exemption, exemption } from '../net/proxy/no-proxy.ts';
 import type { HttpProxy } from '../net/proxy/proxy-url.ts';

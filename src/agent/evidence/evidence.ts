@@ -1,7 +1,7 @@
-import type { ErrorCode } from '../../model/error-codes.ts';
-import type { Traceroute } from '../../model/traceroute.ts';
+import type { ErrorCode } from '../../model/result/error-codes.ts';
+import type { Traceroute } from '../../model/result/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { NameServers } from '../net/dns/name-servers.ts';
+import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { Capture, Captured, CaptureFilter, Capturer } from './capturer.ts';
 import type { Tracer } from './tracer.ts';

@@ -1,4 +1,4 @@
-import type { Traceroute } from '../../model/traceroute.ts';
+import type { Traceroute } from '../../model/result/traceroute.ts';
 
 export interface TraceTarget {
   readonly hostname: string;

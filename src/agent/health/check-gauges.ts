@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { Check } from '../../model/check.ts';
-import type { CheckResult } from '../../model/result.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { METRIC_TABLE, type MetricRow } from './metrics-table.ts';
 
 type CheckLabels = Record<'check_id' | 'check_name' | 'check_type', string>;

@@ -6,15 +6,15 @@ import {
   Histogram,
   Registry,
 } from 'prom-client';
-import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
-import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/run-result.ts';
+import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import { RUN_RESULTS, type RunResult, runResultOf } from '../../model/result/run-result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
-import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
 import { sharedExposition } from '../../runtime/exposition.ts';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
 import type { LinkStatus } from '../link/link-status.ts';
 import { LINE_KINDS, type LineKind } from '../output/line-queue.ts';
-import { BODY_USES, type BodyUse } from '../probes/http/body-room.ts';
-import { SHEDDABLE, type Sheddable } from '../run/cpu-pressure.ts';
+import { BODY_USES, type BodyUse } from '../probes/http/body/body-room.ts';
+import { SHEDDABLE, type Sheddable } from '../run/starvation/cpu-pressure.ts';
 import {
   SPOOL_DROP_REASONS,
   SPOOL_KINDS,

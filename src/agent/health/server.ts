@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { ClientErrors } from '../../runtime/client-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { boundConnections, ConnectionBound } from '../../runtime/connection-bound.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ClientErrors } from '../../runtime/net/client-errors.ts';
+import { boundConnections, ConnectionBound } from '../../runtime/net/connection-bound.ts';
 import { type Answer, type HealthStatus, health, liveness, readiness, text } from './endpoints.ts';
 import type { AgentMetrics } from './metrics.ts';
 

@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../model/result.ts';
+import type { MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Moment } from '../../runtime/up-time.ts';
@@ -7,7 +7,7 @@ import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
-import type { SlotAccounting } from '../scheduler/slot-accounting.ts';
+import type { SlotAccounting } from '../slots/slot-accounting.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { LinkStatus } from './link-status.ts';

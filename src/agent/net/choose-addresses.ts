@@ -1,6 +1,6 @@
 import { BlockList, isIPv6 } from 'node:net';
-import type { Failure } from '../../model/error-codes.ts';
-import type { AddressGuard } from '../../runtime/address-guard.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
+import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 
 export type Addresses = readonly [string, ...string[]];

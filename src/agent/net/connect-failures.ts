@@ -1,4 +1,4 @@
-import type { ErrorCode, Failure } from '../../model/error-codes.ts';
+import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
 import type { NotOpened } from './open-socket.ts';
 import { durationText, endpointText } from './words.ts';
 

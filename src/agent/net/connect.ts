@@ -1,5 +1,5 @@
 import { isIP, isIPv6, type Socket } from 'node:net';
-import type { Failure } from '../../model/error-codes.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
 import type { IpFamily } from '../../model/vocabulary.ts';
 import type { ProbeContext } from '../probes/probe.ts';
 import { type Addresses, chooseAddresses } from './choose-addresses.ts';

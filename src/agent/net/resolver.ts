@@ -1,4 +1,4 @@
-import type { Failure } from '../../model/error-codes.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
 import type { JobLog } from '../probes/job-log.ts';
 import type { StarvationWatch } from './overtime.ts';
 

@@ -11,8 +11,8 @@ import { readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { systemCodeOf } from '../../runtime/errors.ts';
+import { replaceFile } from '../../runtime/files/replace-file.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { replaceFile } from '../../runtime/replace-file.ts';
 import { errorReportSchema, errorsRequestSchema } from '../../wire/v1/error-report.ts';
 import { type ErrorReport, keyOfReport } from './fault.ts';
 

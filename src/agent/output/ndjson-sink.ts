@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import type { CheckResult, MissedSlots } from '../../model/result.ts';
-import { countText } from '../../runtime/count-text.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { Fifo } from './fifo.ts';
 import { type LineKind, LineQueue } from './line-queue.ts';
 import type { ResultSink } from './result-sink.ts';

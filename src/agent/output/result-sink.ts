@@ -1,4 +1,4 @@
-import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 
 /** Where results go: a line on stdout, a terminal, or a spool on its way to a service. */
 export interface ResultSink {

@@ -1,6 +1,6 @@
-import type { LogEntry } from '../../model/result.ts';
+import type { LogEntry } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { countText } from '../../runtime/count-text.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';
 
 const MAX_ENTRIES = 200;

@@ -1,6 +1,6 @@
-import type { Failure } from '../../model/error-codes.ts';
-import type { AddressGuard } from '../../runtime/address-guard.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { AddressGuard } from '../../runtime/net/address-guard.ts';
 import type { StarvationWatch } from '../net/overtime.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Scrub } from '../secrets/cut-scrubbed.ts';

@@ -1,4 +1,4 @@
-import type { TcpFacts } from '../../model/result.ts';
+import type { TcpFacts } from '../../model/result/result.ts';
 import type { SocketState } from '../net/kernel/kernel-sockets.ts';
 
 /** null where there was no connection, or the kernel cannot be asked. */

@@ -1,19 +1,19 @@
-import type { Assertion, AssertionResult } from '../../model/assertion.ts';
-import type { Check } from '../../model/check.ts';
-import type { Failure } from '../../model/error-codes.ts';
-import type { PartMask } from '../../model/scrub/parts.ts';
-import type { Scrubber } from '../../model/scrub/scrubber.ts';
-import { type Verdict, verdictOf } from '../../model/verdict.ts';
-import type { AddressGuard } from '../../runtime/address-guard.ts';
+import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
+import { type Verdict, verdictOf } from '../../model/result/verdict.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import type { AddressGuard } from '../../runtime/net/address-guard.ts';
+import type { PartMask } from '../../scrub/parts.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import { isOfBody } from '../assertions/sources.ts';
 import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { BodyRoom, SharedBodyRoom } from '../probes/http/body-room.ts';
+import type { BodyRoom, SharedBodyRoom } from '../probes/http/body/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import { type ProbeContext, roundMs } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
@@ -21,7 +21,6 @@ import { NOT_SCRUBBED, type Scrub } from '../secrets/cut-scrubbed.ts';
 import { NO_OWN_SECRETS, type OwnSecrets } from '../secrets/own-secrets.ts';
 import { scrubError } from '../secrets/scrub-error.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
-import { certainVerdict, tooLongAtMost } from './certain-verdict.ts';
 import type {
   CheckTypeRunner,
   CheckTypeRunners,
@@ -30,7 +29,8 @@ import type {
   LongBody,
   Probed,
 } from './check-types/check-type.ts';
-import type { AttemptStarvation, StarvationMeter } from './starvation.ts';
+import { certainVerdict, tooLongAtMost } from './starvation/certain-verdict.ts';
+import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
 
 /** No attempt takes longer, whatever its thresholds say (SEMANTICS 1, the table of limits). */
 const ATTEMPT_LIMIT_MS = 30_000;

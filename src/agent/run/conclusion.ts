@@ -1,9 +1,9 @@
-import type { Check } from '../../model/check.ts';
-import { ERROR_CODES } from '../../model/error-codes.ts';
+import type { Check } from '../../model/check/check.ts';
+import { ERROR_CODES } from '../../model/result/error-codes.ts';
 import { detailOf, phasesOf } from '../../model/result/facts.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
-import type { CheckResult } from '../../model/result.ts';
-import { runResultOf } from '../../model/run-result.ts';
+import type { CheckResult } from '../../model/result/result.ts';
+import { runResultOf } from '../../model/result/run-result.ts';
 import { endpointText } from '../net/words.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
 import type { JobLog } from '../probes/job-log.ts';

@@ -1,4 +1,4 @@
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 

@@ -1,6 +1,6 @@
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { resultIdOf } from '../../model/ids.ts';
-import type { CheckResult, ResultType } from '../../model/result.ts';
+import type { CheckResult, ResultType } from '../../model/result/result.ts';
 import type { ToldEvidence } from '../evidence/evidence.ts';
 import type { Attempt } from './attempt.ts';
 

@@ -1,24 +1,24 @@
-import type { ClientCertificate } from '../../model/client-certificate.ts';
-import { denyNetworks } from '../../runtime/address-guard.ts';
+import type { ClientCertificate } from '../../model/check/client-certificate.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { denyNetworks } from '../../runtime/net/address-guard.ts';
 import { createEvaluator } from '../assertions/evaluator.ts';
 import type { RunConfig } from '../config.ts';
 import { createSystemResolver, type SystemResolver } from '../net/dns/system-resolver.ts';
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
-import { SharedBodyRoom } from '../probes/http/body-room.ts';
-import { createIcmpProbe } from '../probes/icmp.ts';
+import { SharedBodyRoom } from '../probes/http/body/body-room.ts';
+import { createIcmpProbe } from '../probes/icmp/probe.ts';
+import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-bound.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';
 import { icmpRunner } from './check-types/icmp.ts';
 import { tcpRunner } from './check-types/tcp.ts';
 import { createConnectivityCheck } from './connectivity.ts';
-import { readCpuAccount } from './cpu-accounting.ts';
-import { CpuPressure } from './cpu-pressure.ts';
 import type { RunnerParts } from './runner.ts';
-import { StarvationMeter, type StarvationSources } from './starvation.ts';
-import { type MachineLimits, machineLimits } from './waiting-bound.ts';
+import { readCpuAccount } from './starvation/cpu-accounting.ts';
+import { CpuPressure } from './starvation/cpu-pressure.ts';
+import { StarvationMeter, type StarvationSources } from './starvation/starvation.ts';
 
 /** Bodies take several times that while they are judged. */
 const BODIES_MEMORY_SHARE = 1 / 16;

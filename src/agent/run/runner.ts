@@ -1,24 +1,24 @@
-import type { Check } from '../../model/check.ts';
-import { slotRuleOf } from '../../model/frequency.ts';
+import type { Check } from '../../model/check/check.ts';
+import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/check/retry.ts';
 import { sequenceIdOf } from '../../model/ids.ts';
-import type { CheckResult, MissedReason } from '../../model/result.ts';
-import { nextRetryDelayMs, type RetryPlan, retryPlanOf } from '../../model/retry.ts';
-import { scrubResult } from '../../model/scrub/result-fields.ts';
+import type { CheckResult, MissedReason } from '../../model/result/result.ts';
+import { slotRuleOf } from '../../model/schedule/frequency.ts';
 import { sleep } from '../../runtime/wait.ts';
+import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import type { ResultSink } from '../output/result-sink.ts';
-import type { BodyRoom, BodyUse } from '../probes/http/body-room.ts';
+import type { BodyRoom, BodyUse } from '../probes/http/body/body-room.ts';
+import type { Place } from '../scheduler/permits/places.ts';
+import { watchWork } from '../scheduler/permits/work-watch.ts';
+import { type ArtifactTaker, keepFailedBody } from './artifacts/failed-body.ts';
+import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
+import { keepEvidence } from './artifacts/kept-evidence.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
-import type { CpuPressure, Sheddable } from './cpu-pressure.ts';
-import { type ArtifactTaker, keepFailedBody } from './failed-body.ts';
-import { type EvidenceParts, gatherEvidence, wantsEvidence } from './failure-evidence.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
-import { keepEvidence } from './kept-evidence.ts';
-import type { Place } from './places.ts';
 import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
-import { watchWork } from './work-watch.ts';
+import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
 
 /**
  * The waits before a starved attempt is made again; after the last one nothing true can be said.

@@ -2,8 +2,8 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Check, checkBodySchema } from '../../model/check.ts';
-import { allowAll } from '../../runtime/address-guard.ts';
+import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import { allowAll } from '../../runtime/net/address-guard.ts';
 import { secureContextFor } from '../net/tls/secure-contexts.ts';
 import { type AttemptParts, makeAttempt } from './attempt.ts';
 

@@ -1,13 +1,13 @@
-import type { Check } from '../../model/check.ts';
-import { lastSlotAt } from '../../model/frequency.ts';
-import type { MissedSlots } from '../../model/result.ts';
-import type { TurnRule } from '../../model/slot-stride.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { MissedSlots } from '../../model/result/result.ts';
+import { lastSlotAt } from '../../model/schedule/frequency.ts';
+import type { TurnRule } from '../../model/schedule/slot-stride.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { NO_PAUSES, type Pausing, pauseTimesOf, unpausedSlots } from './check-pauses.ts';
+import { NO_PAUSES, type Pausing, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
+import type { Stretch } from '../slots/stretch.ts';
 import type { Due } from './run-queue.ts';
 import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
 import { SlotHeap } from './slot-heap.ts';
-import type { Stretch } from './stretch.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What another set of checks means for those of the one before. */

@@ -1,11 +1,11 @@
-import type { Check } from '../../model/check.ts';
-import type { MissedReason, MissedSlots } from '../../model/result.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type Place, Places } from '../run/places.ts';
 import type { Run } from '../run/runner.ts';
+import type { SlotAccounting } from '../slots/slot-accounting.ts';
 import { type AskedRun, isTooLate } from './one-offs.ts';
+import { type Place, Places } from './permits/places.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
-import type { SlotAccounting } from './slot-accounting.ts';
 import { WaitingLine } from './waiting-line.ts';
 
 /** `slot`: due by the check's plan. `one_off`: asked for. */

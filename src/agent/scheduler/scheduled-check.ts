@@ -1,9 +1,9 @@
-import type { Check } from '../../model/check.ts';
-import { type SlotRule, slotRuleOf } from '../../model/frequency.ts';
-import type { PauseTimes } from '../../model/pause.ts';
-import { ownSlotsOf, type TurnRule } from '../../model/slot-stride.ts';
+import type { Check } from '../../model/check/check.ts';
+import { type SlotRule, slotRuleOf } from '../../model/schedule/frequency.ts';
+import type { PauseTimes } from '../../model/schedule/pause.ts';
+import { ownSlotsOf, type TurnRule } from '../../model/schedule/slot-stride.ts';
+import { startToleranceMs } from '../slots/tolerance.ts';
 import type { Slotted } from './slot-heap.ts';
-import { startToleranceMs } from './tolerance.ts';
 
 /** A check with what the scheduler knows of it. */
 export interface ScheduledCheck extends Slotted {

@@ -1,16 +1,16 @@
-import type { Check } from '../../model/check.ts';
-import type { MissedSlots } from '../../model/result.ts';
-import type { TurnRule } from '../../model/slot-stride.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { MissedSlots } from '../../model/result/result.ts';
+import type { TurnRule } from '../../model/schedule/slot-stride.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { type Moment, momentOf, passedMs } from '../../runtime/up-time.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
-import { NO_PAUSES, type Pausing } from './check-pauses.ts';
+import { NO_PAUSES, type Pausing } from '../slots/check-pauses.ts';
+import type { SlotAccounting } from '../slots/slot-accounting.ts';
+import type { Stretch } from '../slots/stretch.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { NONE_ANSWERED, Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
-import type { SlotAccounting } from './slot-accounting.ts';
-import type { Stretch } from './stretch.ts';
 import { Timeline } from './timeline.ts';
 
 /** The wall clock is read at least this often, so that a step of it is noticed. */

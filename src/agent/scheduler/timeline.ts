@@ -1,7 +1,7 @@
-import type { SlotRule } from '../../model/frequency.ts';
+import type { SlotRule } from '../../model/schedule/frequency.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { Coverage, type SlotRange } from './coverage.ts';
-import { type Reading, readClock, type Stretch, stretchBetween } from './stretch.ts';
+import { Coverage, type SlotRange } from '../slots/coverage.ts';
+import { type Reading, readClock, type Stretch, stretchBetween } from '../slots/stretch.ts';
 
 /**
  * Cuts the wall clock's time into stretches, each from where the one before ended up to now, and

@@ -1,6 +1,6 @@
-import type { Check } from '../../model/check.ts';
-import type { Scrubber } from '../../model/scrub/scrubber.ts';
-import { MASK } from '../../model/sensitive-headers.ts';
+import type { Check } from '../../model/check/check.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
 import { type Lookup, valuesIn } from './render-check.ts';
 import { credentialsOfRequest } from './request-credentials.ts';
 import { otherFormsOf } from './secret-forms.ts';

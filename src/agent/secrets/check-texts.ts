@@ -1,5 +1,5 @@
-import type { Check } from '../../model/check.ts';
-import type { ApiRequest } from '../../model/request.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { ApiRequest } from '../../model/check/request.ts';
 
 /** Where in a check a text stands that may hold templates (SEMANTICS 2). */
 export interface TextPlace {

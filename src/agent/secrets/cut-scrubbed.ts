@@ -1,4 +1,4 @@
-import { cutText } from '../../runtime/cut-text.ts';
+import { cutText } from '../../runtime/text/cut-text.ts';
 
 /** A text with the secrets masked that are whole in it. */
 export type Scrub = (text: string) => string;

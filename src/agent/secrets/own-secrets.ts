@@ -1,5 +1,5 @@
-import { createPartMask, type PartMask } from '../../model/scrub/parts.ts';
-import { createScrubber, isSecretWorthy, type Scrubber } from '../../model/scrub/scrubber.ts';
+import { createPartMask, type PartMask } from '../../scrub/parts.ts';
+import { createScrubber, isSecretWorthy, type Scrubber } from '../../scrub/scrubber.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
 import { endpointText, withoutBrackets } from '../net/words.ts';
 import { otherFormsOf } from './secret-forms.ts';

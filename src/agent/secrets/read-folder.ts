@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/variable.ts';
+import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { MAX_OPERATOR_VARIABLES } from '../config/operator-variables.ts';
 

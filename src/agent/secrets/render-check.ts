@@ -1,6 +1,4 @@
-import type { Check } from '../../model/check.ts';
-import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
-import type { Failure } from '../../model/error-codes.ts';
+import type { Check } from '../../model/check/check.ts';
 import {
   compileTemplate,
   fillTemplate,
@@ -8,7 +6,9 @@ import {
   namesIn,
   namesOf,
   type Template,
-} from '../../model/template.ts';
+} from '../../model/check/template.ts';
+import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
+import type { Failure } from '../../model/result/error-codes.ts';
 import { mapTexts, type TextPlace } from './check-texts.ts';
 import { LIMITS_CHARS, problemOf } from './sendable.ts';
 

@@ -1,6 +1,6 @@
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { ApiRequest } from '../../model/check/request.ts';
 import { afterScheme, percentDecoded } from '../../model/credentials/credential-text.ts';
-import type { ApiRequest } from '../../model/request.ts';
 import { isSensitiveHeader } from './sensitive-headers.ts';
 import { credentialsOf } from './url-credentials.ts';
 

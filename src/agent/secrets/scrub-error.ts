@@ -1,4 +1,4 @@
-import type { Scrubber } from '../../model/scrub/scrubber.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
 
 /**
  * The error that ends a program, without the secrets in its message and its stack: both are

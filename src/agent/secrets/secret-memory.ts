@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isSecretWorthy } from '../../model/scrub/scrubber.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { isSecretWorthy } from '../../scrub/scrubber.ts';
 import { otherFormsOf } from './secret-forms.ts';
 
 /** How long a value stays secret that is none any more: runs are under way, and results wait. */

@@ -1,6 +1,6 @@
-import { isHeaderValue } from '../../model/request.ts';
-import { isHttpUrl } from '../../model/request-url.ts';
-import { namesOf, type Template } from '../../model/template.ts';
+import { isHeaderValue } from '../../model/check/request.ts';
+import { isHttpUrl } from '../../model/check/request-url.ts';
+import { namesOf, type Template } from '../../model/check/template.ts';
 import type { TextPlace } from './check-texts.ts';
 
 type Kind = TextPlace['kind'];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { stampOf } from '../source/file-stamp.ts';
+import { stampOf } from '../source/file/file-stamp.ts';
 import { type Listing, listFolder, readValue } from './read-folder.ts';
 
 /** A folder that never stands still is taken as it is after so many looks. */

@@ -1,19 +1,19 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Check } from '../../model/check.ts';
-import { bothScrubbers } from '../../model/scrub/both.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { isInTime, sleep } from '../../runtime/wait.ts';
+import { bothScrubbers } from '../../scrub/both.ts';
 import {
   buildPartMask,
   createPartMask,
   MAX_INDEXED_CHARS,
   NO_PARTS,
   type PartMask,
-} from '../../model/scrub/parts.ts';
-import { buildScrubber, NO_SECRETS, type Scrubber } from '../../model/scrub/scrubber.ts';
-import type { OwnVariable } from '../../model/variable.ts';
-import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
-import type { Logger } from '../../runtime/logger.ts';
-import { isInTime, sleep } from '../../runtime/wait.ts';
+} from '../../scrub/parts.ts';
+import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';

@@ -1,8 +1,8 @@
-import type { Check } from '../../model/check.ts';
-import type { ClientCertificate } from '../../model/client-certificate.ts';
-import type { Pause } from '../../model/pause.ts';
-import type { TurnRule } from '../../model/slot-stride.ts';
-import type { OwnVariable } from '../../model/variable.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { ClientCertificate } from '../../model/check/client-certificate.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
+import type { Pause } from '../../model/schedule/pause.ts';
+import type { TurnRule } from '../../model/schedule/slot-stride.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 
 /** What is to be run from now on. */

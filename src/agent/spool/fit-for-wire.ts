@@ -1,4 +1,4 @@
-import type { CheckResult, LogEntry } from '../../model/result.ts';
+import type { CheckResult, LogEntry } from '../../model/result/result.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 import { storableText } from '../../wire/v1/fields.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { type Disk, systemDisk } from './disk.ts';
-import { DiskSpool } from './disk-spool.ts';
+import { type Disk, systemDisk } from './disk/disk.ts';
+import { DiskSpool } from './disk/disk-spool.ts';
 import { MemorySpool } from './memory-spool.ts';
 import type { Spool, SpoolDropped, SpoolLost } from './spool.ts';
 

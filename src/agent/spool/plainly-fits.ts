@@ -1,5 +1,5 @@
 import { resultIdOf } from '../../model/ids.ts';
-import type { CheckResult } from '../../model/result.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 
 /**

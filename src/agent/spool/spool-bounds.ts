@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { upTimeMs } from '../../runtime/up-time.ts';
+import type { PendingWrites } from './disk/pending-writes.ts';
 import type { Entry, Lot, Segment } from './entry.ts';
-import type { PendingWrites } from './pending-writes.ts';
 import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolVoice } from './spool-voice.ts';

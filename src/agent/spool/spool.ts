@@ -1,4 +1,4 @@
-import type { MissedSlots } from '../../model/result.ts';
+import type { MissedSlots } from '../../model/result/result.ts';
 
 /** What a record is: a FINAL result, an ATTEMPT, missed slots, or a note of an artifact to send. */
 export const SPOOL_KINDS = ['result', 'attempt', 'missed', 'artifact-note'] as const;

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { type Disk, type DiskFile, systemDisk } from '../spool/disk.ts';
-import { syncNames } from '../spool/durable-folder.ts';
+import { type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
+import { syncNames } from '../spool/disk/durable-folder.ts';
 import { type Pieces, piecesOfFile } from './file-pieces.ts';
 
 /** Where the bytes of artifacts wait: files, or memory. Ids are those of `artifactIdOf`. */

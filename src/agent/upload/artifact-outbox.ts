@@ -8,7 +8,7 @@ import {
   isOverArtifactLimit,
 } from '../../wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
-import { type Disk, systemDisk } from '../spool/disk.ts';
+import { type Disk, systemDisk } from '../spool/disk/disk.ts';
 import type { BesideSpool, Spool } from '../spool/spool.ts';
 import { type ArtifactKeep, fileKeep, memoryKeep } from './artifact-keep.ts';
 import type { Pieces } from './file-pieces.ts';

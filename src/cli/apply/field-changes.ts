@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSensitiveHeader, MASK } from '../../agent/secrets/sensitive-headers.ts';
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { isCredential } from '../../model/credentials/credential-text.ts';
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';

@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
-import { isMapping } from '../../agent/source/check-defaults.ts';
-import { readCheckFileText } from '../../agent/source/check-file-text.ts';
-import { readDocument } from '../../agent/source/document.ts';
-import { ProblemList } from '../../agent/source/file-problem.ts';
+import { isMapping } from '../../agent/source/common/check-defaults.ts';
+import { ProblemList } from '../../agent/source/common/file-problem.ts';
+import { readCheckFileText } from '../../agent/source/file/check-file-text.ts';
+import { readDocument } from '../../agent/source/file/document/document.ts';
 import type { Refusal } from './plan.ts';
 
 /** A check by its id, or a variable by its key. */

@@ -1,4 +1,4 @@
-import type { CheckFile } from '../../agent/source/check-file.ts';
+import type { CheckFile } from '../../agent/source/file/check-file.ts';
 
 /** One line about what is not applied of a file, private keys; null where all is. */
 export function leftOutText({

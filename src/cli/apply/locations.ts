@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { nearestName } from '../../agent/source/nearest-name.ts';
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { VedetteError } from '../../runtime/errors.ts';
+import { nearestName } from '../../runtime/text/nearest-name.ts';
 import type { ApiClient } from './api-client.ts';
 
 const PAGE_SIZE = 100;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Check } from '../../model/check.ts';
-import type { OwnVariable } from '../../model/variable.ts';
+import type { Check } from '../../model/check/check.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import type { ApiClient } from './api-client.ts';
 import { allPages } from './locations.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../runtime/count-text.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';
 

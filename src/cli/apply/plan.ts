@@ -1,4 +1,4 @@
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 import type { VariablePlan } from './variable-plan.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OwnVariable } from '../../model/variable.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
 /** A variable of the account as the API tells it. */

@@ -6,7 +6,7 @@ import type { FaultReports } from '../../agent/observability/reporting.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
 import { openVault, type SecretsVault } from '../../agent/secrets/vault.ts';
-import { createFileSource } from '../../agent/source/file-source.ts';
+import { createFileSource } from '../../agent/source/file/file-source.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { requireDescriptors } from '../../runtime/descriptors.ts';
 import { loadOneByOne } from '../../runtime/load-one-by-one.ts';

@@ -1,4 +1,4 @@
-import { loadCheckFile } from '../../agent/source/load-check-file.ts';
+import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import { ApiClient, isInterrupted } from '../apply/api-client.ts';
 import { carryOut } from '../apply/carry-out.ts';
 import { loadConnection } from '../apply/connection.ts';

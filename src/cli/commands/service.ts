@@ -1,8 +1,8 @@
-import { countText } from '../../runtime/count-text.ts';
 import { requireDescriptors } from '../../runtime/descriptors.ts';
 import { guardAgainstFaults } from '../../runtime/fault-guard.ts';
 import { StopSignals } from '../../runtime/lifecycle.ts';
 import { createLogger, type Logger } from '../../runtime/logger.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../service/config.ts';
 import { decryptService, migrateService, runService } from '../../service/main.ts';
 import { wantsColour } from '../print/colour.ts';

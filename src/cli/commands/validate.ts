@@ -1,8 +1,8 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
-import type { CheckFile } from '../../agent/source/check-file.ts';
-import { FileProblemsError } from '../../agent/source/file-problem.ts';
-import { loadCheckFile } from '../../agent/source/load-check-file.ts';
-import { countText } from '../../runtime/count-text.ts';
+import { FileProblemsError } from '../../agent/source/common/file-problem.ts';
+import type { CheckFile } from '../../agent/source/file/check-file.ts';
+import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { harmless } from '../print/harmless.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 

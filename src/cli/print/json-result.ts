@@ -1,4 +1,4 @@
-import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 
 /**
  * What could steer a terminal and JSON leaves as it is: DEL, the C1 controls (U+009B does what

@@ -1,9 +1,9 @@
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { answerOf, phasesOf } from '../../model/result/facts.ts';
 import { reasonsOf } from '../../model/result/reasons.ts';
-import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result.ts';
-import { type RunResult, runResultOf } from '../../model/run-result.ts';
-import { countText } from '../../runtime/count-text.ts';
+import { type CheckResult, MISSED_REASONS, type MissedSlots } from '../../model/result/result.ts';
+import { type RunResult, runResultOf } from '../../model/result/run-result.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import type { Palette } from './colour.ts';
 import { durationText } from './duration.ts';
 import { harmless } from './harmless.ts';

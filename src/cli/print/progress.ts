@@ -1,4 +1,4 @@
-import { countText } from '../../runtime/count-text.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import type { Terminal, TerminalStream } from '../terminal.ts';
 import { harmless } from './harmless.ts';
 

@@ -1,5 +1,5 @@
-import { readInputText } from '../../agent/source/check-file-text.ts';
-import type { OwnVariable } from '../../model/variable.ts';
+import { readInputText } from '../../agent/source/file/check-file-text.ts';
+import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
 import { parseEnvText } from './parse-env-text.ts';

@@ -1,4 +1,4 @@
-import { type OwnVariable, ownVariableSchema } from '../../model/variable.ts';
+import { type OwnVariable, ownVariableSchema } from '../../model/check/variable.ts';
 
 /** What is wrong with a line. Reads on after the number of the line, and never repeats its text. */
 export interface EnvProblem {

@@ -1,4 +1,4 @@
-import { type TestSessionFacts, testSessionFactsSchema } from '../../model/test-session.ts';
+import { type TestSessionFacts, testSessionFactsSchema } from '../../model/result/test-session.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
 /** The options that say something of a session, each undefined where it was left out. */

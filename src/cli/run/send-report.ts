@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { TestSessionFacts } from '../../model/test-session.ts';
-import { countText } from '../../runtime/count-text.ts';
+import type { TestSessionFacts } from '../../model/result/test-session.ts';
 import { messageOf, VedetteError } from '../../runtime/errors.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { ApiClient, isInterrupted } from '../apply/api-client.ts';
 import { loadConnection } from '../apply/connection.ts';
 import { harmless } from '../print/harmless.ts';

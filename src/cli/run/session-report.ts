@@ -1,12 +1,12 @@
 import { fitForWire } from '../../agent/spool/fit-for-wire.ts';
-import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import {
   MAX_SESSION_MISSED,
   MAX_SESSION_REQUEST_BYTES,
   MAX_SESSION_REQUEST_RESULTS,
   MAX_SESSION_RESULTS,
   type TestSessionFacts,
-} from '../../model/test-session.ts';
+} from '../../model/result/test-session.ts';
 
 /** Of all results that wait until the run is over. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import { namesFromOthers } from '../../agent/secrets/render-check.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
-import type { Check } from '../../model/check.ts';
+import type { Check } from '../../model/check/check.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { type ApiClient, isInterrupted } from '../apply/api-client.ts';

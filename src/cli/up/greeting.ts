@@ -1,5 +1,5 @@
-import type { Check } from '../../model/check.ts';
-import { countText } from '../../runtime/count-text.ts';
+import type { Check } from '../../model/check/check.ts';
+import { countText } from '../../runtime/text/count-text.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { Palette } from '../print/colour.ts';
 import { harmless } from '../print/harmless.ts';

@@ -1,5 +1,5 @@
 import type { ResultSink } from '../../agent/output/result-sink.ts';
-import type { CheckResult, MissedSlots } from '../../model/result.ts';
+import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 import type { Logger } from '../../runtime/logger.ts';
 
 /** What the agent writes to stdout: a result, or missed slots, one JSON object a line. */

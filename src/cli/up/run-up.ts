@@ -1,7 +1,7 @@
 import type { LineKind } from '../../agent/output/line-queue.ts';
 import type { CheckSet } from '../../agent/source/check-source.ts';
-import { createFileSource } from '../../agent/source/file-source.ts';
-import type { Check } from '../../model/check.ts';
+import { createFileSource } from '../../agent/source/file/file-source.ts';
+import type { Check } from '../../model/check/check.ts';
 import { systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { StopSignals } from '../../runtime/lifecycle.ts';
 import type { Logger } from '../../runtime/logger.ts';

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { replaceFile } from '../../runtime/replace-file.ts';
+import { replaceFile } from '../../runtime/files/replace-file.ts';
 
 const stateSchema = z.object({
   version: z.literal(1),

@@ -1,4 +1,4 @@
-import { compileTemplate } from '../template.ts';
+import { compileTemplate } from '../check/template.ts';
 
 /** HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret. */
 const SCHEME =

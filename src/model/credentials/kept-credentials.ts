@@ -1,4 +1,3 @@
-import { holdsMask, isSensitiveHeader, MASK } from '../sensitive-headers.ts';
 import { isCredential } from './credential-text.ts';
 import {
   BASIC_FIELDS,
@@ -9,6 +8,7 @@ import {
   isFields,
   mapCredentials,
 } from './request-credentials.ts';
+import { holdsMask, isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import type { TargetChange } from './target.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 

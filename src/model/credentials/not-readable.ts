@@ -1,4 +1,4 @@
-import { compileTemplate } from '../template.ts';
+import { compileTemplate } from '../check/template.ts';
 
 /** The name that the service puts in a template in the place of a credential that it cannot decrypt. */
 export const NOT_READABLE_NAME = 'CREDENTIAL_NOT_READABLE';

@@ -1,5 +1,5 @@
-import { holdsMask, MASK } from '../sensitive-headers.ts';
 import { originOf } from './origin.ts';
+import { holdsMask, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 
 const NOTHING_HIDDEN = `must not hold ${MASK} but for a password, or a user without one: it stands for those alone`;

@@ -1,5 +1,5 @@
-import { isSensitiveHeader, MASK } from '../sensitive-headers.ts';
 import { isCredential } from './credential-text.ts';
+import { isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, type SecretPart } from './url-secret.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { MASK } from '../sensitive-headers.ts';
-import { compileTemplate, namesIn } from '../template.ts';
-import type { OwnVariable } from '../variable.ts';
+import { compileTemplate, namesIn } from '../check/template.ts';
+import type { OwnVariable } from '../check/variable.ts';
 import { isFields } from './request-credentials.ts';
+import { MASK } from './sensitive-headers.ts';
 import { mapUrlSecret } from './url-secret.ts';
 
 /** Where a request goes with its credentials. */

@@ -1,5 +1,5 @@
-import type { Check } from '../check.ts';
-import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '../result.ts';
+import type { Check } from '../check/check.ts';
+import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from './result.ts';
 
 const TURNED = '(shouldFail)';
 

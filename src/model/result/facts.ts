@@ -1,4 +1,4 @@
-import type { CheckResult, HttpDetail } from '../result.ts';
+import type { CheckResult, HttpDetail } from './result.ts';
 
 type Detail = NonNullable<
   CheckResult['apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult']

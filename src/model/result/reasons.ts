@@ -1,9 +1,9 @@
-import type { Check } from '../check.ts';
-import type { ErrorCode } from '../error-codes.ts';
-import type { CheckResult } from '../result.ts';
-import type { RunResult } from '../run-result.ts';
+import type { Check } from '../check/check.ts';
 import { unmetCriterion } from './criterion.ts';
+import type { ErrorCode } from './error-codes.ts';
 import { answerOf, detailOf } from './facts.ts';
+import type { CheckResult } from './result.ts';
+import type { RunResult } from './run-result.ts';
 
 const MAX_ASSERTIONS = 10;
 

@@ -1,4 +1,4 @@
-import { editDistance } from '../edit-distance.ts';
+import { editDistance } from '../text/edit-distance.ts';
 
 const MAX_EDITS = 2;
 

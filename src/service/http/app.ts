@@ -1,31 +1,31 @@
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
-import { ClientErrors } from '../../runtime/client-errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { VERSION } from '../../runtime/version.ts';
-import type { Authenticator, KeyHolders } from '../auth/authenticator.ts';
 import type { ServiceConfig } from '../config.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
-import { type FeatureCounts, NO_COUNTS } from '../feature-counts.ts';
-import type { AgentCaller } from '../features/location-keys.ts';
+import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { addAuthentication } from './access/authentication.ts';
+import type { Authenticator, KeyHolders } from './access/authenticator.ts';
 import { AllowedMethods } from './allowed-methods.ts';
+import { type FeatureCounts, NO_COUNTS } from './feature-counts.ts';
+import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
 import { createLimitedProbe } from './limited-probe.ts';
 import { createServiceMetrics } from './metrics.ts';
-import { addAuthentication } from './plugins/authentication.ts';
+import { addOpenApi } from './openapi/plugin.ts';
+import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addConnectionBounds, type ConnectionLimits } from './plugins/connections.ts';
 import { addErrors, answerFrameworkError } from './plugins/errors.ts';
 import { addBodyEncodings } from './plugins/gzip-body.ts';
 import { addJsonBodies } from './plugins/json-body.ts';
 import { addObservation, requestIdOf } from './plugins/observe.ts';
-import { addOpenApi } from './plugins/openapi.ts';
 import { addSchemas } from './plugins/schemas.ts';
-import { healthRoutes } from './routes/health.ts';
-import { ApiDocuments, openApiRoutes } from './routes/openapi.ts';
 
-export { agentOf } from './plugins/agent-access.ts';
-export { callerOf } from './plugins/authentication.ts';
+export { agentOf } from './access/agent-access.ts';
+export { callerOf } from './access/authentication.ts';
 
 export interface AppParts {
   /** Asked whether it is there; all else is for the features. */

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { CLOSED_STATES, type ClosedState } from '../../runtime/connection-bound.ts';
 import { sharedExposition } from '../../runtime/exposition.ts';
-import type { FeatureCounts } from '../feature-counts.ts';
+import { CLOSED_STATES, type ClosedState } from '../../runtime/net/connection-bound.ts';
+import type { FeatureCounts } from './feature-counts.ts';
 
 /** Seconds: from what memory answers to a long poll's end. */
 const DURATION_BUCKETS = [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import type { Variable } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
-import { replaceFile } from '../../runtime/replace-file.ts';
+import { replaceFile } from '../../runtime/files/replace-file.ts';
 import { createSecretBox, KEY_BYTES, type SecretBox } from '../../runtime/secret-box.ts';
 
 const KEY = /^[0-9a-f]{64}$/i;

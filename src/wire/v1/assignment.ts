@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Check, checkBodySchema } from '../../model/check.ts';
-import type { TurnRule } from '../../model/slot-stride.ts';
+import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import type { TurnRule } from '../../model/schedule/slot-stride.ts';
 import { id, instant, listOf, text } from './fields.ts';
 import { turnRuleSchema } from './slots.ts';
 import { parseTolerantly } from './tolerant-parse.ts';

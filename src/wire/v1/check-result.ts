@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { resultIdOf } from '../../model/ids.ts';
-import type { CheckResult } from '../../model/result.ts';
+import type { CheckResult } from '../../model/result/result.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
 import { duration, id, instant, isoTime, listOf, locationName, text } from './fields.ts';
 import { dnsDetail, httpDetail, icmpDetail, tcpDetail } from './result-details.ts';

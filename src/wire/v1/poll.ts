@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pauseSchema } from '../../model/pause.ts';
+import { pauseSchema } from '../../model/schedule/pause.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
 import { assignmentEnvelope, oneOffEnvelope } from './assignment.ts';
 import { count, id, instant, listOf, locationName, text } from './fields.ts';

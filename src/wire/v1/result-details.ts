@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DNS_PROTOCOLS } from '../../model/request.ts';
+import { DNS_PROTOCOLS } from '../../model/check/request.ts';
 import { IP_FAMILIES } from '../../model/vocabulary.ts';
 import { count, duration, durationOrNull, listOf, text } from './fields.ts';
 import {

@@ -1,7 +1,11 @@
 import { z } from 'zod';
-import { ASSERTION_SOURCES, type AssertionSource, COMPARISONS } from '../../model/assertion.ts';
-import type { ErrorCode } from '../../model/error-codes.ts';
-import { MAX_HOPS } from '../../model/traceroute.ts';
+import {
+  ASSERTION_SOURCES,
+  type AssertionSource,
+  COMPARISONS,
+} from '../../model/check/assertion.ts';
+import type { ErrorCode } from '../../model/result/error-codes.ts';
+import { MAX_HOPS } from '../../model/result/traceroute.ts';
 import {
   count,
   duration,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { stableId } from '../../model/ids.ts';
-import type { MissedSlots } from '../../model/result.ts';
+import type { MissedSlots } from '../../model/result/result.ts';
 import { type Turn, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from './check-result.ts';
 import { count, id, instant, listOf, openCode, text } from './fields.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TurnRule } from '../../model/slot-stride.ts';
+import type { TurnRule } from '../../model/schedule/slot-stride.ts';
 import { MAX_STRIDE } from './limits.ts';
 
 const DAY_MS = 86_400_000;

@@ -3,7 +3,7 @@
 // Prints one line of JSON: {cpuMs, rttsMs}, where rttsMs is {address: [milliseconds]} in the
 // order of the echoes, null for one without an answer.
 import { readFileSync } from 'node:fs';
-import { createIcmpProbe } from '../../../dist/agent/probes/icmp.js';
+import { createIcmpProbe } from '../../../dist/agent/probes/icmp/probe.js';
 import { JobLog } from '../../../dist/agent/probes/job-log.js';
 import { systemClock } from '../../../dist/runtime/clock.js';
 import { sleep } from '../../../dist/runtime/wait.js';

@@ -7,7 +7,7 @@
 // Prints a line "ready", and for each line on its input one line of JSON, {address: [milliseconds]}:
 // how long each echo since the line before took, in the order of the replies. Ends with its input.
 import { readSync, writeSync } from 'node:fs';
-import { openTun, serveTun, Tap } from '../../support/tun-device.mjs';
+import { openTun, serveTun, Tap } from '../../support/network/tun-device.mjs';
 
 const [device, holdsText] = process.argv.slice(2);
 const holds = new Map(Object.entries(JSON.parse(holdsText)));

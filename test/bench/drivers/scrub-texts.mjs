@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { buildScrubber } from '../../../dist/model/scrub/scrubber.js';
+import { buildScrubber } from '../../../dist/scrub/scrubber.js';
 
 const { secrets: count, bytes: SIZE } = JSON.parse(process.argv[2]);
 const MEGABYTE = 1_000_000;

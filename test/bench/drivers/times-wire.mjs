@@ -10,7 +10,7 @@
 // missed. A flow is a TCP connection (answerMs: its SYN-ACK; outMs and inMs: data of the client's and
 // of the server's), or a UDP question. Epoch milliseconds. Ends with its input.
 import { readSync, writeSync } from 'node:fs';
-import { openTun, serveTun, Tap } from '../../support/tun-device.mjs';
+import { openTun, serveTun, Tap } from '../../support/network/tun-device.mjs';
 
 const STANDARD_INPUT = 0;
 const TCP = 6;

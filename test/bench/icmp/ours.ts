@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { NetworkNamespace } from '../../support/network-namespace.ts';
+import type { NetworkNamespace } from '../../support/network/network-namespace.ts';
 import { runToEnd } from '../rig/child.ts';
 
 const DRIVERS = join(import.meta.dirname, '../drivers');

@@ -1,4 +1,4 @@
-import type { NetworkNamespace } from '../../support/network-namespace.ts';
+import type { NetworkNamespace } from '../../support/network/network-namespace.ts';
 import { withBlackbox } from '../rig/blackbox.ts';
 import { type Finished, runToEnd } from '../rig/child.ts';
 import type { EchoRate } from './ours.ts';

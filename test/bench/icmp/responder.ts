@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { NetworkNamespace } from '../../support/network-namespace.ts';
+import type { NetworkNamespace } from '../../support/network/network-namespace.ts';
 
 const RESPONDER = join(import.meta.dirname, '../drivers/icmp-responder.mjs');
 const DEVICE = 'bench0';

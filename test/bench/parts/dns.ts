@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
 import { agentTakes } from '../rig/agent-takes.ts';
 import { withBlackbox } from '../rig/blackbox.ts';

@@ -1,4 +1,4 @@
-import { NetworkNamespace } from '../../support/network-namespace.ts';
+import { NetworkNamespace } from '../../support/network/network-namespace.ts';
 import { driveChecks, driveExchange, type EchoRate } from '../icmp/ours.ts';
 import { driveBlackbox, driveFping, fpingRtts, pingRtts } from '../icmp/peers.ts';
 import { type Responder, withResponder } from '../icmp/responder.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Memory, memoryOfAgent } from '../memory/idle-agent.ts';
 import { idleAssignments, idleChecks } from '../memory/idle-checks.ts';
 import type { Measured, Part, PartContext, Target } from '../part.ts';

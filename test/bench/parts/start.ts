@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Driver, startDriver } from '../driver.ts';
 import type { Part, PartContext, Target } from '../part.ts';
 import { plannedChecks } from '../schedule/checks.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { watchMemory } from '../../support/process-memory.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { watchMemory } from '../../support/process/process-memory.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Driver, startDriver } from '../driver.ts';
 import type { Measured, Part, PartContext } from '../part.ts';
 import { curlUpload } from '../upload/curl.ts';

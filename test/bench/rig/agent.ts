@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { cpuMsOf } from '../cpu-time.ts';
 import { type Running, startChild } from './child.ts';
 import { nodeArgs } from './node-args.ts';

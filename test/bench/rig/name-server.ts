@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { startChild } from './child.ts';
 import { freePorts } from './free-ports.ts';
 

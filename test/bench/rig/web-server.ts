@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createAuthority } from '../../support/certificates.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { createAuthority } from '../../support/servers/certificates.ts';
 import { startChild } from './child.ts';
 import { freePorts } from './free-ports.ts';
 

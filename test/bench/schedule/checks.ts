@@ -1,4 +1,4 @@
-import { slotRuleOf } from '../../../src/model/frequency.ts';
+import { slotRuleOf } from '../../../src/model/schedule/frequency.ts';
 
 /** How many checks there are of which period. */
 export interface Mix {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { type Driver, startDriver } from '../driver.ts';
 import type { PartContext } from '../part.ts';
 import { nodeArgs } from '../rig/node-args.ts';

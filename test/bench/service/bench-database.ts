@@ -1,5 +1,5 @@
-import { findPostgres, startPostgres } from '../../support/postgres.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { findPostgres, startPostgres } from '../../support/database/postgres.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { cpuMsOfFamily } from '../cpu-time.ts';
 
 /** A database of the benchmark's own, and how a service is told of it. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
-import { openPglite } from '../../../src/service/store/pglite.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { testFeatures } from '../../support/service-features.ts';
-import { silentLog, storeConfig } from '../../support/silent-store.ts';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
+import { migrate } from '../../../src/service/database/migrate.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import { openPglite } from '../../../src/service/database/pglite/pglite.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { silentLog, storeConfig } from '../../support/database/silent-store.ts';
+import { testFeatures } from '../../support/service/service-features.ts';
 import type { BenchDatabase } from './bench-database.ts';
 
 /** An account with a private location, `here`, that runs all of its checks. */

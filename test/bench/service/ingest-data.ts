@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../../src/model/result.ts';
+import type { CheckResult, HttpDetail } from '../../../src/model/result/result.ts';
 
 /** One upload of an agent, as it goes over the wire. */
 export interface Upload {

@@ -1,4 +1,4 @@
-import { limitCpu } from '../../support/cpu-limit.ts';
+import { limitCpu } from '../../support/process/cpu-limit.ts';
 import { PERIOD_MS } from '../rig/agent.ts';
 import { startChild } from '../rig/child.ts';
 import { onCore } from './cores.ts';

@@ -1,4 +1,4 @@
-import { grouped } from '../../../src/service/features/grouped.ts';
+import { grouped } from '../../../src/runtime/group-by.ts';
 import type { Flow } from './wire.ts';
 
 export const TIMES = ['tcp', 'tls', 'firstByte', 'download', 'dns'] as const;

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createAuthority } from '../../support/certificates.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { createAuthority } from '../../support/servers/certificates.ts';
 import { type Driver, startDriver } from '../driver.ts';
 import { onCore } from './cores.ts';
 

@@ -4,13 +4,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openSpool } from '../../../src/agent/spool/open-spool.ts';
 import type { Spool } from '../../../src/agent/spool/spool.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
+import { idsOf, readAll, recordFor } from '../../support/agent/spool.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { idsOf, readAll, recordFor } from '../../support/spool.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-import { FaultyDisk } from './support/spool-disk.ts';
-import { PowerShadow } from './support/spool-power.ts';
-import { quiet } from './support/spool-stage.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { FaultyDisk } from './support/spool/spool-disk.ts';
+import { PowerShadow } from './support/spool/spool-power.ts';
+import { quiet } from './support/spool/spool-stage.ts';
 
 /** Opens the spool of one folder again and again, all on a disk that can be told to refuse. */
 function setUp() {

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { casesOf, type FaultCase, play } from './support/spool-cases.ts';
-import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool-sites.ts';
-import { tellingProblem } from './support/spool-telling.ts';
+import { casesOf, type FaultCase, play } from './support/spool/spool-cases.ts';
+import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool/spool-sites.ts';
+import { tellingProblem } from './support/spool/spool-telling.ts';
 
 /** For what is left where the power goes. */
 const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));

@@ -2,9 +2,9 @@ import { cpSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { PgliteStore } from '../../../src/service/store/pglite.ts';
-import { silentLog } from '../../support/silent-store.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { PgliteStore } from '../../../src/service/database/pglite/pglite.ts';
+import { silentLog } from '../../support/database/silent-store.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 it('ends its listening also where the embedded database is of no more use', async () => {
   const folder = makeTempFolder();

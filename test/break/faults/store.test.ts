@@ -1,4 +1,4 @@
-import { storeFaultSuite } from './support/store-suite.ts';
+import { storeFaultSuite } from './support/store/store-suite.ts';
 
 // One connection, so what stalls within a transaction only keeps all others waiting.
 await storeFaultSuite('pglite', (faults) =>

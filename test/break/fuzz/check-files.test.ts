@@ -2,23 +2,28 @@ import { writeFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { FileProblemsError } from '../../../src/agent/source/file-problem.ts';
-import { loadCheckFile } from '../../../src/agent/source/load-check-file.ts';
+import { FileProblemsError } from '../../../src/agent/source/common/file-problem.ts';
+import { loadCheckFile } from '../../../src/agent/source/file/load-check-file.ts';
 import { validateCommand } from '../../../src/cli/commands/validate.ts';
 import { systemCodeOf } from '../../../src/runtime/errors.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
-import { alikeChecks, expectEachAsAlone } from './support/check-alike.ts';
-import { HOSTILE_FILES, HUNGRY_FILES, LARGE_TEXTS, longTexts } from './support/check-large.ts';
-import { expectProblems, expectSameAsYaml, outcomeOf } from './support/check-outcome.ts';
-import { corpusTexts, runTextCampaign } from './support/check-protocol-campaign.ts';
-import { showsMark, TEXTS } from './support/check-seeds.ts';
-import { type CheckText, checkText } from './support/check-texts.ts';
-import { watchingFile } from './support/check-watch.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { alikeChecks, expectEachAsAlone } from './support/checks/check-alike.ts';
+import {
+  HOSTILE_FILES,
+  HUNGRY_FILES,
+  LARGE_TEXTS,
+  longTexts,
+} from './support/checks/check-large.ts';
+import { expectProblems, expectSameAsYaml, outcomeOf } from './support/checks/check-outcome.ts';
+import { corpusTexts, runTextCampaign } from './support/checks/check-protocol-campaign.ts';
+import { showsMark, TEXTS } from './support/checks/check-seeds.ts';
+import { type CheckText, checkText } from './support/checks/check-texts.ts';
+import { watchingFile } from './support/checks/check-watch.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));
-const WORKER = new URL('../../../dist/agent/source/check-file-worker.js', import.meta.url);
+const WORKER = new URL('../../../dist/agent/source/file/check-file-worker.js', import.meta.url);
 
 const common = {
   corpus: 'check-files' as const,

@@ -2,24 +2,24 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { addressesIn } from '../../../src/agent/net/dns/address-answer.ts';
 import { askForAddresses } from '../../../src/agent/net/dns/dns-source.ts';
-import { decodeHeader, decodeMessage } from '../../../src/agent/net/dns/message.ts';
-import { TYPE_NUMBERS } from '../../../src/agent/net/dns/parameters.ts';
-import { judgeAnswer, judgeStreamed, makeQuery } from '../../../src/agent/net/dns/query.ts';
-import { StreamFrames } from '../../../src/agent/net/dns/stream-frames.ts';
+import { decodeHeader, decodeMessage } from '../../../src/agent/net/dns/message/message.ts';
+import { TYPE_NUMBERS } from '../../../src/agent/net/dns/message/parameters.ts';
+import { judgeAnswer, judgeStreamed, makeQuery } from '../../../src/agent/net/dns/message/query.ts';
+import { StreamFrames } from '../../../src/agent/net/dns/message/stream-frames.ts';
 import { digText } from '../../../src/agent/probes/dns/dig-text.ts';
 import { jsonAnswerOf } from '../../../src/agent/probes/dns/json-answer.ts';
 import { shownPartOf } from '../../../src/agent/probes/dns/shown-records.ts';
-import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
+import { SharedBodyRoom } from '../../../src/agent/probes/http/body/body-room.ts';
 import { dnsRunner } from '../../../src/agent/run/check-types/dns.ts';
-import type { CheckOf } from '../../../src/model/check.ts';
+import type { CheckOf } from '../../../src/model/check/check.ts';
 import { dnsDetail } from '../../../src/wire/v1/result-details.ts';
-import { checkOf } from '../../support/checks.ts';
-import { u16, wireName } from '../../support/dns-wire.ts';
-import { makeContext } from '../../support/probe-context.ts';
-import { mutated, segmentLengths, segmentsOf } from './support/dns-http-bytes.ts';
-import { runCampaign } from './support/dns-http-campaign.ts';
-import { expectOutcome } from './support/dns-http-outcome.ts';
-import { type DnsCase, type DnsLane, withDnsLanes } from './support/dns-lane.ts';
+import { makeContext } from '../../support/agent/probe-context.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { u16, wireName } from '../../support/servers/dns-wire.ts';
+import { mutated, segmentLengths, segmentsOf } from './support/responses/dns-http-bytes.ts';
+import { runCampaign } from './support/responses/dns-http-campaign.ts';
+import { expectOutcome } from './support/responses/dns-http-outcome.ts';
+import { type DnsCase, type DnsLane, withDnsLanes } from './support/responses/dns-lane.ts';
 import {
   ASKED_NAME,
   ASKED_TYPES,
@@ -31,7 +31,7 @@ import {
   honestMessage,
   withId,
   withIds,
-} from './support/dns-messages.ts';
+} from './support/responses/dns-messages.ts';
 
 const LANES = 16;
 const MINUTES = 60_000;

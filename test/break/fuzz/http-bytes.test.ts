@@ -6,35 +6,35 @@ import { expect, it } from 'vitest';
 import { openSocket } from '../../../src/agent/net/open-socket.ts';
 import { readConnectAnswer } from '../../../src/agent/net/proxy/connect-answer.ts';
 import type { Resolver } from '../../../src/agent/net/resolver.ts';
-import { BodyReader } from '../../../src/agent/probes/http/body-reader.ts';
-import { SharedBodyRoom } from '../../../src/agent/probes/http/body-room.ts';
+import { BodyReader } from '../../../src/agent/probes/http/body/body-reader.ts';
+import { SharedBodyRoom } from '../../../src/agent/probes/http/body/body-room.ts';
+import { decodeText, storedBodyOf } from '../../../src/agent/probes/http/body/stored-body.ts';
 import { runExchange } from '../../../src/agent/probes/http/exchange.ts';
 import { ResponseParser } from '../../../src/agent/probes/http/http1/response-parser.ts';
 import { redirectOf } from '../../../src/agent/probes/http/redirects.ts';
 import { ResponseStart } from '../../../src/agent/probes/http/response-start.ts';
-import { decodeText, storedBodyOf } from '../../../src/agent/probes/http/stored-body.ts';
-import { probeTcp } from '../../../src/agent/probes/tcp.ts';
+import { probeTcp } from '../../../src/agent/probes/tcp/probe.ts';
 import { httpRunner } from '../../../src/agent/run/check-types/http.ts';
-import type { CheckOf } from '../../../src/model/check.ts';
-import { ERROR_CODES, type ErrorCode } from '../../../src/model/error-codes.ts';
-import { tcpRequestSchema } from '../../../src/model/request.ts';
-import type { AddressGuard } from '../../../src/runtime/address-guard.ts';
+import type { CheckOf } from '../../../src/model/check/check.ts';
+import { tcpRequestSchema } from '../../../src/model/check/request.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../src/model/result/error-codes.ts';
+import type { AddressGuard } from '../../../src/runtime/net/address-guard.ts';
 import { httpDetail, tcpDetail } from '../../../src/wire/v1/result-details.ts';
-import { createSelfSigned } from '../../support/certificates.ts';
-import { checkOf } from '../../support/checks.ts';
-import { makeContext } from '../../support/probe-context.ts';
-import { randomBytes, segmentLengths, segmentsOf } from './support/dns-http-bytes.ts';
-import { runCampaign } from './support/dns-http-campaign.ts';
-import { expectOutcome } from './support/dns-http-outcome.ts';
-import { anyBody, bombBodies, contentTypes } from './support/http-bodies.ts';
-import { type HttpCase, type HttpLane, withHttpLanes } from './support/http-lane.ts';
+import { makeContext } from '../../support/agent/probe-context.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { createSelfSigned } from '../../support/servers/certificates.ts';
+import { randomBytes, segmentLengths, segmentsOf } from './support/responses/dns-http-bytes.ts';
+import { runCampaign } from './support/responses/dns-http-campaign.ts';
+import { expectOutcome } from './support/responses/dns-http-outcome.ts';
+import { anyBody, bombBodies, contentTypes } from './support/responses/http-bodies.ts';
+import { type HttpCase, type HttpLane, withHttpLanes } from './support/responses/http-lane.ts';
 import {
   anyFrames,
   anyResponse,
   corpusFrames,
   corpusResponses,
   honestResponse,
-} from './support/http-responses.ts';
+} from './support/responses/http-responses.ts';
 
 const LANES = 16;
 const TIMEOUT_MS = 600_000 * Number(process.env.BREAK_FACTOR ?? '1');

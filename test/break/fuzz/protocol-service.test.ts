@@ -1,12 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { useResultsWorld } from '../../support/service-suites/results-harness.ts';
-import { useRunningService } from '../../support/service-suites/service-harness.ts';
-import { runTextCampaign } from './support/check-protocol-campaign.ts';
-import { changedValue } from './support/check-protocol-values.ts';
-import { IN_A_DATABASE } from './support/dns-http-campaign.ts';
-import { changedJson } from './support/protocol-bytes.ts';
+import { useResultsWorld } from '../../support/service/results-harness.ts';
+import { useRunningService } from '../../support/service/service-harness.ts';
+import { runTextCampaign } from './support/checks/check-protocol-campaign.ts';
+import { changedValue } from './support/checks/check-protocol-values.ts';
+import { changedJson } from './support/protocol/protocol-bytes.ts';
 import {
   corpusMessages,
   kindOf,
@@ -14,8 +13,9 @@ import {
   REQUESTS,
   type RequestKind,
   resultOf,
-} from './support/protocol-messages.ts';
-import { ServiceLane, type WireRequest } from './support/protocol-service-lane.ts';
+} from './support/protocol/protocol-messages.ts';
+import { ServiceLane, type WireRequest } from './support/protocol/protocol-service-lane.ts';
+import { IN_A_DATABASE } from './support/responses/dns-http-campaign.ts';
 
 const MINUTES = 60_000;
 const TIMEOUT_MS = 20 * MINUTES * Math.max(1, Number(process.env.BREAK_FACTOR ?? '1'));

@@ -6,15 +6,15 @@ import type { Link } from '../../../src/agent/link/link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
 import { NO_REPORTS } from '../../../src/agent/observability/no-reports.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
-import type { MissedSlots } from '../../../src/model/result.ts';
+import type { MissedSlots } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { StopSignals } from '../../../src/runtime/lifecycle.ts';
-import { checkOf } from '../../support/checks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { EMPTY_VAULT } from '../../support/secrets.ts';
-import { listenTcp } from '../../support/tcp-servers.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { EMPTY_VAULT } from '../../support/samples/secrets.ts';
+import { listenTcp } from '../../support/servers/tcp-servers.ts';
 
 const GRACE_MS = 1000;
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { AT_WORK_MS } from '../../../src/agent/run/work-watch.ts';
-import { checkOf } from '../../support/checks.ts';
-import { checkSetOf, startDaemon } from '../../support/daemon-rig.ts';
+import { AT_WORK_MS } from '../../../src/agent/scheduler/permits/work-watch.ts';
+import { checkSetOf, startDaemon } from '../../support/agent/daemon-rig.ts';
 import { eventually } from '../../support/eventually.ts';
-import { rawServer } from '../../support/http-servers.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { rawServer } from '../../support/servers/http-servers.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import type { CheckSet } from '../../../src/agent/source/check-source.ts';
-import type { Pause } from '../../../src/model/pause.ts';
-import { checkOf } from '../../support/checks.ts';
-import { checkSetOf, startDaemon } from '../../support/daemon-rig.ts';
+import type { Pause } from '../../../src/model/schedule/pause.ts';
+import { checkSetOf, startDaemon } from '../../support/agent/daemon-rig.ts';
 import { eventually } from '../../support/eventually.ts';
+import { checkOf } from '../../support/samples/checks.ts';
 
 const MINUTE = 60_000;
 

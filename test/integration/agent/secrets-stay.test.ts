@@ -4,16 +4,22 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { HEADERS, PATHS } from '../../../src/wire/v1/limits.ts';
-import { checkOf } from '../../support/checks.ts';
-import { startAgent, until } from '../../support/deployment.ts';
-import { startDnsResponder } from '../../support/dns-responder.ts';
-import { servingZone } from '../../support/dns-zone.ts';
-import { listen } from '../../support/http-servers.ts';
-import { encodingsOf } from '../../support/secret-encodings.ts';
-import { HEADER_KINDS, KINDS, leaksOf, secretOf, unpacked } from '../../support/secret-leaks.ts';
-import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
-import { UploadService } from '../../support/upload-service.ts';
+import { UploadService } from '../../support/agent/upload-service.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { encodingsOf } from '../../support/samples/secret-encodings.ts';
+import {
+  HEADER_KINDS,
+  KINDS,
+  leaksOf,
+  secretOf,
+  unpacked,
+} from '../../support/samples/secret-leaks.ts';
+import { startDnsResponder } from '../../support/servers/dns-responder.ts';
+import { servingZone } from '../../support/servers/dns-zone.ts';
+import { listen } from '../../support/servers/http-servers.ts';
+import { listenTcp, refusingPort } from '../../support/servers/tcp-servers.ts';
+import { startAgent, until } from '../../support/service/deployment.ts';
 
 const LOCATION_KEY = `pl_${'5ecad4b1'.repeat(4)}`;
 const FAR_MS = 3_600_000;

@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiClient } from '../../../src/cli/apply/api-client.ts';
 import { FileApplier } from '../../../src/cli/up/file-applier.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { checkOf } from '../../support/checks.ts';
-import { runHere } from '../../support/cli.ts';
-import { silentLog } from '../../support/databases.ts';
-import { TEST_CHECK_VARIABLES } from '../../support/service-features.ts';
-import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { silentLog } from '../../support/database/databases.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { TEST_CHECK_VARIABLES } from '../../support/service/service-features.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
 
 const WHY = '  what is secret is never read back from the service, so it is written again\n';
 const REQUEST = {

@@ -3,8 +3,8 @@ import { ApiClient } from '../../../src/cli/apply/api-client.ts';
 import { loadConnection } from '../../../src/cli/apply/connection.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
-import { httpProxy } from '../../support/http-proxy.ts';
-import { answering, rawServer, response } from '../../support/http-servers.ts';
+import { httpProxy } from '../../support/servers/http-proxy.ts';
+import { answering, rawServer, response } from '../../support/servers/http-servers.ts';
 
 const KEY = `vk_${'0'.repeat(32)}`;
 const { signal } = new AbortController();

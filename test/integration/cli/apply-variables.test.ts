@@ -6,15 +6,15 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ApiClient } from '../../../src/cli/apply/api-client.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import { FileApplier } from '../../../src/cli/up/file-applier.ts';
-import type { Check } from '../../../src/model/check.ts';
-import type { OwnVariable } from '../../../src/model/variable.ts';
+import type { Check } from '../../../src/model/check/check.ts';
+import type { OwnVariable } from '../../../src/model/check/variable.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { checkOf } from '../../support/checks.ts';
-import { runHere } from '../../support/cli.ts';
-import { silentLog } from '../../support/databases.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { silentLog } from '../../support/database/databases.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
 
 interface Content {
   readonly variables?: readonly object[];

@@ -5,10 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { runHere } from '../../support/cli.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
 
 const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
 const SPACE = /\s+/g;

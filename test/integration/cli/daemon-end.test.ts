@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { EXIT } from '../../../src/cli/terminal.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { eventually } from '../../support/eventually.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 it('a daemon that has stopped ends its process, whoever still has not read its output', async () => {
   const folder = makeTempFolder();

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startCli } from '../../support/cli.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { startCli } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 async function target(): Promise<string> {
   const server = createServer((_, response) => response.end()).listen(0, '127.0.0.1');

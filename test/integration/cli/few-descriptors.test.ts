@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startCli } from '../../support/cli.ts';
-import { listening } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+import { startCli } from '../../support/agent/cli.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { listening } from '../../support/servers/tcp-servers.ts';
 
 const NEEDS = (given: number, who: string, needed: number): string =>
   `vedette: this process may open ${given} files and sockets at once, and ${who} needs ${needed}: raise the limit (ulimit -n ${needed} in a shell, LimitNOFILE= in a systemd unit, --ulimit nofile= of a container)\n`;

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { runHere } from '../../support/cli.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 /** A target that answers with what it was asked, and remembers it. */
 async function echo(): Promise<{ readonly url: string; readonly asked: IncomingMessage[] }> {

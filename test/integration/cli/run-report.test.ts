@@ -4,12 +4,12 @@ import { json } from 'node:stream/consumers';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { runHere } from '../../support/cli.ts';
-import { servedBy } from '../../support/http-servers.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { useAccounts, useRunningService } from '../../support/service-suites/service-harness.ts';
-import { shownResult } from '../../support/shown-result.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere } from '../../support/agent/cli.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { shownResult } from '../../support/samples/shown-result.ts';
+import { servedBy } from '../../support/servers/http-servers.ts';
+import { useAccounts, useRunningService } from '../../support/service/service-harness.ts';
 
 /** All but `/missing` pass; a result has all of `/bytes`, in base64. */
 const target: RequestListener = (request, response) => {

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCli } from '../../support/cli.ts';
-import { type DnsResponder, startDnsResponder } from '../../support/dns-responder.ts';
-import { servingZone } from '../../support/dns-zone.ts';
-import { icmpCapability } from '../../support/icmp-capability.ts';
-import { type ListeningServer, listenTcp } from '../../support/tcp-servers.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runCli } from '../../support/agent/cli.ts';
+import { icmpCapability } from '../../support/network/icmp-capability.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { type DnsResponder, startDnsResponder } from '../../support/servers/dns-responder.ts';
+import { servingZone } from '../../support/servers/dns-zone.ts';
+import { type ListeningServer, listenTcp } from '../../support/servers/tcp-servers.ts';
 
 /** The fields of a check result: part 2.4 of the specification, and SEMANTICS 1, Result. */
 const RESULT_FIELDS = [

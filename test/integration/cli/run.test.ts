@@ -3,9 +3,9 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Ended, runCli, runHere, startCli } from '../../support/cli.ts';
-import { servedBy } from '../../support/http-servers.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { type Ended, runCli, runHere, startCli } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { servedBy } from '../../support/servers/http-servers.ts';
 
 /** How long the target takes for /slow: far longer than this process ever waits for a CPU. */
 const SLOW_MS = 300;

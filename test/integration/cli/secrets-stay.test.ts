@@ -4,11 +4,11 @@ import { buffer } from 'node:stream/consumers';
 import { expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { EXIT, type Terminal } from '../../../src/cli/terminal.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { eventually } from '../../support/eventually.ts';
-import { servedBy } from '../../support/http-servers.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
-import { HEADER_KINDS, leaksOf, secretOf } from '../../support/secret-leaks.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { HEADER_KINDS, leaksOf, secretOf } from '../../support/samples/secret-leaks.ts';
+import { servedBy } from '../../support/servers/http-servers.ts';
 
 const SECRETS = {
   TOKEN: secretOf('TOKEN', HEADER_KINDS),

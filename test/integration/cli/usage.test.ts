@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { runHere as run, runCli } from '../../support/cli.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runHere as run, runCli } from '../../support/agent/cli.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const TCP = '{ id: a, checkType: TCP, request: { hostname: localhost, port: 80 } }';
 

@@ -5,11 +5,16 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyPluginAsync } from 'fastify';
 import { request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
-import { hashOfKey } from '../../../src/service/auth/authenticator.ts';
+import { hashOfKey } from '../../../src/service/http/access/authenticator.ts';
 import { agentOf, callerOf } from '../../../src/service/http/app.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { ACCOUNT, KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
-import { thingRoutes } from '../../support/service-routes.ts';
+import {
+  ACCOUNT,
+  KEYS,
+  type ServiceApp,
+  startServiceApp,
+} from '../../support/service/service-app.ts';
+import { thingRoutes } from '../../support/service/service-routes.ts';
 
 const LOCATION_KEY = `pl_${'a'.repeat(32)}`;
 const AGENT = { accountId: ACCOUNT, locationId: 'location-1', keyId: 'location-key-1' };

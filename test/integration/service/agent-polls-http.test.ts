@@ -4,22 +4,22 @@ import { request } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/service/auth/authenticator.ts';
-import { createApiKeys } from '../../../src/service/features/api-keys.ts';
-import { createLocationKeys } from '../../../src/service/features/location-keys.ts';
-import { pollRoutes } from '../../../src/service/http/routes/agent/poll.ts';
-import { releaseRoutes } from '../../../src/service/http/routes/agent/release.ts';
-import { locationAgentsRoutes } from '../../../src/service/http/routes/location-agents.ts';
+import { pollRoutes } from '../../../src/service/agents/poll.routes.ts';
+import { releaseRoutes } from '../../../src/service/agents/release.routes.ts';
+import { locationAgentsRoutes } from '../../../src/service/agents/routes.ts';
+import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
+import type { Role } from '../../../src/service/http/access/authenticator.ts';
+import { createLocationKeys } from '../../../src/service/private-locations/location-keys.ts';
 import { pollResponseSchema } from '../../../src/wire/v1/poll.ts';
-import { useMigratedStore } from '../../support/databases.ts';
+import { useMigratedStore } from '../../support/database/databases.ts';
 import { eventually } from '../../support/eventually.ts';
+import { useAgentLab } from '../../support/service/agent-lab.ts';
 import {
   type Ask,
   type Reply,
   type ServiceApp,
   startServiceApp,
-} from '../../support/service-app.ts';
-import { useAgentLab } from '../../support/service-suites/agent-lab.ts';
+} from '../../support/service/service-app.ts';
 
 const store = useMigratedStore('pglite');
 const HEADERS = { 'x-agent-protocol': '1' };

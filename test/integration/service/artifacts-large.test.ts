@@ -5,12 +5,8 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { artifactUploadSchema } from '../../../src/wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
-import type { TestContent } from '../../support/artifact-content.ts';
-import {
-  only,
-  useArtifactServer,
-  useParties,
-} from '../../support/service-suites/artifact-service.ts';
+import type { TestContent } from '../../support/artifacts/artifact-content.ts';
+import { only, useArtifactServer, useParties } from '../../support/service/artifact-service.ts';
 
 const BLOCK = Buffer.alloc(65_536, 'vedette ');
 /** Garbage that nobody collected yet is in it; the whole would be 150 MB. */

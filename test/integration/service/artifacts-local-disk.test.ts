@@ -14,9 +14,9 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { cleanUpArtifacts } from '../../../src/service/artifacts/clean-up.ts';
-import { openLocalDisk } from '../../../src/service/artifacts/local-disk.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { cleanUpArtifacts } from '../../../src/service/object-store/clean-up.ts';
+import { openLocalDisk } from '../../../src/service/object-store/local-disk/local-disk.ts';
+import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import {
   beginUpload,
   forever,
@@ -26,11 +26,11 @@ import {
   streamOf,
   type TestContent,
   uploadWhole,
-} from '../../support/artifact-content.ts';
-import { startPartWriter } from '../../support/artifact-driver.ts';
-import { artifactStoreSuite } from '../../support/artifact-store-suite.ts';
+} from '../../support/artifacts/artifact-content.ts';
+import { startPartWriter } from '../../support/artifacts/artifact-driver.ts';
+import { artifactStoreSuite } from '../../support/artifacts/artifact-store-suite.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;

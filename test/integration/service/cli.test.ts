@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { runCli, runHere, startCli } from '../../support/cli.ts';
-import { openToAll, openToOthers } from '../../support/file-modes.ts';
-import { copyEmptyDatabase } from '../../support/new-database.ts';
-import { askService } from '../../support/service-app.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { runCli, runHere, startCli } from '../../support/agent/cli.ts';
+import { copyEmptyDatabase } from '../../support/database/new-database.ts';
+import { openToAll, openToOthers } from '../../support/process/file-modes.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { askService } from '../../support/service/service-app.ts';
 
 const folder = makeTempFolder();
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { createSecretBox } from '../../../src/runtime/secret-box.ts';
 import { openSecretBox } from '../../../src/service/secrets/encryption-key.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const PLACE = ['any'];
 

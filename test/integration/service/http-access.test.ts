@@ -1,6 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Caller } from '../../../src/service/auth/authenticator.ts';
+import type { Caller } from '../../../src/service/http/access/authenticator.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import {
@@ -9,8 +9,8 @@ import {
   keyTable,
   type ServiceApp,
   startServiceApp,
-} from '../../support/service-app.ts';
-import { thingRoutes } from '../../support/service-routes.ts';
+} from '../../support/service/service-app.ts';
+import { thingRoutes } from '../../support/service/service-routes.ts';
 
 let service: ServiceApp | null = null;
 

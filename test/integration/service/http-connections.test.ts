@@ -7,8 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { HttpLimits } from '../../../src/service/http/app.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
-import { openSilent, type SilentConnections } from '../../support/silent-connections.ts';
+import { openSilent, type SilentConnections } from '../../support/servers/silent-connections.ts';
+import { KEYS, type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
 
 const HALF_A_REQUEST = 'GET /v1/held HTTP/1.1\r\nhost: a\r\n';
 const A_REQUEST = `${HALF_A_REQUEST}authorization: Bearer ${KEYS.read}\r\n\r\n`;

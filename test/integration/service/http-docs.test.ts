@@ -7,8 +7,8 @@ import type { FastifyPluginAsync } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { type ServiceApp, startServiceApp } from '../../support/service-app.ts';
-import { thingRoutes } from '../../support/service-routes.ts';
+import { type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
+import { thingRoutes } from '../../support/service/service-routes.ts';
 
 let service: ServiceApp;
 

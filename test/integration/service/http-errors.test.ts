@@ -2,8 +2,8 @@ import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../../support/eventually.ts';
-import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
-import { thingRoutes } from '../../support/service-routes.ts';
+import { KEYS, type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
+import { thingRoutes } from '../../support/service/service-routes.ts';
 
 let service: ServiceApp;
 const doors = new EventEmitter();

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { closeApp } from '../../../src/service/http/listen.ts';
 import { eventually } from '../../support/eventually.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
-import { type ServiceApp, startServiceApp } from '../../support/service-app.ts';
-import { thingRoutes } from '../../support/service-routes.ts';
+import { type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
+import { thingRoutes } from '../../support/service/service-routes.ts';
 
 let service: ServiceApp | null = null;
 

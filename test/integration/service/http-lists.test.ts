@@ -6,11 +6,11 @@ import type { FastifyPluginAsync } from 'fastify';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { gzipAnswer } from '../../../src/service/http/gzip-answer.ts';
-import { sendSlices } from '../../../src/service/http/list-in-slices.ts';
-import { StoreError } from '../../../src/service/store/store-errors.ts';
+import { StoreError } from '../../../src/service/database/store-errors.ts';
+import { gzipAnswer } from '../../../src/service/http/json/gzip-answer.ts';
+import { sendSlices } from '../../../src/service/http/json/list-in-slices.ts';
 import { listOf } from '../../../src/wire/v1/fields.ts';
-import { KEYS, type ServiceApp, startServiceApp } from '../../support/service-app.ts';
+import { KEYS, type ServiceApp, startServiceApp } from '../../support/service/service-app.ts';
 
 const ITEM = z.object({ id: z.number(), text: z.string() });
 type Item = z.output<typeof ITEM>;

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { openTestStore } from '../../support/databases.ts';
+import { openTestStore } from '../../support/database/databases.ts';
 
 it('an embedded database lets others go on between the statements of a transaction', async () => {
   let nowMs = 0;

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { planOf } from '../../../src/model/plan.ts';
-import { loadPlans } from '../../../src/service/account-config.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { planOf } from '../../../src/model/account/plan.ts';
+import { loadPlans } from '../../../src/service/accounts/account-config.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 function plansFile(text: string): string {
   const { path, remove } = makeTempFolder();

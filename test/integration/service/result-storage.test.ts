@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ResultStorage } from '../../../src/service/features/results/result-storage.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { StoreError } from '../../../src/service/store/store-errors.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { StoreError } from '../../../src/service/database/store-errors.ts';
+import { ResultStorage } from '../../../src/service/results/intake/result-storage.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
 import { resultStorageSuite } from '../../support/service-suites/result-storage-suite.ts';

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadServiceConfig } from '../../../src/service/config.ts';
 import { migrateService, runService } from '../../../src/service/main.ts';
+import { copyEmptyDatabase } from '../../support/database/new-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { copyEmptyDatabase } from '../../support/new-database.ts';
-import { askService } from '../../support/service-app.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { askService } from '../../support/service/service-app.ts';
 
 const folder = makeTempFolder();
 const ends: (() => Promise<unknown>)[] = [];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keepVacuumed } from '../../../src/service/store/vacuum.ts';
-import { useEmptyStore } from '../../support/databases.ts';
+import { keepVacuumed } from '../../../src/service/database/pglite/vacuum.ts';
+import { useEmptyStore } from '../../support/database/databases.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
 

@@ -1,14 +1,14 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { Check } from '../../../src/model/check.ts';
+import type { Check } from '../../../src/model/check/check.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { readBatch, resultsEnvelope } from '../../../src/wire/v1/results.ts';
-import { checkOf } from '../../support/checks.ts';
-import { startDnsResponder } from '../../support/dns-responder.ts';
-import { servingZone } from '../../support/dns-zone.ts';
-import { rawServer } from '../../support/http-servers.ts';
-import { loopbackResolver } from '../../support/probe-context.ts';
-import { runHarness } from '../../support/run-harness.ts';
-import { listenTcp, refusingPort } from '../../support/tcp-servers.ts';
+import { loopbackResolver } from '../../support/agent/probe-context.ts';
+import { runHarness } from '../../support/agent/run-harness.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { startDnsResponder } from '../../support/servers/dns-responder.ts';
+import { servingZone } from '../../support/servers/dns-zone.ts';
+import { rawServer } from '../../support/servers/http-servers.ts';
+import { listenTcp, refusingPort } from '../../support/servers/tcp-servers.ts';
 
 /** Runs the check and sends its result as an agent does. */
 async function sentAndRead(check: Check) {

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { checkSignature, type S3Credentials } from '../s3-signature.ts';
-import { S3Refusal } from '../s3-xml.ts';
+import { checkSignature, type S3Credentials } from '../artifacts/s3-signature.ts';
+import { S3Refusal } from '../artifacts/s3-xml.ts';
 
 export interface BucketServer {
   readonly endpoint: string;

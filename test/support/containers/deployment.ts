@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { inject } from 'vitest';
-import { newApiKey, until } from '../deployment.ts';
-import type { Ask, Reply } from '../service-app.ts';
+import { readmeCommand } from '../compose/readme-commands.ts';
+import { newApiKey, until } from '../service/deployment.ts';
+import type { Ask, Reply } from '../service/service-app.ts';
 import type { Container } from './container.ts';
 import { askThrough } from './door.ts';
 import { ContainerHost } from './host.ts';
 import { ensureImages } from './images.ts';
-import { readmeCommand } from './readme-commands.ts';
 
-const TARGETS = fileURLToPath(new URL('../container-targets.mjs', import.meta.url));
+const TARGETS = fileURLToPath(new URL('../compose/targets.mjs', import.meta.url));
 const SERVICE_PORT = 8080;
 const AGENT_PORT = 8081;
 const TARGETS_PORT = 8000;

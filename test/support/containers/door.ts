@@ -4,10 +4,10 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import type { Ask, Reply } from '../service-app.ts';
+import type { Ask, Reply } from '../service/service-app.ts';
 import type { ContainerHost } from './host.ts';
 
-const DOOR = fileURLToPath(new URL('../container-door.mjs', import.meta.url));
+const DOOR = fileURLToPath(new URL('door.mjs', import.meta.url));
 
 /** Lets the tests reach a port of the loopback of a host's network, by a Unix socket. */
 export async function openDoors(

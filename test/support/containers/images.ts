@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readmeCommand } from '../compose/readme-commands.ts';
 import type { ContainerHost } from './host.ts';
 import { mustRun } from './process-end.ts';
-import { readmeCommand } from './readme-commands.ts';
 
 /** Of Debian: what BASE_IMAGE of the Dockerfiles names, made here. */
 const RELEASE = 'trixie';

@@ -1,4 +1,4 @@
-import type { Store } from '../../../src/service/store/port.ts';
+import type { Store } from '../../../src/service/database/port.ts';
 
 /** Rows by table, as a count and a digest, without the times at which keys were used. */
 export type Contents = Readonly<Record<string, string>>;

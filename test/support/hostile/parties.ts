@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
+import type { Store } from '../../../src/service/database/port.ts';
 import type { Features } from '../../../src/service/features.ts';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { useModelOnce } from '../../../src/service/store/root-cause-claims.ts';
-import { giveEverySlot } from '../assigned-slots.ts';
-import type { Identity } from '../certificates.ts';
+import { useModelOnce } from '../../../src/service/root-cause/claims.sql.ts';
+import { giveEverySlot } from '../agent/assigned-slots.ts';
+import type { Identity } from '../servers/certificates.ts';
 import { REQUESTS } from './bodies.ts';
 import { hiddenOf } from './marks.ts';
 import { workAsAgent } from './party-agent.ts';

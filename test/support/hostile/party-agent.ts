@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { HttpDetail } from '../../../src/model/result.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import { tlsWith } from '../root-cause-cases.ts';
-import { resultOfRun } from '../service-suites/results-harness.ts';
+import type { HttpDetail } from '../../../src/model/result/result.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
+import { tlsWith } from '../samples/root-cause-cases.ts';
+import { resultOfRun } from '../service/results-harness.ts';
 import type { AskAs } from './party-things.ts';
 
 interface AgentParts {

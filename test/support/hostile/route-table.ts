@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, RouteOptions } from 'fastify';
 import type { z } from 'zod';
-import { accessOf, type RouteAccess } from '../../../src/service/http/route-access.ts';
+import { accessOf, type RouteAccess } from '../../../src/service/http/access/route-access.ts';
 
 /** A route as the service has it, with one method. */
 export interface Route {

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readmeCommand } from '../containers/readme-commands.ts';
+import { readmeCommand } from '../compose/readme-commands.ts';
 import { type KubernetesObject, objectsOf } from './objects.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Identity } from '../certificates.ts';
+import type { Identity } from '../servers/certificates.ts';
 import type { FieldHint } from './json-arbitrary.ts';
 import type { KnownIds } from './known-ids.ts';
 

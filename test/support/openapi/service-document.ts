@@ -1,9 +1,9 @@
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { apiRoutes } from '../../../src/service/api-routes.ts';
 import type { Features } from '../../../src/service/features.ts';
-import { apiRoutes } from '../../../src/service/http/api-routes.ts';
 import { buildApp } from '../../../src/service/http/app.ts';
 import { InFlight } from '../../../src/service/http/in-flight.ts';
-import { silentLog } from '../silent-store.ts';
+import { silentLog } from '../database/silent-store.ts';
 import type { OpenApiDocument } from './document.ts';
 
 /** Has whatever is read of it while the routes are made; nothing of it is ever used. */

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { fetch } from 'undici';
-import { type ListeningServer, listening } from '../tcp-servers.ts';
+import { type ListeningServer, listening } from '../servers/tcp-servers.ts';
 
 interface Exchange {
   readonly request: object;

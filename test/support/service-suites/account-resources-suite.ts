@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { plansSchema } from '../../../src/model/plan.ts';
-import { createCheckGroups } from '../../../src/service/features/check-groups.ts';
-import { createChecks } from '../../../src/service/features/checks.ts';
-import { createAllowance } from '../../../src/service/features/entitlements/allowance.ts';
-import { createSnippets } from '../../../src/service/features/snippets.ts';
-import { createVariables } from '../../../src/service/features/variables.ts';
-import { lockAccount } from '../../../src/service/store/accounts.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
-import { TEST_CHECK_VARIABLES, testFeatures } from '../service-features.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { plansSchema } from '../../../src/model/account/plan.ts';
+import { createAllowance } from '../../../src/service/accounts/allowance.ts';
+import { lockAccount } from '../../../src/service/accounts/sql.ts';
+import { createCheckGroups } from '../../../src/service/check-groups/check-groups.ts';
+import { createChecks } from '../../../src/service/checks/checks.ts';
+import { createSnippets } from '../../../src/service/snippets/snippets.ts';
+import { createVariables } from '../../../src/service/variables/variables.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
+import { TEST_CHECK_VARIABLES, testFeatures } from '../service/service-features.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 /** Snippets, variables, plans and the list of addresses through the API. */
 export function accountResourcesSuite(kind: DatabaseKind): void {

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { UNLIMITED } from '../../../src/model/plan.ts';
+import { UNLIMITED } from '../../../src/model/account/plan.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
-import { createAllowance } from '../../../src/service/features/entitlements/allowance.ts';
-import { createVariables } from '../../../src/service/features/variables.ts';
-import { secretsRevisionOf } from '../../../src/service/store/variables.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
+import { createAllowance } from '../../../src/service/accounts/allowance.ts';
+import { createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
+import { secretsRevisionOf } from '../../../src/service/variables/sql.ts';
+import { createVariables } from '../../../src/service/variables/variables.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
 import { captureLog } from '../log-capture.ts';
-import { PollingAgent } from './polling-agent.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { PollingAgent } from '../service/polling-agent.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/variables';
 const MAX_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
-import { useAgentLab } from './agent-lab.ts';
-import { useAgentsOverHttp } from './agents-over-http.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
+import { useAgentLab } from '../service/agent-lab.ts';
+import { useAgentsOverHttp } from '../service/agents-over-http.ts';
 
 const LIMITS = { perLocation: 3, concurrency: 50 };
 const FULL = { status: 409, attributes: { reason: 'too_many_agents', limit: 3 } };

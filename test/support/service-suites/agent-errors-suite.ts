@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_AGENT_ERRORS } from '../../../src/service/features/agent-errors.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { type Party, useArtifactServer, useParties } from './artifact-service.ts';
+import { MAX_AGENT_ERRORS } from '../../../src/service/agent-errors/agent-errors.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { type Party, useArtifactServer, useParties } from '../service/artifact-service.ts';
 
 const FRAME = { function: 'Socket.connect', file: 'dist/agent/main.js', line: 12, column: 3 };
 const ERROR = {

@@ -1,6 +1,6 @@
 import { describe } from 'vitest';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
-import { useAgentLab } from './agent-lab.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
+import { useAgentLab } from '../service/agent-lab.ts';
 import { leaseSuite } from './lease-suite.ts';
 import { pollSuite } from './poll-suite.ts';
 import { sharingSuite } from './sharing-suite.ts';

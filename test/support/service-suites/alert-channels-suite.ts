@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { openedTarget } from '../../../src/service/features/alerts/channel-secrets.ts';
-import { type CheckView, createChecks } from '../../../src/service/features/checks.ts';
-import { findChannel } from '../../../src/service/store/alert-channels.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { hookServer } from '../hook-server.ts';
-import { TEST_CHECK_VARIABLES, TEST_SECRETS, testFeatures } from '../service-features.ts';
-import { CHANNELS, makeChannel, makeCheck, noticeOf, put } from './alert-world.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { openedTarget } from '../../../src/service/alerts/channels/channel-secrets.ts';
+import { findChannel } from '../../../src/service/alerts/channels/sql.ts';
+import { type CheckView, createChecks } from '../../../src/service/checks/checks.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { hookServer } from '../servers/hook-server.ts';
+import { CHANNELS, makeChannel, makeCheck, noticeOf, put } from '../service/alert-world.ts';
+import { TEST_CHECK_VARIABLES, TEST_SECRETS, testFeatures } from '../service/service-features.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const WISHES = {
   sendFailure: true,

@@ -1,12 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
 import { network } from '../../../src/runtime/config/parsers.ts';
-import { NOTICE_VARIABLES } from '../../../src/service/features/alerts/delivery/variables.ts';
-import { claimDeliveries } from '../../../src/service/store/notices.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { claimDeliveries } from '../../../src/service/alerts/delivery/sql.ts';
+import { NOTICE_VARIABLES } from '../../../src/service/alerts/senders/variables.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import { hookServer, statuses } from '../hook-server.ts';
-import { answering, rawServer, response } from '../http-servers.ts';
+import { hookServer, statuses } from '../servers/hook-server.ts';
+import { answering, rawServer, response } from '../servers/http-servers.ts';
 import {
   CHANNELS,
   deliveriesWhen,
@@ -16,8 +16,13 @@ import {
   put,
   startWorker,
   whenAll,
-} from './alert-world.ts';
-import { HOSTILE, type TestService, useAccounts, useRunningService } from './service-harness.ts';
+} from '../service/alert-world.ts';
+import {
+  HOSTILE,
+  type TestService,
+  useAccounts,
+  useRunningService,
+} from '../service/service-harness.ts';
 
 const DAY_MS = 86_400_000;
 

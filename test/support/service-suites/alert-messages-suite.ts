@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { readDeliveryConfig } from '../../../src/service/features/alerts/delivery/delivery-config.ts';
-import { createSelfSigned } from '../certificates.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { hookServer, statuses } from '../hook-server.ts';
-import { mailServer } from '../mail-server.ts';
+import { readDeliveryConfig } from '../../../src/service/alerts/delivery/delivery-config.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { createSelfSigned } from '../servers/certificates.ts';
+import { hookServer, statuses } from '../servers/hook-server.ts';
+import { mailServer } from '../servers/mail-server.ts';
 import {
   deliveriesWhen,
   makeChannel,
@@ -12,8 +12,8 @@ import {
   put,
   startWorker,
   whenAll,
-} from './alert-world.ts';
-import { HOSTILE, useAccounts, useRunningService } from './service-harness.ts';
+} from '../service/alert-world.ts';
+import { HOSTILE, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const FROM = 'Vedette <alerts@vedette.test>';
 const SUBSCRIBED = { subscriptions: [{ checkId: 'home' }] };

@@ -1,17 +1,23 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { readDeliveryConfig } from '../../../src/service/features/alerts/delivery/delivery-config.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { readDeliveryConfig } from '../../../src/service/alerts/delivery/delivery-config.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { type HookServer, hookServer } from '../hook-server.ts';
-import { type MailServer, mailServer } from '../mail-server.ts';
-import { testFeatures } from '../service-features.ts';
-import { deliveriesWhen, makeChannel, makeWebhook, startWorker, whenAll } from './alert-world.ts';
-import { alertsWorldOf, FAILED, PASSED } from './alerts-harness.ts';
-import { type ResultsWorld, useResultsWorld } from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+import { type HookServer, hookServer } from '../servers/hook-server.ts';
+import { type MailServer, mailServer } from '../servers/mail-server.ts';
+import {
+  deliveriesWhen,
+  makeChannel,
+  makeWebhook,
+  startWorker,
+  whenAll,
+} from '../service/alert-world.ts';
+import { alertsWorldOf, FAILED, PASSED } from '../service/alerts-harness.ts';
+import { type ResultsWorld, useResultsWorld } from '../service/results-harness.ts';
+import { testFeatures } from '../service/service-features.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 const SECRET = 'the key of the hook';
 const MINUTE_MS = 60_000;

@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import type { FinalFollower } from '../../../src/service/features/results/final-follower.ts';
-import type { Sql } from '../../../src/service/store/port.ts';
-import { lockSubjects } from '../../../src/service/store/result-subjects.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import type { Sql } from '../../../src/service/database/port.ts';
+import type { FinalFollower } from '../../../src/service/results/final-follower.ts';
+import { lockSubjects } from '../../../src/service/results/intake/subjects.sql.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
-import { alertsWorldOf, DEGRADED, FAILED, listeningEngine, PASSED } from './alerts-harness.ts';
-import { type ResultsWorld, useResultsWorld } from './results-harness.ts';
-import { HOSTILE, problemsIn, useRunningService } from './service-harness.ts';
+import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
+import {
+  alertsWorldOf,
+  DEGRADED,
+  FAILED,
+  listeningEngine,
+  PASSED,
+} from '../service/alerts-harness.ts';
+import { type ResultsWorld, useResultsWorld } from '../service/results-harness.ts';
+import { HOSTILE, problemsIn, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/check-alerts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { AGGREGATIONS, type Aggregation, METRICS } from '../../../src/model/analytics.ts';
-import { readSeries } from '../../../src/service/store/analytics.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { insertRunMetrics, type RunMetrics } from '../../../src/service/store/result-metrics.ts';
-import { type DatabaseKind, openMigratedStore } from '../databases.ts';
+import { AGGREGATIONS, type Aggregation, METRICS } from '../../../src/model/result/analytics.ts';
+import { insertRunMetrics, type RunMetrics } from '../../../src/service/analytics/metrics.sql.ts';
+import { readSeries } from '../../../src/service/analytics/sql.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
 import { caseCount } from '../nightly.ts';
 
 const DAY_MS = 86_400_000;

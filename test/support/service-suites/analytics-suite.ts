@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { METRICS } from '../../../src/model/analytics.ts';
-import type { HttpTimingPhases } from '../../../src/model/result.ts';
-import { createAnalytics } from '../../../src/service/features/analytics/analytics.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
-import type { Reply } from '../service-app.ts';
+import { METRICS } from '../../../src/model/result/analytics.ts';
+import type { HttpTimingPhases } from '../../../src/model/result/result.ts';
+import { createAnalytics } from '../../../src/service/analytics/analytics.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
 import {
   DAY_MS,
   minutesAgo,
@@ -12,8 +11,9 @@ import {
   type Run,
   resultOfRun,
   useResultsWorld,
-} from './results-harness.ts';
-import { HOSTILE, problemsIn, useRunningService } from './service-harness.ts';
+} from '../service/results-harness.ts';
+import type { Reply } from '../service/service-app.ts';
+import { HOSTILE, problemsIn, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/analytics/url/shop';
 const SUFFIXES = ['avg', 'max', 'median', 'min', 'p50', 'p90', 'p95', 'p99', 'stddev', 'sum'];

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { giveEverySlot } from '../assigned-slots.ts';
-import { createSelfSigned } from '../certificates.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
+import { giveEverySlot } from '../agent/assigned-slots.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { AGENT_HEADERS } from '../hostile/parties.ts';
 import { openSender, type Sender } from '../hostile/send.ts';
 import { type OpenApiDocument, operationsOf } from '../openapi/document.ts';
@@ -12,7 +11,8 @@ import { fileResults, workAsFuzzAgent } from '../openapi/fuzz-agent.ts';
 import { KnownIds } from '../openapi/known-ids.ts';
 import { type MadeRequest, RequestMaker } from '../openapi/request-maker.ts';
 import { ResponseJudge } from '../openapi/response-judge.ts';
-import { useRunningService } from './service-harness.ts';
+import { createSelfSigned } from '../servers/certificates.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 export interface FuzzOptions {
   /** At least so many; more of them while too many operations never succeeded. */

@@ -1,16 +1,16 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { uploadIdOf } from '../../../src/service/artifacts/names.ts';
+import { uploadIdOf } from '../../../src/service/object-store/names.ts';
 import { completionPath } from '../../../src/wire/v1/artifacts.ts';
-import { forever, newContent } from '../artifact-content.ts';
+import { forever, newContent } from '../artifacts/artifact-content.ts';
 import {
   type ArtifactServer,
   LIST,
   listed,
   useParties,
   withBrokenDisk,
-} from './artifact-service.ts';
+} from '../service/artifact-service.ts';
 
 /** What goes with time, and what stays. */
 export function artifactCleanUps(server: () => ArtifactServer): void {

@@ -1,6 +1,12 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { forever, newContent } from '../artifact-content.ts';
-import { type ArtifactServer, download, listed, only, useParties } from './artifact-service.ts';
+import { forever, newContent } from '../artifacts/artifact-content.ts';
+import {
+  type ArtifactServer,
+  download,
+  listed,
+  only,
+  useParties,
+} from '../service/artifact-service.ts';
 
 /** Ranges, conditions and HEAD. */
 export function artifactDownloads(server: () => ArtifactServer): void {

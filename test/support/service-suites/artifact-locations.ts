@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf, resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
-import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
-import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/features/artifact-uploads.ts';
+import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/artifacts/uploads.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { partPath } from '../../../src/wire/v1/artifacts.ts';
-import { forever, newContent } from '../artifact-content.ts';
-import { type ArtifactServer, download, LIST, type Party, useParties } from './artifact-service.ts';
+import { forever, newContent } from '../artifacts/artifact-content.ts';
+import {
+  type ArtifactServer,
+  download,
+  LIST,
+  type Party,
+  useParties,
+} from '../service/artifact-service.ts';
 
 const NAME = 'response-body';
 /** Anybody can compute the id of a result to come. */

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { forever, newContent, type TestContent } from '../artifact-content.ts';
-import type { Reply } from '../service-app.ts';
-import { type ArtifactServer, listed, type Party, useParties } from './artifact-service.ts';
+import { forever, newContent, type TestContent } from '../artifacts/artifact-content.ts';
+import {
+  type ArtifactServer,
+  listed,
+  type Party,
+  useParties,
+} from '../service/artifact-service.ts';
+import type { Reply } from '../service/service-app.ts';
 
 const MIB = 1024 ** 2;
 /** For one artifact of a MiB, with what each takes besides. */

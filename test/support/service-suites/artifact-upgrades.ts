@@ -2,13 +2,24 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactIdOf } from '../../../src/model/ids.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
-import { MIGRATIONS_FOLDER } from '../../../src/service/store/migration-files.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { forever, newContent, type TestContent, uploadWhole } from '../artifact-content.ts';
-import { type DatabaseKind, openTestStore, silentLog } from '../databases.ts';
-import { makeTempFolder } from '../temp-folder.ts';
-import { download, LIST, type Party, useArtifactServer, useParties } from './artifact-service.ts';
+import { migrate } from '../../../src/service/database/migrate.ts';
+import { MIGRATIONS_FOLDER } from '../../../src/service/database/migration-files.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import {
+  forever,
+  newContent,
+  type TestContent,
+  uploadWhole,
+} from '../artifacts/artifact-content.ts';
+import { type DatabaseKind, openTestStore, silentLog } from '../database/databases.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
+import {
+  download,
+  LIST,
+  type Party,
+  useArtifactServer,
+  useParties,
+} from '../service/artifact-service.ts';
 
 const THIS_RELEASE = '0015_artifact_locations.sql';
 /** A column of a later migration. */

@@ -3,15 +3,15 @@ import { connect } from 'node:net';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
-import { createS3Store } from '../../../src/service/artifacts/s3.ts';
-import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/features/artifact-uploads.ts';
+import { MAX_ARTIFACTS_OF_RESULT } from '../../../src/service/artifacts/uploads.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import { createS3Store } from '../../../src/service/object-store/s3/s3.ts';
 import { artifactUploadSchema, completionPath, partPath } from '../../../src/wire/v1/artifacts.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
-import { forever, newContent } from '../artifact-content.ts';
-import { silentLog } from '../databases.ts';
-import { startS3Server } from '../s3-server.ts';
-import { makeTempFolder } from '../temp-folder.ts';
+import { forever, newContent } from '../artifacts/artifact-content.ts';
+import { startS3Server } from '../artifacts/s3-server.ts';
+import { silentLog } from '../database/databases.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
 import {
   type ArtifactServer,
   download,
@@ -20,7 +20,7 @@ import {
   only,
   useParties,
   withBrokenDisk,
-} from './artifact-service.ts';
+} from '../service/artifact-service.ts';
 
 /** What agents send, in parts, and what becomes of it. */
 export function artifactUploads(server: () => ArtifactServer): void {

@@ -1,10 +1,10 @@
 import { describe } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { useArtifactServer } from '../service/artifact-service.ts';
 import { artifactCleanUps } from './artifact-clean-ups.ts';
 import { artifactDownloads } from './artifact-downloads.ts';
 import { artifactLocations } from './artifact-locations.ts';
 import { artifactQuotas } from './artifact-quotas.ts';
-import { useArtifactServer } from './artifact-service.ts';
 import { artifactUpgrades } from './artifact-upgrades.ts';
 import { artifactUploads, hostileArtifacts } from './artifact-uploads.ts';
 

@@ -1,20 +1,26 @@
 import { EventEmitter, once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAgents } from '../../../src/service/features/agents.ts';
-import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
-import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
-import type { Store } from '../../../src/service/store/port.ts';
+import { createAgents } from '../../../src/service/agents/agents.ts';
+import { createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
+import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
+import type { Store } from '../../../src/service/database/port.ts';
 import {
   type DatabaseKind,
   newPostgresDatabase,
   openMigratedStore,
   openOnPostgres,
   useEmptyTables,
-} from '../databases.ts';
+} from '../database/databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
-import { TEST_PROXY_PASSWORDS } from '../service-features.ts';
-import { type AgentLab, LEASE_MS, noSecrets, noSettings, useAgentLab } from './agent-lab.ts';
-import { PollingAgent, sorted } from './polling-agent.ts';
+import {
+  type AgentLab,
+  LEASE_MS,
+  noSecrets,
+  noSettings,
+  useAgentLab,
+} from '../service/agent-lab.ts';
+import { PollingAgent, sorted } from '../service/polling-agent.ts';
+import { TEST_PROXY_PASSWORDS } from '../service/service-features.ts';
 
 /** Two stores on one database; of the embedded one there is only one. */
 function useTwoStores(kind: DatabaseKind): () => readonly [Store, Store] {

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ROLES, type Role } from '../../../src/service/auth/authenticator.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { ROLES, type Role } from '../../../src/service/http/access/authenticator.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { ownIds } from '../hostile/own-ids.ts';
 import type { Party } from '../hostile/parties.ts';
 import { goodRequest } from '../hostile/requests.ts';
 import type { Route } from '../hostile/route-table.ts';
 import { type Answer, each, type Sent } from '../hostile/send.ts';
 import { type Operation, operationsOf } from '../openapi/document.ts';
-import { useHostileWorld } from './hostile-world.ts';
+import { useHostileWorld } from '../service/hostile-world.ts';
 
 /** Nobody is asked for a key here. Whatever else says no role of the document has forgotten it. */
 const PUBLIC = [

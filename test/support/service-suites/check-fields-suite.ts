@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { HOSTILE, problemsIn, type RunningService, useAccounts } from './service-harness.ts';
+import {
+  HOSTILE,
+  problemsIn,
+  type RunningService,
+  useAccounts,
+} from '../service/service-harness.ts';
 
 const TYPES = ['url', 'api', 'tcp', 'dns', 'icmp'] as const;
 type TypePath = (typeof TYPES)[number];

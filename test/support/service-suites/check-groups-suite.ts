@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/check-groups';
 const CHECK = { locations: ['eu-west-1'], request: { url: 'https://example.com/' } };

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type CheckView, createChecks } from '../../../src/service/features/checks.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import type { Reply } from '../service-app.ts';
-import { TEST_CHECK_VARIABLES } from '../service-features.ts';
-import { problemsIn, type RunningService, useAccounts } from './service-harness.ts';
+import { type CheckView, createChecks } from '../../../src/service/checks/checks.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import type { Reply } from '../service/service-app.ts';
+import { TEST_CHECK_VARIABLES } from '../service/service-features.ts';
+import { problemsIn, type RunningService, useAccounts } from '../service/service-harness.ts';
 
 const URL_CHECK = { locations: ['eu-west-1'], request: { url: 'https://example.com/' } };
 const TCP_CHECK = { ...URL_CHECK, request: { hostname: 'example.com', port: 22 } };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { lastSlotAt, slotRuleOf } from '../../../src/model/frequency.ts';
 import { sequenceIdOf } from '../../../src/model/ids.ts';
-import { MAX_ONE_OFF_BYTES } from '../../../src/service/features/check-runs.ts';
+import { lastSlotAt, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { MAX_ONE_OFF_BYTES } from '../../../src/service/check-runs/check-runs.ts';
 import { readOneOff } from '../../../src/wire/v1/assignment.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import {
   CAPABILITIES,
   idsOf,
@@ -12,8 +12,8 @@ import {
   type TestLocation,
   useRunsService,
   wakes,
-} from './check-runs-harness.ts';
-import { problemsIn, useAccounts } from './service-harness.ts';
+} from '../service/check-runs-harness.ts';
+import { problemsIn, useAccounts } from '../service/service-harness.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
-import { createChecks } from '../../../src/service/features/checks.ts';
-import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
+import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
+import { createChecks } from '../../../src/service/checks/checks.ts';
+import { type DatabaseKind, silentLog, useMigratedStore } from '../database/databases.ts';
 import { captureLog } from '../log-capture.ts';
-import type { Reply } from '../service-app.ts';
-import { TEST_CHECK_VARIABLES } from '../service-features.ts';
-import { useAgentLab } from './agent-lab.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { useAgentLab } from '../service/agent-lab.ts';
+import type { Reply } from '../service/service-app.ts';
+import { TEST_CHECK_VARIABLES } from '../service/service-features.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const SECRET = 'correct-horse-battery';
 const OPEN = { key: 'HOST', value: HOSTILE, secret: false };

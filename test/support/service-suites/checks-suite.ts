@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import type { Reply } from '../service-app.ts';
+import type { Reply } from '../service/service-app.ts';
+import {
+  type Client,
+  problemsIn,
+  useAccounts,
+  useRunningService,
+} from '../service/service-harness.ts';
 import { checkFieldsSuite } from './check-fields-suite.ts';
 import { checkListSuite } from './check-list-suite.ts';
-import { type Client, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
 
 const URL_CHECK = {
   name: 'A check',

@@ -1,8 +1,8 @@
 import { createPrivateKey } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAuthority, type Identity } from '../certificates.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { createAuthority, type Identity } from '../servers/certificates.ts';
+import { problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/client-certificates';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { differences } from '../contract/judge.ts';
 import { ERROR } from '../contract/resource-tables.ts';
-import type { Reply } from '../service-app.ts';
+import type { Reply } from '../service/service-app.ts';
 import type { ContractWorld } from './contract-world.ts';
 
 const NOBODY = '00000000-0000-4000-8000-000000000000';

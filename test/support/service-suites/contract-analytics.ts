@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ANALYTICS_REPORT } from '../contract/result-tables.ts';
 import { API_METRICS, ICMP_METRICS, QUICK_RANGES } from '../contract/vocabulary.ts';
+import type { Client } from '../service/service-harness.ts';
 import { PAGES } from './contract-results.ts';
 import { type ContractWorld, formed, otherThan } from './contract-world.ts';
-import type { Client } from './service-harness.ts';
 
 const DAY_MS = 86_400_000;
 const API = '/v1/analytics/api-checks/api';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { plansSchema } from '../../../src/model/plan.ts';
-import { apiRoutes } from '../../../src/service/http/api-routes.ts';
+import { plansSchema } from '../../../src/model/account/plan.ts';
+import { apiRoutes } from '../../../src/service/api-routes.ts';
 import { ENTITLEMENTS } from '../contract/resource-tables.ts';
-import { type ServiceApp, startServiceApp } from '../service-app.ts';
-import { testFeatures } from '../service-features.ts';
+import { type ServiceApp, startServiceApp } from '../service/service-app.ts';
+import { testFeatures } from '../service/service-features.ts';
 import { expectError } from './contract-access.ts';
 import { type ContractWorld, formed } from './contract-world.ts';
 

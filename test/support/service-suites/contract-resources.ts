@@ -1,6 +1,5 @@
 import { isIPv6 } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createSelfSigned } from '../certificates.ts';
 import {
   CHECK_ERROR_GROUP,
   CLIENT_CERTIFICATE,
@@ -10,6 +9,7 @@ import {
   SNIPPET,
   TEST_SESSION_ERROR_GROUP,
 } from '../contract/resource-tables.ts';
+import { createSelfSigned } from '../servers/certificates.ts';
 import { storyOf } from './contract-story.ts';
 import { type ContractWorld, created, formed, formedList } from './contract-world.ts';
 

@@ -6,9 +6,9 @@ import {
   HTTP_CHECK_RESULT,
 } from '../contract/result-tables.ts';
 import { ALERT_TYPES, CHECK_TYPES, LOCATIONS, RESULT_TYPES } from '../contract/vocabulary.ts';
+import { resultOfRun } from '../service/results-harness.ts';
+import type { Client } from '../service/service-harness.ts';
 import { type ContractWorld, formed, formedList, otherThan, URL_CHECKS } from './contract-world.ts';
-import { resultOfRun } from './results-harness.ts';
-import type { Client } from './service-harness.ts';
 
 const HOUR_MS = 3_600_000;
 const RESULTS = '/v1/check-results';

@@ -1,6 +1,6 @@
-import type { CheckResult } from '../../../src/model/result.ts';
-import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
-import { type Run, resultOfRun } from './results-harness.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
+import { type Run, resultOfRun } from '../service/results-harness.ts';
 
 const MINUTE_MS = 60_000;
 

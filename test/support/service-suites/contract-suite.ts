@@ -1,5 +1,6 @@
 import { describe } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { useRunningService } from '../service/service-harness.ts';
 import { accessContract } from './contract-access.ts';
 import { analyticsContract } from './contract-analytics.ts';
 import { checksContract } from './contract-checks.ts';
@@ -10,7 +11,6 @@ import { resultsContract } from './contract-results.ts';
 import { semanticsContract } from './contract-semantics.ts';
 import { windowsContract } from './contract-windows.ts';
 import { useContractWorld } from './contract-world.ts';
-import { useRunningService } from './service-harness.ts';
 
 /**
  * The specification against the service: each answer of part 4 against its table in part 2, and the

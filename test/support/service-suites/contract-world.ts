@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { giveEverySlot } from '../assigned-slots.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { giveEverySlot } from '../agent/assigned-slots.ts';
 import type { Table } from '../contract/field-rules.ts';
 import { differences, differencesInEach } from '../contract/judge.ts';
-import type { Reply } from '../service-app.ts';
-import { storyOf } from './contract-story.ts';
+import type { Reply } from '../service/service-app.ts';
 import {
   type Client,
   type RunningService,
   type TestService,
   useAccounts,
-} from './service-harness.ts';
+} from '../service/service-harness.ts';
+import { storyOf } from './contract-story.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Role } from '../../../src/service/auth/authenticator.ts';
-import { decryptCredentials } from '../../../src/service/features/credential-sealing.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
+import type { Role } from '../../../src/service/http/access/authenticator.ts';
+import { decryptCredentials } from '../../../src/service/secrets/credential-sealing.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
 import { hiddenOf, unshownOf } from '../hostile/marks.ts';
 import { goodRequest } from '../hostile/requests.ts';
 import type { Answer } from '../hostile/send.ts';
-import { unshared } from '../sealing-replica.ts';
-import { TEST_SECRETS } from '../service-features.ts';
-import { SECRET, useHostileWorld } from './hostile-world.ts';
+import { SECRET, useHostileWorld } from '../service/hostile-world.ts';
+import { unshared } from '../service/sealing-replica.ts';
+import { TEST_SECRETS } from '../service/service-features.ts';
 
 /** What some routes need beside their paths. */
 function queryOf(url: string, checkId = ''): string {

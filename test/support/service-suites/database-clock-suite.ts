@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
-import { createDatabaseClock } from '../../../src/service/store/database-clock.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { createDatabaseClock } from '../../../src/service/database/database-clock.ts';
+import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { FakeClock, settle } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
-import { HOUR, MINUTE, SECOND, useHeartbeats } from './heartbeat-world.ts';
-import { useAccounts, useRunningService } from './service-harness.ts';
+import { HOUR, MINUTE, SECOND, useHeartbeats } from '../service/heartbeat-world.ts';
+import { useAccounts, useRunningService } from '../service/service-harness.ts';
 
 /** The time that all replicas share, whatever the clocks of their machines say. */
 export function databaseClockSuite(kind: DatabaseKind): void {

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createApiKeys } from '../../../src/service/features/api-keys.ts';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
+import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import { type AgentLab, useAgentLab } from './agent-lab.ts';
-import { type AgentsOverHttp, useAgentsOverHttp } from './agents-over-http.ts';
-import { CAPABILITIES } from './check-runs-harness.ts';
-import type { PollingAgent } from './polling-agent.ts';
-import { minutesAgo, resultOfRun, useResultsWorld } from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+import { type AgentLab, useAgentLab } from '../service/agent-lab.ts';
+import { type AgentsOverHttp, useAgentsOverHttp } from '../service/agents-over-http.ts';
+import { CAPABILITIES } from '../service/check-runs-harness.ts';
+import type { PollingAgent } from '../service/polling-agent.ts';
+import { minutesAgo, resultOfRun, useResultsWorld } from '../service/results-harness.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 const ENDED = { status: 409, attributes: { reason: 'ended' } };
 

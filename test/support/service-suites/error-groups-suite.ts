@@ -1,12 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { createErrorGroups } from '../../../src/service/features/error-groups/error-groups.ts';
-import { deleteErrorGroupsBefore, removeBeyond } from '../../../src/service/store/error-groups.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import type { Reply } from '../service-app.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { createErrorGroups } from '../../../src/service/error-groups/error-groups.ts';
+import { deleteErrorGroupsBefore, removeBeyond } from '../../../src/service/error-groups/sql.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
 import {
   DAY_MS,
   minutesAgo,
@@ -15,8 +14,9 @@ import {
   type Run,
   resultOfRun,
   useResultsWorld,
-} from './results-harness.ts';
-import { HOSTILE, problemsIn, useRunningService } from './service-harness.ts';
+} from '../service/results-harness.ts';
+import type { Reply } from '../service/service-app.ts';
+import { HOSTILE, problemsIn, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/error-groups';
 

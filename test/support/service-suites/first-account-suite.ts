@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { hashOfKey } from '../../../src/service/auth/authenticator.ts';
-import { createApiKeys } from '../../../src/service/features/api-keys.ts';
-import { makeFirstAccount } from '../../../src/service/features/first-account.ts';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
+import { makeFirstAccount } from '../../../src/service/accounts/first-account.ts';
+import { createApiKeys } from '../../../src/service/api-keys/api-keys.ts';
+import { hashOfKey } from '../../../src/service/http/access/authenticator.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
 
 const KEY = `vk_${'0f'.repeat(16)}`;
 const OTHER = `vk_${'1e'.repeat(16)}`;

@@ -2,10 +2,10 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   MAX_AGENT_ERRORS,
   MAX_ERRORS_AN_AGENT,
-} from '../../../src/service/features/agent-errors.ts';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
-import { type AgentLab, type LabLocation, useAgentLab } from './agent-lab.ts';
-import { type AgentsOverHttp, useAgentsOverHttp } from './agents-over-http.ts';
+} from '../../../src/service/agent-errors/agent-errors.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
+import { type AgentLab, type LabLocation, useAgentLab } from '../service/agent-lab.ts';
+import { type AgentsOverHttp, useAgentsOverHttp } from '../service/agents-over-http.ts';
 
 const ERROR = { class: 'TypeError', code: null, stack: [], count: 1, firstAt: 0, lastAt: 0 };
 

@@ -1,12 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { sequenceIdOf } from '../../../src/model/ids.ts';
-import type { CheckRuns } from '../../../src/service/features/check-runs.ts';
-import { createCheckRuns } from '../../../src/service/features/check-runs.ts';
-import { type DatabaseKind, openTestStore, silentLog } from '../databases.ts';
+import type { CheckRuns } from '../../../src/service/check-runs/check-runs.ts';
+import { createCheckRuns } from '../../../src/service/check-runs/check-runs.ts';
+import { type DatabaseKind, openTestStore, silentLog } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
-import { TEST_CHECK_VARIABLES } from '../service-features.ts';
 import {
   idsOf,
   RunsWorld,
@@ -14,8 +13,9 @@ import {
   type TestLocation,
   useRunsService,
   wakes,
-} from './check-runs-harness.ts';
-import { problemsIn, useAccounts } from './service-harness.ts';
+} from '../service/check-runs-harness.ts';
+import { TEST_CHECK_VARIABLES } from '../service/service-features.ts';
+import { problemsIn, useAccounts } from '../service/service-harness.ts';
 
 const MINUTE_MS = 60_000;
 const NOBODY = { runId: null, location: null };

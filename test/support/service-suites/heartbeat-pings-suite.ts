@@ -1,10 +1,10 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
-import { DAY, HOUR, type ListedEvent, MINUTE, useHeartbeats } from './heartbeat-world.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { DAY, HOUR, type ListedEvent, MINUTE, useHeartbeats } from '../service/heartbeat-world.ts';
+import { useAccounts, useRunningService } from '../service/service-harness.ts';
 import { PATH } from './heartbeats-suite.ts';
-import { useAccounts, useRunningService } from './service-harness.ts';
 
 /** Pings, and what is told of them. */
 export function heartbeatPingsSuite(kind: DatabaseKind): void {

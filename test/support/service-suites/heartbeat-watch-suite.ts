@@ -1,11 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { settle } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
-import { DAY, HOUR, MINUTE, RETENTION_DAYS, SECOND, useHeartbeats } from './heartbeat-world.ts';
+import {
+  DAY,
+  HOUR,
+  MINUTE,
+  RETENTION_DAYS,
+  SECOND,
+  useHeartbeats,
+} from '../service/heartbeat-world.ts';
+import { useAccounts, useRunningService } from '../service/service-harness.ts';
 import { HOURLY, PATH } from './heartbeats-suite.ts';
-import { useAccounts, useRunningService } from './service-harness.ts';
 
 /** What comes of pings that do not come. */
 export function heartbeatWatchSuite(kind: DatabaseKind): void {

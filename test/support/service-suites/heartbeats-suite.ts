@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
-import { createAgentClocks } from '../../../src/service/features/results/agent-clocks.ts';
-import { createResultIntake } from '../../../src/service/features/results/intake.ts';
-import { apiRoutes } from '../../../src/service/http/api-routes.ts';
-import { createResultPartitions } from '../../../src/service/store/partitions.ts';
-import { type DatabaseKind, silentLog, useMigratedStore } from '../databases.ts';
+import { apiRoutes } from '../../../src/service/api-routes.ts';
+import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
+import { createAgentClocks } from '../../../src/service/results/intake/agent-clocks.ts';
+import { createResultIntake } from '../../../src/service/results/intake/intake.ts';
+import { createResultPartitions } from '../../../src/service/results/partitions.sql.ts';
+import { type DatabaseKind, silentLog, useMigratedStore } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import { startServiceApp } from '../service-app.ts';
-import { testScrubbing } from '../service-features.ts';
-import { useAgentLab } from './agent-lab.ts';
-import { resultOfRun } from './results-harness.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { useAgentLab } from '../service/agent-lab.ts';
+import { resultOfRun } from '../service/results-harness.ts';
+import { startServiceApp } from '../service/service-app.ts';
+import { testScrubbing } from '../service/service-features.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 export const PATH = '/v1/checks/heartbeats';
 export const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { storableText } from '../../../src/wire/v1/fields.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import {
   ARTIFACT_NAMES,
   BAD_BODIES,
@@ -19,7 +19,7 @@ import { pathOf, type Route } from '../hostile/route-table.ts';
 import { exampleOf, withLeaf } from '../hostile/schema-example.ts';
 import { type Answer, each, type Sent } from '../hostile/send.ts';
 import { IS_NIGHTLY } from '../nightly.ts';
-import { type HostileWorld, useHostileWorld } from './hostile-world.ts';
+import { type HostileWorld, useHostileWorld } from '../service/hostile-world.ts';
 
 const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
 

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createIncidentTrigger,
   type TriggerIncident,
-} from '../../../src/service/features/status-pages/incident-trigger.ts';
-import { createStatusPageIncidents } from '../../../src/service/features/status-pages/incidents.ts';
-import type { DatabaseKind } from '../databases.ts';
+} from '../../../src/service/incidents/incident-trigger.ts';
+import { createStatusPageIncidents } from '../../../src/service/incidents/page-incidents.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
-import { useAccounts, useRunningService } from './service-harness.ts';
+import { useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const SERVICES = '/v1/status-pages/services';
 const PATH = '/v1/status-pages/incidents';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_INCIDENT_UPDATES } from '../../../src/model/incident.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import { MAX_INCIDENT_UPDATES } from '../../../src/model/status-page/incident.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/incidents';
 const NOBODY = '00000000-0000-4000-8000-000000000000';

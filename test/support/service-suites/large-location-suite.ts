@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { AssignmentMessage } from '../../../src/wire/v1/assignment.ts';
 import { MAX_ASSIGNMENTS, MAX_POLL_ANSWER_BYTES } from '../../../src/wire/v1/limits.ts';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
-import { type AgentLab, useAgentLab } from './agent-lab.ts';
-import { sorted } from './polling-agent.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
+import { type AgentLab, useAgentLab } from '../service/agent-lab.ts';
+import { sorted } from '../service/polling-agent.ts';
 
 /** The triggers are left out, which take most of the time: the location is told as a whole. */
 async function fillLocation({ store, cellar }: AgentLab, checks: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentLab } from './agent-lab.ts';
+import type { AgentLab } from '../service/agent-lab.ts';
 
 /** Whose the lease of an agent is. */
 export function leaseSuite(labOf: () => AgentLab): void {

@@ -1,10 +1,16 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { resultIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult } from '../../../src/model/result.ts';
-import type { DatabaseKind } from '../databases.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import { codesIn, minutesAgo, NOW, resultOfRun, useResultsWorld } from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
+import {
+  codesIn,
+  minutesAgo,
+  NOW,
+  resultOfRun,
+  useResultsWorld,
+} from '../service/results-harness.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 const MINUTE_MS = 60_000;
 const PERIOD_MS = 10 * MINUTE_MS;

@@ -1,20 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type Assigner,
-  createAssigner,
-} from '../../../src/service/features/assignment/assigner.ts';
-import { pausesOf, windowsNear } from '../../../src/service/store/maintenance-windows.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
+import { type Assigner, createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
+import { pausesOf, windowsNear } from '../../../src/service/maintenance-windows/sql.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
 import { eventually } from '../eventually.ts';
-import type { Reply } from '../service-app.ts';
-import { PollingAgent } from './polling-agent.ts';
+import { PollingAgent } from '../service/polling-agent.ts';
+import type { Reply } from '../service/service-app.ts';
 import {
   HOSTILE,
   problemsIn,
   type TestService,
   useAccounts,
   useRunningService,
-} from './service-harness.ts';
+} from '../service/service-harness.ts';
 
 const PATH = '/v1/maintenance-windows';
 const DAY_MS = 86_400_000;

@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createAgentClocks } from '../../../src/service/features/results/agent-clocks.ts';
-import { createResultIntake } from '../../../src/service/features/results/intake.ts';
-import { recordMissed } from '../../../src/service/features/results/missed-book.ts';
-import { createResultPartitions } from '../../../src/service/store/partitions.ts';
-import type { Sql } from '../../../src/service/store/port.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
+import type { Sql } from '../../../src/service/database/port.ts';
+import { createAgentClocks } from '../../../src/service/results/intake/agent-clocks.ts';
+import { createResultIntake } from '../../../src/service/results/intake/intake.ts';
+import { recordMissed } from '../../../src/service/results/missed-slots/missed-book.ts';
+import { createResultPartitions } from '../../../src/service/results/partitions.sql.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
 import { settle } from '../fake-clock.ts';
-import { testScrubbing } from '../service-features.ts';
 import {
   codesIn,
   DAY_MS,
@@ -16,8 +15,9 @@ import {
   RETENTION_DAYS,
   resultOfRun,
   useResultsWorld,
-} from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+} from '../service/results-harness.ts';
+import { testScrubbing } from '../service/service-features.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PollResponse } from '../../../src/wire/v1/poll.ts';
 import { eventually } from '../eventually.ts';
-import type { AgentLab } from './agent-lab.ts';
-import { PollingAgent } from './polling-agent.ts';
+import type { AgentLab } from '../service/agent-lab.ts';
+import { PollingAgent } from '../service/polling-agent.ts';
 
 const HOLD_MS = 5_000;
 

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/private-locations';
 const CELLAR = { slug: 'cellar', name: 'Cellar' };

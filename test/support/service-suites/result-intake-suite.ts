@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { resultIdOf } from '../../../src/model/ids.ts';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { lastTurnAt } from '../../../src/model/slot-stride.ts';
-import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import { shownResult } from '../shown-result.ts';
-import { PollingAgent } from './polling-agent.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { lastTurnAt } from '../../../src/model/schedule/slot-stride.ts';
+import { createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
+import { shownResult } from '../samples/shown-result.ts';
+import { PollingAgent } from '../service/polling-agent.ts';
 import {
   codesIn,
   DAY_MS,
@@ -17,8 +17,8 @@ import {
   type ResultsWorld,
   resultOfRun,
   useResultsWorld,
-} from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+} from '../service/results-harness.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 /** What agents bring, and what becomes of it. */
 export function resultIntakeSuite(kind: DatabaseKind): void {

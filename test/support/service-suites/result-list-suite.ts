@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
-import { minutesAgo, NOW, type Run, resultOfRun, useResultsWorld } from './results-harness.ts';
-import { problemsIn, useRunningService } from './service-harness.ts';
+import type { DatabaseKind } from '../database/databases.ts';
+import {
+  minutesAgo,
+  NOW,
+  type Run,
+  resultOfRun,
+  useResultsWorld,
+} from '../service/results-harness.ts';
+import { problemsIn, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/check-results/shop';
 

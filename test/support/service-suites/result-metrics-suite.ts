@@ -1,17 +1,17 @@
 import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { keepRunMetrics } from '../../../src/service/features/analytics/follow-finals.ts';
-import { insertResults } from '../../../src/service/store/check-results.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
-import { MIGRATIONS_FOLDER } from '../../../src/service/store/migration-files.ts';
-import { createResultPartitions } from '../../../src/service/store/partitions.ts';
-import { type DatabaseKind, emptySchema, silentLog, useEmptyStore } from '../databases.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { keepRunMetrics } from '../../../src/service/analytics/follow-finals.ts';
+import { migrate } from '../../../src/service/database/migrate.ts';
+import { MIGRATIONS_FOLDER } from '../../../src/service/database/migration-files.ts';
+import { createResultPartitions } from '../../../src/service/results/partitions.sql.ts';
+import { insertResults } from '../../../src/service/results/sql.ts';
+import { type DatabaseKind, emptySchema, silentLog, useEmptyStore } from '../database/databases.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { HTTP_DETAIL, HTTP_RESPONSE } from '../http-results.ts';
-import { makeTempFolder } from '../temp-folder.ts';
-import { wireResult } from '../wire-results.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
+import { wireResult } from '../samples/wire-results.ts';
 
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 2, 10, 12);

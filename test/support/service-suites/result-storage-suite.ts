@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ResultStorage } from '../../../src/service/features/results/result-storage.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { StoreError } from '../../../src/service/store/store-errors.ts';
-import { type DatabaseKind, useMigratedStore } from '../databases.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { StoreError } from '../../../src/service/database/store-errors.ts';
+import { ResultStorage } from '../../../src/service/results/intake/result-storage.ts';
+import { type DatabaseKind, useMigratedStore } from '../database/databases.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 

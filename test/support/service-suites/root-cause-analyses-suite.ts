@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { type Analysis, analysisSchema } from '../../../src/model/root-cause-analysis.ts';
-import { claimPending } from '../../../src/service/store/root-cause-claims.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { type Analysis, analysisSchema } from '../../../src/model/result/root-cause-analysis.ts';
+import { claimPending } from '../../../src/service/root-cause/claims.sql.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { settle } from '../fake-clock.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import { answered, withoutAnswer } from '../root-cause-cases.ts';
-import type { Reply } from '../service-app.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
+import { answered, withoutAnswer } from '../samples/root-cause-cases.ts';
 import {
   DAY_MS,
   minutesAgo,
@@ -15,8 +14,9 @@ import {
   type Run,
   resultOfRun,
   useResultsWorld,
-} from './results-harness.ts';
-import { problemsIn, useRunningService } from './service-harness.ts';
+} from '../service/results-harness.ts';
+import type { Reply } from '../service/service-app.ts';
+import { problemsIn, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/root-cause-analyses';
 const NEVER = new AbortController().signal;

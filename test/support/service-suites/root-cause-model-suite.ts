@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { createConfiguredAnalyses } from '../../../src/service/features/root-cause/configured.ts';
-import type { ModelConfig } from '../../../src/service/features/root-cause/root-cause-config.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { createConfiguredAnalyses } from '../../../src/service/root-cause/configured.ts';
+import type { ModelConfig } from '../../../src/service/root-cause/root-cause-config.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
+import { withoutAnswer } from '../samples/root-cause-cases.ts';
 import {
   ANALYSIS,
   answering,
   type ModelServer,
   replying,
   startModelServer,
-} from '../model-server.ts';
-import { withoutAnswer } from '../root-cause-cases.ts';
-import { testFeatures } from '../service-features.ts';
-import { minutesAgo, resultOfRun, useResultsWorld } from './results-harness.ts';
-import { useRunningService } from './service-harness.ts';
+} from '../servers/model-server.ts';
+import { minutesAgo, resultOfRun, useResultsWorld } from '../service/results-harness.ts';
+import { testFeatures } from '../service/service-features.ts';
+import { useRunningService } from '../service/service-harness.ts';
 
 const NEVER = new AbortController().signal;
 const FIRST_PAGE = { limit: 100, page: 1, checkId: null, errorGroupId: null };

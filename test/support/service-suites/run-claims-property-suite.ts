@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
 import type { OneOffMessage } from '../../../src/wire/v1/assignment.ts';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import {
   idsOf,
   RunsWorld,
   type TestAgent,
   type TestLocation,
   useRunsService,
-} from './check-runs-harness.ts';
-import type { RunningService } from './service-harness.ts';
+} from '../service/check-runs-harness.ts';
+import type { RunningService } from '../service/service-harness.ts';
 
 const CHECKS = ['c0', 'c1', 'c2'];
 const AGENTS = ['a0', 'a1', 'a2', 'a3'];

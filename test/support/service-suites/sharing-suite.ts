@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentLab } from './agent-lab.ts';
-import { PollingAgent, sorted } from './polling-agent.ts';
+import type { AgentLab } from '../service/agent-lab.ts';
+import { PollingAgent, sorted } from '../service/polling-agent.ts';
 
 /** Who runs a check, as the database has it: `agent`, or `- reason`. */
 export async function ownersOf(lab: AgentLab): Promise<ReadonlyMap<string, string>> {

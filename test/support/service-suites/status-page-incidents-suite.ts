@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MAX_INCIDENT_UPDATES } from '../../../src/model/incident.ts';
-import type { DatabaseKind } from '../databases.ts';
+import { MAX_INCIDENT_UPDATES } from '../../../src/model/status-page/incident.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import {
   type Client,
   HOSTILE,
   problemsIn,
   useAccounts,
   useRunningService,
-} from './service-harness.ts';
+} from '../service/service-harness.ts';
 
 const PAGES = '/v1/status-pages';
 const SERVICES = `${PAGES}/services`;

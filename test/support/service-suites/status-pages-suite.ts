@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../databases.ts';
+import type { DatabaseKind } from '../database/databases.ts';
 import {
   type Client,
   HOSTILE,
   problemsIn,
   useAccounts,
   useRunningService,
-} from './service-harness.ts';
+} from '../service/service-harness.ts';
 
 const PATH = '/v1/status-pages';
 const SERVICES = `${PATH}/services`;

@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { createTestSessions } from '../../../src/service/features/test-sessions/test-sessions.ts';
-import { type DatabaseKind, silentLog } from '../databases.ts';
-import { HTTP_DETAIL } from '../http-results.ts';
-import type { Reply } from '../service-app.ts';
-import { testScrubbing } from '../service-features.ts';
-import { shownResult } from '../shown-result.ts';
-import { DAY_MS, minutesAgo, RETENTION_DAYS, type Run, resultOfRun } from './results-harness.ts';
-import { HOSTILE, problemsIn, useAccounts, useRunningService } from './service-harness.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { createTestSessions } from '../../../src/service/test-sessions/test-sessions.ts';
+import { type DatabaseKind, silentLog } from '../database/databases.ts';
+import { HTTP_DETAIL } from '../samples/http-results.ts';
+import { shownResult } from '../samples/shown-result.ts';
+import {
+  DAY_MS,
+  minutesAgo,
+  RETENTION_DAYS,
+  type Run,
+  resultOfRun,
+} from '../service/results-harness.ts';
+import type { Reply } from '../service/service-app.ts';
+import { testScrubbing } from '../service/service-features.ts';
+import { HOSTILE, problemsIn, useAccounts, useRunningService } from '../service/service-harness.ts';
 
 const PATH = '/v1/test-sessions';
 const GROUPS = '/v1/test-session-error-groups';

@@ -9,9 +9,9 @@ import {
   IMAGES_LIMIT_MS,
   ownBytes,
 } from '../../support/containers/images.ts';
-import { until } from '../../support/deployment.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
+import { until } from '../../support/service/deployment.ts';
 
 const lack = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
 const MEGABYTE = 1_000_000;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type CommandEnd, runToEnd } from '../../support/containers/process-end.ts';
 import { importsOf, sourceFiles } from '../../support/imports.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docker/assemble.mjs');
 /** Those of types are gone in what is shipped. */

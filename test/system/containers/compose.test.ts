@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ComposeStack } from '../../support/containers/compose-stack.ts';
+import { ComposeStack } from '../../support/compose/compose-stack.ts';
 import { statusOf } from '../../support/containers/container.ts';
 import {
   CONTAINER_COMMANDS,
   CONTAINER_FILES,
   IMAGES_LIMIT_MS,
 } from '../../support/containers/images.ts';
-import { until, untilResults } from '../../support/deployment.ts';
-import { lacking } from '../../support/system-needs.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { until, untilResults } from '../../support/service/deployment.ts';
 
 const lacks = lacking({ commands: CONTAINER_COMMANDS, files: CONTAINER_FILES });
 const CHECKS = ['service-health', 'service-name', 'service-ping', 'service-port', 'service-ready'];

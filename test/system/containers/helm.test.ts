@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readmeCommand } from '../../support/containers/readme-commands.ts';
+import { readmeCommand } from '../../support/compose/readme-commands.ts';
 import { configMapOf, plainName, workloadsOf } from '../../support/kubernetes/objects.ts';
 import { brokenReferences } from '../../support/kubernetes/references.ts';
 import { comparable } from '../../support/kubernetes/same-objects.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
 import { built, CHART, rendered, run } from '../../support/kubernetes/tools.ts';
-import { lacking } from '../../support/system-needs.ts';
+import { lacking } from '../../support/process/system-needs.ts';
 
 const missing = lacking({ commands: ['kubectl', 'helm'], files: [] });
 const LACKS = missing === null ? '' : ` (lacks ${missing})`;

@@ -15,8 +15,8 @@ import {
   playSecrets,
 } from '../../support/kubernetes/for-podman.ts';
 import { type PodTemplate, workloadsOf } from '../../support/kubernetes/objects.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const lack = lacking({
   commands: [...CONTAINER_COMMANDS, 'kubectl', 'catatonit'],

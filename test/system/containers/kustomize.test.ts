@@ -13,8 +13,8 @@ import {
 import { brokenReferences, secretsOf } from '../../support/kubernetes/references.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
 import { built } from '../../support/kubernetes/tools.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const missing = lacking({ commands: ['kubectl'], files: [] });
 const LACKS = missing === null ? '' : ` (lacks ${missing})`;

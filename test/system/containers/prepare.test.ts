@@ -7,8 +7,8 @@ import {
   runCommand,
   runNode,
   WITH_SECRETS,
-} from '../../support/containers/scripts.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/compose/scripts.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
 
 const FILES = [
   'grafana/admin-password',

@@ -4,18 +4,18 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { ALERT_CASES, alertTests } from '../../support/containers/alert-cases.ts';
-import { dashboardExpressions } from '../../support/containers/dashboard.ts';
-import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/containers/prometheus.ts';
+import { ALERT_CASES, alertTests } from '../../support/compose/alert-cases.ts';
+import { dashboardExpressions } from '../../support/compose/dashboard.ts';
+import { PROMETHEUS_NEEDS, startPrometheus } from '../../support/compose/prometheus.ts';
 import {
   ALERT_RULES,
   alertRules,
   PROMETHEUS_CONFIG,
-} from '../../support/containers/prometheus-files.ts';
-import { runCommand } from '../../support/containers/scripts.ts';
-import { startAgent, startService, until } from '../../support/deployment.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/compose/prometheus-files.ts';
+import { runCommand } from '../../support/compose/scripts.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { startAgent, startService, until } from '../../support/service/deployment.ts';
 
 const lacks = lacking(PROMETHEUS_NEEDS);
 

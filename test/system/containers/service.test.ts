@@ -9,8 +9,8 @@ import {
   IMAGES_LIMIT_MS,
   ownBytes,
 } from '../../support/containers/images.ts';
-import { findPostgres, startPostgres } from '../../support/postgres.ts';
-import { lacking } from '../../support/system-needs.ts';
+import { findPostgres, startPostgres } from '../../support/database/postgres.ts';
+import { lacking } from '../../support/process/system-needs.ts';
 
 const postgres = findPostgres() === null ? ['initdb'] : [];
 const lack = lacking({ commands: [...CONTAINER_COMMANDS, ...postgres], files: CONTAINER_FILES });

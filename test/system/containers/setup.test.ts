@@ -1,9 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startBucketServer } from '../../support/containers/bucket-server.ts';
-import { composeService } from '../../support/containers/compose-file.ts';
-import { DOCKER } from '../../support/containers/prometheus-files.ts';
+import { composeService } from '../../support/compose/compose-file.ts';
+import { DOCKER } from '../../support/compose/prometheus-files.ts';
 import {
   DATABASE,
   PREPARE,
@@ -11,15 +10,16 @@ import {
   type ScriptEnd,
   SETUP,
   WITH_SECRETS,
-} from '../../support/containers/scripts.ts';
+} from '../../support/compose/scripts.ts';
+import { startBucketServer } from '../../support/containers/bucket-server.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
 import {
   newApiKey,
   type RunningService,
   startAgent,
   startService,
   until,
-} from '../../support/deployment.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
 
 /** Each test starts a service and half a dozen other processes. */
 const LIMIT_MS = 120_000;

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { createAssigner } from '../../../src/service/features/assignment/assigner.ts';
-import { createLocationWake } from '../../../src/service/features/assignment/location-wake.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { silentLog, storeConfig, useMigrated } from '../../support/databases.ts';
+import { createAssigner } from '../../../src/service/agents/assignment/assigner.ts';
+import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { silentLog, storeConfig, useMigrated } from '../../support/database/databases.ts';
+import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
-import { useAgentLab } from '../../support/service-suites/agent-lab.ts';
+import { useAgentLab } from '../../support/service/agent-lab.ts';
 
 const MINUTE_MS = 60_000;
 

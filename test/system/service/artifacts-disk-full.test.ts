@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { openLocalDisk } from '../../../src/service/artifacts/local-disk.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { openLocalDisk } from '../../../src/service/object-store/local-disk/local-disk.ts';
+import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import {
   beginUpload,
   forever,
@@ -11,10 +11,10 @@ import {
   partStream,
   putMissing,
   readWhole,
-} from '../../support/artifact-content.ts';
+} from '../../support/artifacts/artifact-content.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const lacks = lacking({ commands: ['mount', 'umount'], files: [] });
 const full = { code: 'ARTIFACT_STORE_FULL', kind: 'environment' };

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { MAX_ARTIFACT_BYTES } from '../../../src/wire/v1/limits.ts';
-import { measureMemory } from '../../support/artifact-driver.ts';
-import { startS3Server } from '../../support/s3-server.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { measureMemory } from '../../support/artifacts/artifact-driver.ts';
+import { startS3Server } from '../../support/artifacts/s3-server.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const MIB = 1024 * 1024;
 

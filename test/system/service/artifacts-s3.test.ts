@@ -1,9 +1,9 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
-import { createS3Store } from '../../../src/service/artifacts/s3.ts';
-import type { S3Options } from '../../../src/service/artifacts/s3-client.ts';
+import { type ArtifactStore, MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import { createS3Store } from '../../../src/service/object-store/s3/s3.ts';
+import type { S3Options } from '../../../src/service/object-store/s3/s3-client.ts';
 import {
   beginUpload,
   forever,
@@ -13,13 +13,13 @@ import {
   readWhole,
   streamOf,
   uploadWhole,
-} from '../../support/artifact-content.ts';
-import { artifactStoreSuite } from '../../support/artifact-store-suite.ts';
-import { directUploadSuite } from '../../support/direct-upload-suite.ts';
+} from '../../support/artifacts/artifact-content.ts';
+import { artifactStoreSuite } from '../../support/artifacts/artifact-store-suite.ts';
+import { directUploadSuite } from '../../support/artifacts/direct-upload-suite.ts';
+import type { S3Operation } from '../../support/artifacts/s3-operations.ts';
+import { type S3Server, startS3Server } from '../../support/artifacts/s3-server.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import type { S3Operation } from '../../support/s3-operations.ts';
-import { type S3Server, startS3Server } from '../../support/s3-server.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;

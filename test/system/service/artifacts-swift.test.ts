@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { CreateBucketCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { MIN_PART_BYTES } from '../../../src/service/artifacts/port.ts';
-import { createS3Store } from '../../../src/service/artifacts/s3.ts';
-import { artifactStoreSuite } from '../../support/artifact-store-suite.ts';
-import { directUploadSuite } from '../../support/direct-upload-suite.ts';
+import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
+import { createS3Store } from '../../../src/service/object-store/s3/s3.ts';
+import { artifactStoreSuite } from '../../support/artifacts/artifact-store-suite.ts';
+import { directUploadSuite } from '../../support/artifacts/direct-upload-suite.ts';
+import { SWIFT_NEEDS, type SwiftServer, startSwift } from '../../support/artifacts/swift-server.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { SWIFT_NEEDS, type SwiftServer, startSwift } from '../../support/swift-server.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const lacks = lacking(SWIFT_NEEDS);
 

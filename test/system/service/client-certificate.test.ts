@@ -4,11 +4,16 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createAuthority, type Identity } from '../../support/certificates.ts';
-import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
-import { copyMigratedDatabase } from '../../support/new-database.ts';
-import type { Reply } from '../../support/service-app.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+import { copyMigratedDatabase } from '../../support/database/new-database.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { createAuthority, type Identity } from '../../support/servers/certificates.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  until,
+} from '../../support/service/deployment.ts';
+import type { Reply } from '../../support/service/service-app.ts';
 
 /** Answers whoever shows a certificate of the authority, and nobody else. */
 async function listenForMembers(server: Identity, ca: string): Promise<string> {

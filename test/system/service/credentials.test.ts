@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
-import { createCheckVariables } from '../../../src/service/features/check-variables.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { runCli } from '../../support/cli.ts';
-import { newPostgresDatabase, silentLog, storeConfig } from '../../support/databases.ts';
-import { sealingReplica } from '../../support/sealing-replica.ts';
+import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { runCli } from '../../support/agent/cli.ts';
+import { newPostgresDatabase, silentLog, storeConfig } from '../../support/database/databases.ts';
+import { sealingReplica } from '../../support/service/sealing-replica.ts';
 
 const REQUEST = { url: 'https://user:correct-horse@shop.test/' };
 const [OLD, NEW] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { createHeartbeatFeatures } from '../../../src/service/features/heartbeats/create.ts';
-import { insertAccount } from '../../../src/service/store/accounts.ts';
-import { migrate } from '../../../src/service/store/migrate.ts';
-import { openStore } from '../../../src/service/store/open-store.ts';
-import type { Store } from '../../../src/service/store/port.ts';
-import { silentLog, storeConfig } from '../../support/databases.ts';
+import { insertAccount } from '../../../src/service/accounts/sql.ts';
+import { migrate } from '../../../src/service/database/migrate.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { createHeartbeatFeatures } from '../../../src/service/heartbeats/create.ts';
+import { silentLog, storeConfig } from '../../support/database/databases.ts';
+import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { settle } from '../../support/fake-clock.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
 
 const ACCOUNT = 'mine';
 const SENDER = { source: 'test', userAgent: '' };

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { listen } from '../../support/servers/http-servers.ts';
 import {
   type RunningService,
   startAgent,
   startService,
   until,
   untilResults,
-} from '../../support/deployment.ts';
-import { listen } from '../../support/http-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
 
 /** What came with each request, in the order in which they came. */
 async function startTarget(): Promise<{ readonly port: number; readonly seen: string[] }> {

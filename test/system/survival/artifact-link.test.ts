@@ -10,28 +10,33 @@ import { SpoolSink } from '../../../src/agent/spool/spool-sink.ts';
 import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts';
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { lastTurnAt } from '../../../src/model/slot-stride.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { lastTurnAt } from '../../../src/model/schedule/slot-stride.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { DEFAULT_PART_BYTES } from '../../../src/service/artifacts/port.ts';
+import { DEFAULT_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../src/wire/v1/limits.ts';
-import { metricsOf } from '../../support/agent-metrics.ts';
-import { startArtifactAgent } from '../../support/artifact-agent.ts';
-import { checkOf } from '../../support/checks.ts';
-import { cuttingRelay } from '../../support/cutting-relay.ts';
-import type { DatabaseKind } from '../../support/databases.ts';
-import { type RunningService, startAgent, startService, until } from '../../support/deployment.ts';
+import { metricsOf } from '../../support/agent/agent-metrics.ts';
+import { runHarness } from '../../support/agent/run-harness.ts';
+import { openTestSpool } from '../../support/agent/spool.ts';
+import { startArtifactAgent } from '../../support/artifacts/artifact-agent.ts';
+import type { DatabaseKind } from '../../support/database/databases.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { newDatabase } from '../../support/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';
-import { watchMemory } from '../../support/process-memory.ts';
-import { runHarness } from '../../support/run-harness.ts';
-import { download } from '../../support/service-suites/artifact-service.ts';
-import { resultOfRun } from '../../support/service-suites/results-harness.ts';
-import { openTestSpool } from '../../support/spool.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { listening } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+import { watchMemory } from '../../support/process/process-memory.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { cuttingRelay } from '../../support/servers/cutting-relay.ts';
+import { listening } from '../../support/servers/tcp-servers.ts';
+import { download } from '../../support/service/artifact-service.ts';
+import {
+  type RunningService,
+  startAgent,
+  startService,
+  until,
+} from '../../support/service/deployment.ts';
+import { resultOfRun } from '../../support/service/results-harness.ts';
 
 const MIB = 1024 * 1024;
 const MAX_GROWTH_BYTES = 32 * MIB;

@@ -1,17 +1,22 @@
 import { describe, expect, it } from 'vitest';
-import type { DatabaseKind } from '../../support/databases.ts';
-import { readDatabase, slotRecords, startService, until } from '../../support/deployment.ts';
 import {
   type AgentLife,
   errorsIn,
   liveAgain,
   type PrintedFinal,
-} from '../../support/doomed-agent.ts';
-import { mixedChecks, PERIOD_SECONDS } from '../../support/mixed-checks.ts';
-import { newDatabase } from '../../support/new-database.ts';
+} from '../../support/agent/doomed-agent.ts';
+import { slotFaults } from '../../support/agent/slot-verdict.ts';
+import type { DatabaseKind } from '../../support/database/databases.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
 import { IS_NIGHTLY } from '../../support/nightly.ts';
-import { slotFaults } from '../../support/slot-verdict.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { mixedChecks, PERIOD_SECONDS } from '../../support/samples/mixed-checks.ts';
+import {
+  readDatabase,
+  slotRecords,
+  startService,
+  until,
+} from '../../support/service/deployment.ts';
 
 const CHECKS = 100;
 /** Given to the agent while it runs, so soon before a kill that it may not have them on disk. */

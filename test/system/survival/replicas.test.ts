@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { giveEverySlot } from '../../support/agent/assigned-slots.ts';
+import { errorsIn } from '../../support/agent/doomed-agent.ts';
+import { slotFaults } from '../../support/agent/slot-verdict.ts';
+import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { startBalancer } from '../../support/servers/tcp-balancer.ts';
+import { listenTcp } from '../../support/servers/tcp-servers.ts';
 import {
   type ApiClients,
   answeredMore,
   startApiClients,
   type Trouble,
-} from '../../support/api-clients.ts';
-import { giveEverySlot } from '../../support/assigned-slots.ts';
+} from '../../support/service/api-clients.ts';
 import {
   newApiKey,
   type RunningAgent,
@@ -16,13 +22,7 @@ import {
   startService,
   until,
   withDatabase,
-} from '../../support/deployment.ts';
-import { errorsIn } from '../../support/doomed-agent.ts';
-import { startPostgres, type TestPostgres } from '../../support/postgres.ts';
-import { slotFaults } from '../../support/slot-verdict.ts';
-import { startBalancer } from '../../support/tcp-balancer.ts';
-import { listenTcp } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
 
 const CHECKS = 80;
 const PERIOD_SECONDS = 10;

@@ -1,11 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startToleranceMs } from '../../../src/agent/scheduler/tolerance.ts';
+import { startToleranceMs } from '../../../src/agent/slots/tolerance.ts';
+import { slotFaults } from '../../support/agent/slot-verdict.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
+import { databasesToTest } from '../../support/nightly.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { REAL_TIME } from '../../support/real-time.ts';
 import {
   addVisitors,
   CountingTarget,
   PERIOD_SECONDS,
   slotVisits,
-} from '../../support/counting-target.ts';
+} from '../../support/servers/counting-target.ts';
+import { listenTcp } from '../../support/servers/tcp-servers.ts';
 import {
   type RunningAgent,
   readDatabase,
@@ -13,14 +19,8 @@ import {
   startAgent,
   startService,
   until,
-} from '../../support/deployment.ts';
-import { newDatabase } from '../../support/new-database.ts';
-import { databasesToTest } from '../../support/nightly.ts';
-import { REAL_TIME } from '../../support/real-time.ts';
-import { askService } from '../../support/service-app.ts';
-import { slotFaults } from '../../support/slot-verdict.ts';
-import { listenTcp } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
+import { askService } from '../../support/service/service-app.ts';
 
 const CHECKS = 60;
 /** Of real time: some slots of each check. */

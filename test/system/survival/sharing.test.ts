@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { nextSlotAfter, slotRuleOf } from '../../../src/model/frequency.ts';
+import { nextSlotAfter, slotRuleOf } from '../../../src/model/schedule/frequency.ts';
+import { NamespacedAgent, TARGET_PORT } from '../../support/agent/namespaced-agent.ts';
+import { slotFaults } from '../../support/agent/slot-verdict.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
+import { databasesToTest } from '../../support/nightly.ts';
+import { lacking } from '../../support/process/system-needs.ts';
 import {
   addVisitors,
   CountingTarget,
   PERIOD_SECONDS,
   type SlotVisit,
   slotVisits,
-} from '../../support/counting-target.ts';
+} from '../../support/servers/counting-target.ts';
 import {
   readDatabase,
   type SlotRecord,
   slotRecords,
   startService,
   until,
-} from '../../support/deployment.ts';
-import { NamespacedAgent, TARGET_PORT } from '../../support/namespaced-agent.ts';
-import { newDatabase } from '../../support/new-database.ts';
-import { databasesToTest } from '../../support/nightly.ts';
-import { slotFaults } from '../../support/slot-verdict.ts';
-import { lacking } from '../../support/system-needs.ts';
+} from '../../support/service/deployment.ts';
 
 const CHECKS = 60;
 /** From the end of an agent until others run all of its checks: the lease, and 5 s. */

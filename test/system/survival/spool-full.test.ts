@@ -2,8 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { CheckResult } from '../../../src/model/result.ts';
-import { metricsOf } from '../../support/agent-metrics.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { metricsOf } from '../../support/agent/agent-metrics.ts';
+import { mountSmallDisk } from '../../support/agent/small-disk.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
+import { databasesToTest } from '../../support/nightly.ts';
+import { lacking } from '../../support/process/system-needs.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import { listening } from '../../support/servers/tcp-servers.ts';
 import {
   type RunningAgent,
   type RunningService,
@@ -11,14 +17,8 @@ import {
   startAgent,
   startService,
   until,
-} from '../../support/deployment.ts';
-import { newDatabase } from '../../support/new-database.ts';
-import { databasesToTest } from '../../support/nightly.ts';
-import { askService } from '../../support/service-app.ts';
-import { mountSmallDisk } from '../../support/small-disk.ts';
-import { lacking } from '../../support/system-needs.ts';
-import { listening } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
+import { askService } from '../../support/service/service-app.ts';
 
 const CHECKS = 200;
 /** With each of them a result has the body once more: half a MiB, of which memory takes 64 MiB. */

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { addVisitors, CountingTarget, PERIOD_SECONDS } from '../../support/counting-target.ts';
+import { slotFaults } from '../../support/agent/slot-verdict.ts';
+import { newDatabase } from '../../support/database/new-database.ts';
+import { makeTestFolder } from '../../support/process/test-folder.ts';
+import {
+  addVisitors,
+  CountingTarget,
+  PERIOD_SECONDS,
+} from '../../support/servers/counting-target.ts';
+import { listening } from '../../support/servers/tcp-servers.ts';
 import {
   type RunningAgent,
   type RunningService,
@@ -9,11 +17,7 @@ import {
   startAgent,
   startService,
   until,
-} from '../../support/deployment.ts';
-import { newDatabase } from '../../support/new-database.ts';
-import { slotFaults } from '../../support/slot-verdict.ts';
-import { listening } from '../../support/tcp-servers.ts';
-import { makeTestFolder } from '../../support/test-folder.ts';
+} from '../../support/service/deployment.ts';
 
 const CHECKS = 60;
 const LEASE_MS = 3_000;

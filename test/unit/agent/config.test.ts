@@ -10,7 +10,7 @@ import {
   loadRunConfig,
 } from '../../../src/agent/config.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const NEEDED = { CHECKS_FILE: 'checks.yaml' };
 const FILE_WORK = { kind: 'file', checksFile: 'checks.yaml' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { watchForInterruption } from '../../../src/cli/interruption.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import type { FakeClock } from '../../support/fake-clock.ts';
 import { captureLog } from '../../support/log-capture.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
 
 function watching() {
   const { terminal } = memoryTerminal();

@@ -3,9 +3,9 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { PrettySink } from '../../../src/cli/pretty-sink.ts';
 import { paletteFor } from '../../../src/cli/print/colour.ts';
-import { checkOf } from '../../support/checks.ts';
-import { resultOf } from '../../support/http-results.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { resultOf } from '../../support/samples/http-results.ts';
 
 const never = new AbortController().signal;
 const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_busy' } as const;

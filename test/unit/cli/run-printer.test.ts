@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { RunPrinter } from '../../../src/cli/run-printer.ts';
-import { checkOf } from '../../support/checks.ts';
-import { resultOf } from '../../support/http-results.ts';
-import { memoryTerminal } from '../../support/memory-terminal.ts';
+import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
+import { checkOf } from '../../support/samples/checks.ts';
+import { resultOf } from '../../support/samples/http-results.ts';
 
 const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_starved' } as const;
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENT } from '../../../src/agent/config.ts';
-import { MISSED_REASONS } from '../../../src/model/result.ts';
+import { MISSED_REASONS } from '../../../src/model/result/result.ts';
 import { SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
-import { exposedMetrics, misuseOf } from '../../support/containers/exposed-metrics.ts';
-import { alertRules, alertsTable, scrapeJobs } from '../../support/containers/prometheus-files.ts';
-import { selectorsOf } from '../../support/containers/promql.ts';
+import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';
+import { alertRules, alertsTable, scrapeJobs } from '../../support/compose/prometheus-files.ts';
+import { selectorsOf } from '../../support/compose/promql.ts';
 
 const rules = alertRules();
 const exposed = exposedMetrics();

@@ -9,11 +9,11 @@ import {
   composeFile,
   composeService,
   mountOf,
-} from '../../support/containers/compose-file.ts';
-import { DOCKER, scrapeJobs } from '../../support/containers/prometheus-files.ts';
-import { commandsIn } from '../../support/containers/readme-commands.ts';
-import { DATABASE } from '../../support/containers/scripts.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+} from '../../support/compose/compose-file.ts';
+import { DOCKER, scrapeJobs } from '../../support/compose/prometheus-files.ts';
+import { commandsIn } from '../../support/compose/readme-commands.ts';
+import { DATABASE } from '../../support/compose/scripts.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const file = composeFile();
 const services = Object.entries(file.services);

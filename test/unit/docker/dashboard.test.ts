@@ -4,9 +4,9 @@ import {
   dashboardExpressions,
   type GridPosition,
   readDashboard,
-} from '../../support/containers/dashboard.ts';
-import { exposedMetrics, misuseOf } from '../../support/containers/exposed-metrics.ts';
-import { selectorsOf } from '../../support/containers/promql.ts';
+} from '../../support/compose/dashboard.ts';
+import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';
+import { selectorsOf } from '../../support/compose/promql.ts';
 
 const dashboard = readDashboard();
 const expressions = dashboardExpressions();

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { METRICS } from '../../../src/agent/health/metrics-table.ts';
-import { alertRules } from '../../support/containers/prometheus-files.ts';
+import { alertRules } from '../../support/compose/prometheus-files.ts';
 import { KUBERNETES } from '../../support/kubernetes/objects.ts';
 import { environmentOf, objectOf, podOf } from '../../support/kubernetes/written.ts';
 

@@ -4,7 +4,7 @@ import { ENVIRONMENT, loadConfig } from '../../../src/agent/config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
 import { KUBERNETES, writtenObjects } from '../../support/kubernetes/objects.ts';
 import { containerOf, environmentOf, podOf, portOf } from '../../support/kubernetes/written.ts';
-import { makeTempFolder } from '../../support/temp-folder.ts';
+import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
 const agent = podOf('base');
 const service = podOf('service');

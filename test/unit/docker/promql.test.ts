@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { exposedMetrics, misuseOf } from '../../support/containers/exposed-metrics.ts';
-import { selectorsOf } from '../../support/containers/promql.ts';
+import { exposedMetrics, misuseOf } from '../../support/compose/exposed-metrics.ts';
+import { selectorsOf } from '../../support/compose/promql.ts';
 
 const exposed = exposedMetrics();
 const misuses = (expression: string): readonly string[] =>

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { createScrubber } from '../../../src/model/scrub/scrubber.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
 import { createLogger } from '../../../src/runtime/logger.ts';
 import { prettyLine } from '../../../src/runtime/pretty-log.ts';
+import { createScrubber } from '../../../src/scrub/scrubber.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const START = Date.UTC(2026, 0, 1, 12, 30, 5);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_ARTIFACT_LIMITS } from '../../../src/service/artifacts/artifacts-config.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT } from '../../../src/service/config.ts';
+import { DEFAULT_ARTIFACT_LIMITS } from '../../../src/service/object-store/artifacts-config.ts';
 
 const FIRST_KEY = `vk_${'0f'.repeat(16)}`;
 

@@ -1,4 +1,4 @@
-import type { Traceroute, TracerouteHop } from '../../../model/traceroute.ts';
+import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
 import { roundMs } from '../../probes/probe.ts';
 import type { TraceTarget } from '../tracer.ts';

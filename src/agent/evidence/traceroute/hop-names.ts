@@ -1,8 +1,8 @@
-import type { Traceroute } from '../../../model/traceroute.ts';
+import type { Traceroute } from '../../../model/result/traceroute.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { askNameServers, type NameServers } from '../../net/dns/name-servers.ts';
-import { displayName } from '../../net/dns/names.ts';
-import { CLASS_IN, TYPE_NUMBERS } from '../../net/dns/parameters.ts';
+import { displayName } from '../../net/dns/message/names.ts';
+import { CLASS_IN, TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
+import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import { questionOf } from '../../probes/dns/question.ts';
 import { JobLog } from '../../probes/job-log.ts';
 

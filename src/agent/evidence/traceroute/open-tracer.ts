@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { NameServers } from '../../net/dns/name-servers.ts';
+import type { NameServers } from '../../net/dns/system/name-servers.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
 import type { Traced, Tracer, TraceTarget } from '../tracer.ts';

@@ -1,4 +1,4 @@
-import type { Traceroute, TracerouteHop } from '../../../model/traceroute.ts';
+import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
 
 /** Longer names push the columns of their own line to the right. */
 const MAX_WHO_CHARS = 48;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Family } from '../resolver.ts';
-import type { DnsMessage } from './message.ts';
-import { CLASS_IN, TYPE_NUMBERS } from './parameters.ts';
+import type { DnsMessage } from './message/message.ts';
+import { CLASS_IN, TYPE_NUMBERS } from './message/parameters.ts';
 
 /** The record type that holds a family's addresses. */
 export function addressType(family: Family): number {

@@ -1,12 +1,12 @@
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { Family } from '../resolver.ts';
 import { addressesIn, addressType } from './address-answer.ts';
 import type { Answered } from './exchange.ts';
 import { serverText } from './exchange-failures.ts';
-import { type AskOptions, askNameServers, type NameServers } from './name-servers.ts';
-import { displayName } from './names.ts';
-import { RCODE, rcodeName } from './parameters.ts';
+import { displayName } from './message/names.ts';
+import { RCODE, rcodeName } from './message/parameters.ts';
 import { foundOrNull, type Missed, missedOrOver, type SourceResult } from './source-result.ts';
+import { type AskOptions, askNameServers, type NameServers } from './system/name-servers.ts';
 
 /** How long the other family may be asked for, only to make a message clearer. */
 const OTHER_FAMILY_MS = 1000;

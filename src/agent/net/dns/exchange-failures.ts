@@ -1,10 +1,10 @@
 import { isIPv6 } from 'node:net';
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { endpointText } from '../words.ts';
-import { displayName } from './names.ts';
-import { typeName } from './parameters.ts';
-import type { Question } from './query.ts';
+import { displayName } from './message/names.ts';
+import { typeName } from './message/parameters.ts';
+import type { Question } from './message/query.ts';
 
 export interface ServerAddress {
   /** An IPv4 or IPv6 address; the latter may have a scope (`fe80::1%eth0`). */

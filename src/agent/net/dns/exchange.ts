@@ -1,5 +1,5 @@
-import type { DnsProtocol } from '../../../model/request.ts';
-import { countText } from '../../../runtime/count-text.ts';
+import type { DnsProtocol } from '../../../model/check/request.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';
 import { type Seen, Stopwatch, unseenMsOf } from '../stopwatch.ts';
@@ -9,9 +9,9 @@ import {
   type ServerAddress,
   serverText,
 } from './exchange-failures.ts';
-import type { DnsMessage } from './message.ts';
-import { RCODE, rcodeName } from './parameters.ts';
-import { makeQuery, type Query, type Question } from './query.ts';
+import type { DnsMessage } from './message/message.ts';
+import { RCODE, rcodeName } from './message/parameters.ts';
+import { makeQuery, type Query, type Question } from './message/query.ts';
 import { exchangeOverTcp } from './tcp-exchange.ts';
 import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
 

@@ -1,5 +1,5 @@
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
-import type { SourceStatus } from './nsswitch.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
+import type { SourceStatus } from './system/nsswitch.ts';
 
 /** What one source of names (hosts file, DNS, the C library) made of a host name. */
 export type SourceResult = Found | Missed | Over;

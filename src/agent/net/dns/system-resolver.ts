@@ -1,14 +1,14 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Family, ResolveOptions, Resolver } from '../resolver.ts';
-import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './c-library.ts';
 import { askForAddresses } from './dns-source.ts';
-import { lookInHosts } from './hosts-source.ts';
 import { resolveKnown } from './known-names.ts';
-import type { NameServers } from './name-servers.ts';
-import { absoluteName, displayName } from './names.ts';
-import { candidateNames } from './search-list.ts';
+import { absoluteName, displayName } from './message/names.ts';
 import type { Missed, SourceResult } from './source-result.ts';
+import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './system/c-library.ts';
+import { lookInHosts } from './system/hosts-source.ts';
+import type { NameServers } from './system/name-servers.ts';
+import { candidateNames } from './system/search-list.ts';
 import {
   nameServersOf,
   openSystemFiles,
@@ -16,7 +16,7 @@ import {
   type SystemFilePaths,
   type SystemFiles,
   usesResolvedStub,
-} from './system-files.ts';
+} from './system/system-files.ts';
 
 export interface SystemResolverOptions {
   readonly clock: Clock;

@@ -10,8 +10,8 @@ import {
   serverText,
   socketFailed,
 } from './exchange-failures.ts';
-import { type Judged, judgeStreamed, type Query } from './query.ts';
-import { StreamFrames } from './stream-frames.ts';
+import { type Judged, judgeStreamed, type Query } from './message/query.ts';
+import { StreamFrames } from './message/stream-frames.ts';
 
 /** Messages about something else that are skipped before the stream is given up. */
 const MAX_SKIPPED = 4;

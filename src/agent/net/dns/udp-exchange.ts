@@ -12,8 +12,8 @@ import {
   serverText,
   socketFailed,
 } from './exchange-failures.ts';
-import { decodeMessage } from './message.ts';
-import { type Judged, judgeAnswer, type Query } from './query.ts';
+import { decodeMessage } from './message/message.ts';
+import { type Judged, judgeAnswer, type Query } from './message/query.ts';
 
 /** How many datagrams that are no answer are looked into; the rest are only counted. */
 const MAX_INSPECTED = 16;

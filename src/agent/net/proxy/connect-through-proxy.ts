@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../../model/error-codes.ts';
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { JobLog } from '../../probes/job-log.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import { type Addresses, chooseAddresses } from '../choose-addresses.ts';

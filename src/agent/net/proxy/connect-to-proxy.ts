@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ErrorCode } from '../../../model/error-codes.ts';
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import { type Connected, connectTcp, type NotConnected } from '../connect.ts';
 import { secureConnect } from '../tls/secure-connect.ts';

@@ -1,5 +1,5 @@
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
-import { MASK } from '../../../model/sensitive-headers.ts';
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 import { durationText } from '../words.ts';
 import type { NoTunnel } from './open-tunnel.ts';

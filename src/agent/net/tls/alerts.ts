@@ -1,4 +1,4 @@
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
 /** What an alert of the peer means. `what` goes on a sentence that starts with the peer's name. */

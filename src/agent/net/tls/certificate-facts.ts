@@ -1,5 +1,5 @@
 import type { PeerCertificate, TLSSocket } from 'node:tls';
-import type { CertificateFacts, TlsFacts } from '../../../model/result.ts';
+import type { CertificateFacts, TlsFacts } from '../../../model/result/result.ts';
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { withoutBrackets } from '../words.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Failure } from '../../../model/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { durationText } from '../words.ts';
 import { type AlertMeaning, alertOf } from './alerts.ts';

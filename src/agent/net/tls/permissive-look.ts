@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { TlsFacts } from '../../../model/result.ts';
+import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Limits } from '../limited-wait.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';

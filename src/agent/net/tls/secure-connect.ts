@@ -1,8 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
-import type { Failure } from '../../../model/error-codes.ts';
-import type { TlsFacts } from '../../../model/result.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type { TlsFacts } from '../../../model/result/result.ts';
 import type { ProbeContext } from '../../probes/probe.ts';
 import type { Connected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';

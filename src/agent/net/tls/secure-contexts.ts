@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
-import type { Failure } from '../../../model/error-codes.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
 export type ContextOutcome =

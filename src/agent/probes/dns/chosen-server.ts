@@ -1,7 +1,7 @@
-import type { Failure } from '../../../model/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { type Addresses, chooseAddresses } from '../../net/choose-addresses.ts';
 import { type Exchanged, exchange } from '../../net/dns/exchange.ts';
-import type { Question } from '../../net/dns/query.ts';
+import type { Question } from '../../net/dns/message/query.ts';
 import type { Family } from '../../net/resolver.ts';
 import { endpointText } from '../../net/words.ts';
 import type { ProbeContext } from '../probe.ts';

@@ -1,7 +1,7 @@
-import type { DnsProtocol } from '../../../model/request.ts';
-import { countText } from '../../../runtime/count-text.ts';
-import type { DnsMessage, DnsRecord } from '../../net/dns/message.ts';
-import { className, opcodeName, rcodeName, typeName } from '../../net/dns/parameters.ts';
+import type { DnsProtocol } from '../../../model/check/request.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
+import { className, opcodeName, rcodeName, typeName } from '../../net/dns/message/parameters.ts';
 
 export interface TextFacts {
   readonly server: { readonly host: string; readonly address: string; readonly port: number };

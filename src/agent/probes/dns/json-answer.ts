@@ -1,7 +1,7 @@
-import type { DnsAnswer } from '../../../model/result.ts';
-import type { DnsMessage, DnsRecord } from '../../net/dns/message.ts';
-import { TYPE_NUMBERS, typeName } from '../../net/dns/parameters.ts';
-import { textOfStrings } from '../../net/dns/rdata-parts.ts';
+import type { DnsAnswer } from '../../../model/result/result.ts';
+import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
+import { TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
+import { textOfStrings } from '../../net/dns/message/rdata-parts.ts';
 
 /**
  * JSON_ANSWER (SEMANTICS 1, DNS request). Names have their trailing dot, as in the text form; data

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
-import type { DnsRequest } from '../../../model/request.ts';
-import { absoluteName } from '../../net/dns/names.ts';
-import { TYPE_NUMBERS } from '../../net/dns/parameters.ts';
-import type { Question } from '../../net/dns/query.ts';
+import type { DnsRequest } from '../../../model/check/request.ts';
+import { absoluteName } from '../../net/dns/message/names.ts';
+import { TYPE_NUMBERS } from '../../net/dns/message/parameters.ts';
+import type { Question } from '../../net/dns/message/query.ts';
 
 /**
  * The question that a request asks: its name as given, absolute, in ASCII. A PTR question about an

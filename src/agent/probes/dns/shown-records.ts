@@ -1,4 +1,4 @@
-import type { DnsMessage, DnsRecord } from '../../net/dns/message.ts';
+import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
 
 /**
  * Characters of records that a response shows. 64 KiB of wire unfold to megabytes of text at

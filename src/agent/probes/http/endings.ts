@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { ErrorCode } from '../../../model/error-codes.ts';
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { failureOfTlsAlert } from '../../net/tls/alerts.ts';
 import { endedByReset } from '../../net/unseen-reset.ts';

@@ -6,10 +6,10 @@ import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts'
 import { stateOf } from '../../net/kernel/socket-state.ts';
 import { EXACT_MS, Overtime } from '../../net/overtime.ts';
 import type { ProbeContext } from '../probe.ts';
-import { BodyReader, type BodyReaderOptions, type ReadBody } from './body-reader.ts';
+import { BodyReader, type BodyReaderOptions, type ReadBody } from './body/body-reader.ts';
 import { FloodWatch } from './flood-watch.ts';
-import { startHttp1 } from './http1-transport.ts';
-import { startHttp2 } from './http2-transport.ts';
+import { startHttp1 } from './http1/transport.ts';
+import { startHttp2 } from './http2/transport.ts';
 import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } from './transport.ts';
 
 /** What is to be done with a response's body, decided when its head is there. */

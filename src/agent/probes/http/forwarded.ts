@@ -1,4 +1,4 @@
-import type { Failure } from '../../../model/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import { credentialsFailure } from '../../net/proxy/proxy-failures.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import type { JobLog } from '../job-log.ts';

@@ -1,6 +1,6 @@
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
-import type { Failure } from '../../../model/error-codes.ts';
-import type { TcpFacts, TlsFacts } from '../../../model/result.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type { TcpFacts, TlsFacts } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { type Connected, connectTcp, type NotConnected, type Target } from '../../net/connect.ts';
 import { familyFor } from '../../net/host-families.ts';

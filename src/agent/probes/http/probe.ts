@@ -1,5 +1,5 @@
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
-import type { Failure } from '../../../model/error-codes.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import type {
   HttpRequestEcho,
   HttpResponse,
@@ -7,13 +7,14 @@ import type {
   HttpTimings,
   TcpFacts,
   TlsFacts,
-} from '../../../model/result.ts';
+} from '../../../model/result/result.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/words.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { BodyRoom } from './body/body-room.ts';
+import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
 import { phasesOf, timingsOf } from './phases.ts';
@@ -21,7 +22,6 @@ import type { PreparedRequest } from './prepare-request.ts';
 import { receiversOf, type Way } from './receivers.ts';
 import { type Redirect, redirectOf, STAYS } from './redirects.ts';
 import { requestText, shownUrl } from './shown-url.ts';
-import { storedBodyOf } from './stored-body.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 export interface HttpOutcome

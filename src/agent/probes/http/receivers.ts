@@ -1,4 +1,4 @@
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';

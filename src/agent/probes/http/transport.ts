@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../../model/error-codes.ts';
-import type { HttpResponse } from '../../../model/result.ts';
+import type { ErrorCode } from '../../../model/result/error-codes.ts';
+import type { HttpResponse } from '../../../model/result/result.ts';
 
 /** One request as it goes over one connection. */
 export interface HopRequest {

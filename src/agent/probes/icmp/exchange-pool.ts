@@ -1,4 +1,4 @@
-import type { Failure } from '../../../model/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';

@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net';
-import type { Failure } from '../../../model/error-codes.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';

@@ -1,4 +1,4 @@
-import type { IcmpResponse } from '../../../model/result.ts';
+import type { IcmpResponse } from '../../../model/result/result.ts';
 import { roundMs } from '../probe.ts';
 
 /** Of the round-trip times in milliseconds; stdDev is the population's (SEMANTICS 1, Checks). */

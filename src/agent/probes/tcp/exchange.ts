@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ErrorCode, Failure } from '../../../model/error-codes.ts';
+import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { SocketState } from '../../net/kernel/kernel-sockets.ts';
 import { MIN_PEER_MS, peerTookMs, silenceOn } from '../../net/kernel/silence.ts';
 import { stateOf } from '../../net/kernel/socket-state.ts';

@@ -1,14 +1,14 @@
-import type { AssertionResult } from '../../../model/assertion.ts';
-import type { CheckOf } from '../../../model/check.ts';
-import type { Failure } from '../../../model/error-codes.ts';
-import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/result.ts';
-import type { Observation } from '../../../model/verdict.ts';
+import type { AssertionResult } from '../../../model/check/assertion.ts';
+import type { CheckOf } from '../../../model/check/check.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type { CheckResult, LogEntry, Timing, TimingClock } from '../../../model/result/result.ts';
+import type { Observation } from '../../../model/result/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { ToldEvidence } from '../../evidence/evidence.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
-import type { BodyRoom } from '../../probes/http/body-room.ts';
+import type { BodyRoom } from '../../probes/http/body/body-room.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
 /** The one field of a result that holds the details of the check's type. */

@@ -1,4 +1,4 @@
-import { type DnsProbeOptions, probeDns } from '../../probes/dns.ts';
+import { type DnsProbeOptions, probeDns } from '../../probes/dns/probe.ts';
 import {
   type CheckTypeRunner,
   commonDetail,

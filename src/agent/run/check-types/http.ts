@@ -1,15 +1,15 @@
-import type { CheckOf } from '../../../model/check.ts';
-import type { ClientCertificate } from '../../../model/client-certificate.ts';
+import type { CheckOf } from '../../../model/check/check.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { maskUserinfo } from '../../../model/credentials/url-secret.ts';
-import type { HttpDetail, HttpResponse } from '../../../model/result.ts';
+import type { HttpDetail, HttpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import { isOfBody } from '../../assertions/sources.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
+import { decodeText } from '../../probes/http/body/stored-body.ts';
 import { prepareRequest } from '../../probes/http/prepare-request.ts';
 import { type HttpOutcome, probeHttp } from '../../probes/http/probe.ts';
 import { receiversOf } from '../../probes/http/receivers.ts';
 import { shownUrl } from '../../probes/http/shown-url.ts';
-import { decodeText } from '../../probes/http/stored-body.ts';
 import { maskHeaders } from '../../secrets/sensitive-headers.ts';
 import {
   type CheckTypeRunner,

@@ -1,6 +1,6 @@
-import type { IcmpResponse } from '../../../model/result.ts';
+import type { IcmpResponse } from '../../../model/result/result.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
-import type { createIcmpProbe } from '../../probes/icmp.ts';
+import type { createIcmpProbe } from '../../probes/icmp/probe.ts';
 import { type CheckTypeRunner, commonDetail, NOTHING_SEEN, probedOf } from './check-type.ts';
 
 export interface IcmpParts {

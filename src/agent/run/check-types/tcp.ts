@@ -1,5 +1,5 @@
 import type { Evaluator } from '../../assertions/evaluator.ts';
-import { probeTcp } from '../../probes/tcp.ts';
+import { probeTcp } from '../../probes/tcp/probe.ts';
 import {
   type CheckTypeRunner,
   commonDetail,

@@ -3,13 +3,13 @@ import { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import { network } from '../../../runtime/config/parsers.ts';
+import type { Logger } from '../../../runtime/logger.ts';
 import {
   boundConnections,
   type ClosedState,
   ConnectionBound,
   MAX_UNANSWERED,
-} from '../../../runtime/connection-bound.ts';
-import type { Logger } from '../../../runtime/logger.ts';
+} from '../../../runtime/net/connection-bound.ts';
 import { errorBody } from '../../errors.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { StoreError, type StoreErrorKind } from '../../database/store-errors.ts';
 import { conflict, errorBody, ServiceError, tooLarge, unavailable } from '../../errors.ts';
-import { StoreError, type StoreErrorKind } from '../../store/store-errors.ts';
 import type { AllowedMethods } from '../allowed-methods.ts';
 import { drain } from '../drain.ts';
 import { wrongMediaType } from './json-body.ts';

@@ -2,8 +2,8 @@ import { TextDecoder } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { yieldToEventLoop } from '../../../runtime/event-loop.ts';
 import { ServiceError, unsupportedMedia } from '../../errors.ts';
-import { jsonShape } from '../json-shape.ts';
-import { parseJsonInSlices } from '../sliced-json.ts';
+import { jsonShape } from '../json/json-shape.ts';
+import { parseJsonInSlices } from '../json/sliced-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Clock } from '../../../runtime/clock.ts';
 import { turnsFromNow } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
+import { StoreError } from '../../database/store-errors.ts';
 import { invalid } from '../../errors.ts';
-import { StoreError } from '../../store/store-errors.ts';
-import { addShaped, isLong, JsonAnswer, listIn } from '../json-answer.ts';
-import { bodyOfSlices, ListInSlices } from '../list-in-slices.ts';
-import { judge, type RequestPart } from '../problems.ts';
+import { addShaped, isLong, JsonAnswer, listIn } from '../json/json-answer.ts';
+import { bodyOfSlices, ListInSlices } from '../json/list-in-slices.ts';
+import { judge, type RequestPart } from '../resources/problems.ts';
 
 /**
  * Requests are judged and responses are shaped by the zod schemas of their route. A response that

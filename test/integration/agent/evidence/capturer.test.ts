@@ -5,7 +5,7 @@ import type { CaptureFilter, Capturer } from '../../../../src/agent/evidence/cap
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const FILTER: CaptureFilter = { addresses: ['127.0.0.1'], port: 80, transport: 'tcp' };
 const BOUNDS = { limitMs: 10_000, maxBytes: 100_000 };

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Capturer } from '../../../../src/agent/evidence/capturer.ts';
 import { type EvidenceAbout, EvidenceRoom } from '../../../../src/agent/evidence/evidence.ts';
 import type { Tracer } from '../../../../src/agent/evidence/tracer.ts';
+import { stubCapturer, stubTracer } from '../../../support/agent/evidence-parts.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { stubCapturer, stubTracer } from '../../../support/evidence-parts.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const ENDPOINT = {

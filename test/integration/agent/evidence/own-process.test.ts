@@ -7,8 +7,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { endOrphans } from '../../../../src/agent/evidence/orphans.ts';
 import { findProgram, spawnOwn } from '../../../../src/agent/evidence/own-process.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { ownProcessesOf } from '../../../support/own-processes.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { ownProcessesOf } from '../../../support/process/own-processes.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 describe('A process of ours', () => {
   it('gives its output and how it ended', async () => {

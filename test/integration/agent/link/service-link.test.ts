@@ -10,13 +10,13 @@ import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
 import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
+import { UploadService } from '../../../support/agent/upload-service.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
-import { openToAll, openToOthers } from '../../../support/file-modes.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
-import { UploadService } from '../../../support/upload-service.ts';
-import { wireResult } from '../../../support/wire-results.ts';
+import { openToAll, openToOthers } from '../../../support/process/file-modes.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
+import { wireResult } from '../../../support/samples/wire-results.ts';
 
 const KEY = `pl_${'0'.repeat(32)}`;
 

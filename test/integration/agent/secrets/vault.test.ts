@@ -7,12 +7,12 @@ import {
   type OperatorVariables,
 } from '../../../../src/agent/config/operator-variables.ts';
 import { type Given, openVault, type SecretsVault } from '../../../../src/agent/secrets/vault.ts';
-import { buildScrubber } from '../../../../src/model/scrub/scrubber.ts';
-import { checkOf } from '../../../support/checks.ts';
+import { buildScrubber } from '../../../../src/scrub/scrubber.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 
 const LOOK_MS = 1000;
 const HOUR_MS = 3_600_000;

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import type { CaseFile } from '../../../../src/service/features/root-cause/case-file.ts';
-import { createOpenAiProvider } from '../../../../src/service/features/root-cause/openai.ts';
-import type { Analysed } from '../../../../src/service/features/root-cause/provider.ts';
-import type { ModelConfig } from '../../../../src/service/features/root-cause/root-cause-config.ts';
+import type { CaseFile } from '../../../../src/service/root-cause/case-file.ts';
+import { createOpenAiProvider } from '../../../../src/service/root-cause/model/openai.ts';
+import type { Analysed } from '../../../../src/service/root-cause/provider.ts';
+import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { ASSERTION } from '../../../support/http-results.ts';
+import { ASSERTION } from '../../../support/samples/http-results.ts';
+import { answered, caseOf, checkOf, tlsWith } from '../../../support/samples/root-cause-cases.ts';
+import { encodingsOf } from '../../../support/samples/secret-encodings.ts';
 import {
   ANALYSIS,
   answering,
   type ModelServer,
   replying,
   startModelServer,
-} from '../../../support/model-server.ts';
-import { answered, caseOf, checkOf, tlsWith } from '../../../support/root-cause-cases.ts';
-import { encodingsOf } from '../../../support/secret-encodings.ts';
+} from '../../../support/servers/model-server.ts';
 
 const NEVER = new AbortController().signal;
 const FILE = caseOf(answered({ status: 500, body: 'Oh no', bodyEncoding: 'text' }));

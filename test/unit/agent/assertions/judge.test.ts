@@ -6,7 +6,7 @@ import {
   withoutResponse,
 } from '../../../../src/agent/assertions/judge.ts';
 import { inputOf, type SourceValue } from '../../../../src/agent/assertions/sources.ts';
-import type { Assertion } from '../../../../src/model/assertion.ts';
+import type { Assertion } from '../../../../src/model/check/assertion.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source'>;
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Environment, loadConfig, loadRunConfig } from '../../../../src/agent/config.ts';
 import { messageOf } from '../../../../src/runtime/errors.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const NEEDED = { CHECKS_FILE: 'checks.yaml' };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics, METRICS } from '../../../../src/agent/health/metrics.ts';
-import { MISSED_REASONS } from '../../../../src/model/result.ts';
-import { resultFor } from '../../../support/results.ts';
+import { MISSED_REASONS } from '../../../../src/model/result/result.ts';
+import { resultFor } from '../../../support/samples/results.ts';
 
 const CHECK = { id: 'a-check', name: 'A check', checkType: 'URL' } as const;
 const LABELS = 'check_id="a-check",check_name="A check",check_type="URL"';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chooseAddresses } from '../../../../src/agent/net/choose-addresses.ts';
 import { JobLog } from '../../../../src/agent/probes/job-log.ts';
-import { allowAll, denyNetworks } from '../../../../src/runtime/address-guard.ts';
+import { allowAll, denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const loopback = denyNetworks([{ text: '127.0.0.0/8', address: '127.0.0.0', prefixBits: 8 }]);

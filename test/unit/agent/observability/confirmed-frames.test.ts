@@ -5,7 +5,7 @@ import {
   sourcesNow,
   sourcesOf,
 } from '../../../../src/agent/observability/confirmed-frames.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 const SOURCE = `class Spool {
   #open() { return { 'a-b': () => run$it() }; }

@@ -1,9 +1,9 @@
-import type { Place } from '../../../../src/agent/run/places.ts';
 import type { Run } from '../../../../src/agent/run/runner.ts';
+import type { Place } from '../../../../src/agent/scheduler/permits/places.ts';
 import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
-import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
-import type { MissedSlots } from '../../../../src/model/result.ts';
+import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
 import type { Frequency } from '../../../../src/model/vocabulary.ts';
 import type { Moment } from '../../../../src/runtime/up-time.ts';
 import { sleep } from '../../../../src/runtime/wait.ts';

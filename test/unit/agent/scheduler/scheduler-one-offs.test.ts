@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { OneOffOutcome } from '../../../../src/agent/scheduler/one-offs.ts';
-import type { Check } from '../../../../src/model/check.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Check } from '../../../../src/model/check.ts';
-import type { Pause } from '../../../../src/model/pause.ts';
-import type { TurnRule } from '../../../../src/model/slot-stride.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
+import type { Pause } from '../../../../src/model/schedule/pause.ts';
+import type { TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
 import { checkOf, DAY, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 
 const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();

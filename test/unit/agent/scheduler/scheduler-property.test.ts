@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../../../src/model/check.ts';
-import { nextSlotAfter, type SlotRule, slotRuleOf } from '../../../../src/model/frequency.ts';
-import { type Pause, pausedAt } from '../../../../src/model/pause.ts';
-import type { MissedSlots } from '../../../../src/model/result.ts';
-import { ownSlotsOf, type TurnRule } from '../../../../src/model/slot-stride.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import {
+  nextSlotAfter,
+  type SlotRule,
+  slotRuleOf,
+} from '../../../../src/model/schedule/frequency.ts';
+import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
+import { ownSlotsOf, type TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';

@@ -1,8 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Check } from '../../../../src/model/check.ts';
-import { slotRuleOf } from '../../../../src/model/frequency.ts';
-import type { MissedSlots } from '../../../../src/model/result.ts';
-import { nextTurnAfter, type TurnRule, turnRuleOf } from '../../../../src/model/slot-stride.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import { slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
+import {
+  nextTurnAfter,
+  type TurnRule,
+  turnRuleOf,
+} from '../../../../src/model/schedule/slot-stride.ts';
 import { checkOf, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 
 const NO_RULE: TurnRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };

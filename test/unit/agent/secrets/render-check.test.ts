@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { prepareRequest } from '../../../../src/agent/probes/http/prepare-request.ts';
 import { namesFromOthers, renderCheck } from '../../../../src/agent/secrets/render-check.ts';
-import type { Check } from '../../../../src/model/check.ts';
-import type { Failure } from '../../../../src/model/error-codes.ts';
-import { type CheckFields, checkOf } from '../../../support/checks.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
+import type { Failure } from '../../../../src/model/result/error-codes.ts';
+import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 
 const from =
   (values: Readonly<Record<string, string>>) =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { credentialsOfRequest } from '../../../../src/agent/secrets/request-credentials.ts';
-import { checkOf } from '../../../support/checks.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 
 const NONE = { parts: [], wholes: [] };
 const url = 'http://e.test/';

@@ -5,9 +5,13 @@ import type {
   DnsDetail,
   HttpDetail,
   TcpDetail,
-} from '../../../../src/model/result.ts';
+} from '../../../../src/model/result/result.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
-import { type HttpResponseFields, httpDetail, wireResult } from '../../../support/wire-results.ts';
+import {
+  type HttpResponseFields,
+  httpDetail,
+  wireResult,
+} from '../../../support/samples/wire-results.ts';
 
 function fitted(result: CheckResult) {
   const { body, isValid } = fitForWire(result);

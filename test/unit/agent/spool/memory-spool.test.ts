@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { idsOf, openTestSpool, recordFor } from '../../../support/agent/spool.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { idsOf, openTestSpool, recordFor } from '../../../support/spool.ts';
 
 const frame = 40;
 

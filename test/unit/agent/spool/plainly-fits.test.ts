@@ -13,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { plainlyFits } from '../../../../src/agent/spool/plainly-fits.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { caseCount } from '../../../support/nightly.ts';
-import { httpDetail, wireResult } from '../../../support/wire-results.ts';
+import { httpDetail, wireResult } from '../../../support/samples/wire-results.ts';
 
 /** Mostly ordinary, so that some results are. */
 const text = oneof(

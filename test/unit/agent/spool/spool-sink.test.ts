@@ -3,10 +3,10 @@ import type { SpoolRecord } from '../../../../src/agent/spool/spool.ts';
 import { SpoolSink } from '../../../../src/agent/spool/spool-sink.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { missedRecordOf } from '../../../../src/wire/v1/results.ts';
+import { openTestSpool, readAll } from '../../../support/agent/spool.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { openTestSpool, readAll } from '../../../support/spool.ts';
-import { httpDetail, wireResult } from '../../../support/wire-results.ts';
+import { httpDetail, wireResult } from '../../../support/samples/wire-results.ts';
 
 const never = new AbortController().signal;
 

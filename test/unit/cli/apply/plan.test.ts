@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { knownCheckOf } from '../../../../src/cli/apply/normal-form.ts';
 import { planOf } from '../../../../src/cli/apply/plan.ts';
-import { checkOf } from '../../../support/checks.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 
 it('leaves heartbeats alone, which no file can have', () => {
   const tcp = checkOf('TCP', { id: 'tcp' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planOf } from '../../../../src/cli/apply/plan.ts';
-import { type Check, checkBodySchema } from '../../../../src/model/check.ts';
+import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
 
 const SUBSCRIBED = [{ alertChannelId: 7, activated: true }];
 const OTHER = [{ alertChannelId: 8, activated: false }];

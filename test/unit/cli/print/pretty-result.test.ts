@@ -10,9 +10,14 @@ import type {
   DnsDetail,
   IcmpDetail,
   TcpDetail,
-} from '../../../../src/model/result.ts';
-import { type CheckFields, checkOf } from '../../../support/checks.ts';
-import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/http-results.ts';
+} from '../../../../src/model/result/result.ts';
+import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
+import {
+  ASSERTION,
+  HTTP_DETAIL,
+  HTTP_RESPONSE,
+  resultOf,
+} from '../../../support/samples/http-results.ts';
 
 const PLAIN = paletteFor(false);
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { readEnvFile } from '../../../../src/cli/run/env-file.ts';
 import { parseEnvText } from '../../../../src/cli/run/parse-env-text.ts';
-import { makeTempFolder } from '../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 function valuesIn(text: string): Readonly<Record<string, string>> {
   const { variables, problems } = parseEnvText(text);

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { ERROR_CODES, type ErrorCode } from '../../../../src/model/error-codes.ts';
 import { resultIdOf } from '../../../../src/model/ids.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../../src/model/result/error-codes.ts';
 import type {
   CheckDetail,
   CheckResult,
   HttpTimings,
   TlsFacts,
-} from '../../../../src/model/result.ts';
+} from '../../../../src/model/result/result.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../../src/model/vocabulary.ts';
 
 /** What the agent can make of what targets send, up to the limits that it keeps. */

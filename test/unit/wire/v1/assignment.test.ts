@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Check } from '../../../../src/model/check.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/vocabulary.ts';
 import {
   type Assignment,
@@ -12,7 +12,7 @@ import {
   readAssignment,
   readOneOff,
 } from '../../../../src/wire/v1/assignment.ts';
-import { checkOf } from '../../../support/checks.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
 import { overTheWire } from './arbitraries.ts';
 
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 3, index: 2 };

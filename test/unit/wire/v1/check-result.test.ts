@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { resultIdOf } from '../../../../src/model/ids.ts';
-import type { CheckResult, HttpDetail } from '../../../../src/model/result.ts';
+import type { CheckResult, HttpDetail } from '../../../../src/model/result/result.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
-import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/http-results.ts';
 import { caseCount } from '../../../support/nightly.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from '../../../support/samples/http-results.ts';
 import { overTheWire, RESULT } from './arbitraries.ts';
 
 function result(fields: Partial<CheckResult> = {}): CheckResult {

@@ -5,7 +5,7 @@ import {
   MISSED_REASONS,
   type MissedReason,
   type MissedSlots,
-} from '../../../../src/model/result.ts';
+} from '../../../../src/model/result/result.ts';
 import { MAX_RECORD_VALUES } from '../../../../src/wire/v1/limits.ts';
 import { responseHeaders } from '../../../../src/wire/v1/result-parts.ts';
 import {
@@ -15,8 +15,8 @@ import {
   resultsAnswerSchema,
   resultsEnvelope,
 } from '../../../../src/wire/v1/results.ts';
-import { resultOf } from '../../../support/http-results.ts';
 import { caseCount } from '../../../support/nightly.ts';
+import { resultOf } from '../../../support/samples/http-results.ts';
 import { overTheWire, RESULT } from './arbitraries.ts';
 
 const MISSED: MissedSlots = {

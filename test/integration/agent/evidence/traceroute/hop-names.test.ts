@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { withNames } from '../../../../../src/agent/evidence/traceroute/hop-names.ts';
-import type { Traceroute } from '../../../../../src/model/traceroute.ts';
+import type { Traceroute } from '../../../../../src/model/result/traceroute.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
 import {
   type DnsResponder,
   type Handler,
   startDnsResponder,
-} from '../../../../support/dns-responder.ts';
-import { answerTo, wireName } from '../../../../support/dns-wire.ts';
-import { FakeClock } from '../../../../support/fake-clock.ts';
+} from '../../../../support/servers/dns-responder.ts';
+import { answerTo, wireName } from '../../../../support/servers/dns-wire.ts';
 
 const PTR = 12;
 const CNAME = 5;

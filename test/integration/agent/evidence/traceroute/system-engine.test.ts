@@ -5,7 +5,7 @@ import { findSystemEngine } from '../../../../../src/agent/evidence/traceroute/s
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { eventually } from '../../../../support/eventually.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
-import { makeTempFolder } from '../../../../support/temp-folder.ts';
+import { makeTempFolder } from '../../../../support/process/temp-folder.ts';
 
 const TARGET = '192.0.2.9';
 const TWO_HOPS = String.raw`printf ' 1  10.0.0.1  1.000 ms  2.000 ms *\n 2  10.0.1.1  3.000 ms'`;

@@ -6,7 +6,7 @@ import type {
   Says,
 } from '../../../../../src/agent/evidence/traceroute/observed.ts';
 import { unreachableByCode } from '../../../../../src/agent/evidence/traceroute/unreachable.ts';
-import type { Traceroute } from '../../../../../src/model/traceroute.ts';
+import type { Traceroute } from '../../../../../src/model/result/traceroute.ts';
 
 const TARGET = { hostname: 'db.example', address: '10.0.9.9' };
 const SILENT: readonly ProbeEnd[] = [null, null, null];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tracerouteText } from '../../../../../src/agent/evidence/traceroute/text.ts';
-import type { TracerouteHop } from '../../../../../src/model/traceroute.ts';
+import type { TracerouteHop } from '../../../../../src/model/result/traceroute.ts';
 
 describe('the text of a traceroute', () => {
   it('has one line a hop, and how it ended', () => {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { addressesIn } from '../../../../../src/agent/net/dns/address-answer.ts';
-import { decodeMessage } from '../../../../../src/agent/net/dns/message.ts';
-import { answerTo, type ZoneRecord } from '../../../../support/dns-wire.ts';
+import { decodeMessage } from '../../../../../src/agent/net/dns/message/message.ts';
+import { answerTo, type ZoneRecord } from '../../../../support/servers/dns-wire.ts';
 
 function addresses(answers: readonly ZoneRecord[], family: 4 | 6 = 4) {
   const asked = {

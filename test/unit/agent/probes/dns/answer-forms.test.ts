@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { type DnsMessage, decodeMessage } from '../../../../../src/agent/net/dns/message.ts';
+import {
+  type DnsMessage,
+  decodeMessage,
+} from '../../../../../src/agent/net/dns/message/message.ts';
 import { digText, type TextFacts } from '../../../../../src/agent/probes/dns/dig-text.ts';
 import { jsonAnswerOf } from '../../../../../src/agent/probes/dns/json-answer.ts';
 import { shownPartOf } from '../../../../../src/agent/probes/dns/shown-records.ts';
@@ -8,7 +11,7 @@ import {
   AUTHORITATIVE_ANSWER,
   answerTo,
   RECURSION_DESIRED,
-} from '../../../../support/dns-wire.ts';
+} from '../../../../support/servers/dns-wire.ts';
 
 const FACTS: TextFacts = {
   server: { host: 'ns1.example.com', address: '192.0.2.53', port: 53 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { endingOf, isCutOff } from '../../../../../src/agent/probes/http/endings.ts';
-import { http2EndingOf } from '../../../../../src/agent/probes/http/http2-endings.ts';
+import { http2EndingOf } from '../../../../../src/agent/probes/http/http2/endings.ts';
 
 const QUIET = { error: null, ended: false };
 const CLOSED = { error: null, ended: true };

@@ -10,7 +10,7 @@ import {
   destination,
   type MemoryTransport,
   memoryExchange,
-} from '../../../../support/memory-transport.ts';
+} from '../../../../support/network/memory-transport.ts';
 
 const TARGET = destination('10.0.0.2');
 const TOKEN = Buffer.from('0102030405060708', 'hex');

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { EchoEnd, EchoExchange } from '../../../../../src/agent/probes/icmp/echo-exchange.ts';
 import { runEchoes } from '../../../../../src/agent/probes/icmp/echo-run.ts';
+import { logText, makeContext } from '../../../../support/agent/probe-context.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import {
   destination,
   type MemoryTransport,
   memoryExchange,
-} from '../../../../support/memory-transport.ts';
-import { logText, makeContext } from '../../../../support/probe-context.ts';
+} from '../../../../support/network/memory-transport.ts';
 
 const TARGET = destination('10.0.0.2');
 

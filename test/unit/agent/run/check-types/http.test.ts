@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { httpRunner } from '../../../../../src/agent/run/check-types/http.ts';
-import { checkOf } from '../../../../support/checks.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
 
 it('shows no credentials of the url where a probe broke', () => {
   const runner = httpRunner<'URL'>({ clientCertificates: () => [], proxyUrl: () => null });

@@ -1,0 +1,94 @@
+import type { DnsProtocol } from '../../../../model/check/request.ts';
+import type { Failure } from '../../../../model/result/error-codes.ts';
+import type { JobLog } from '../../../probes/job-log.ts';
+import type { Limits } from '../../limited-wait.ts';
+import { type Answered, exchange } from '../exchange.ts';
+import {
+  type ExchangeFailed,
+  failed,
+  questionText,
+  type ServerAddress,
+} from '../exchange-failures.ts';
+import { RCODE } from '../message/parameters.ts';
+import type { Question } from '../message/query.ts';
+
+/** The system's name servers in the order in which they are asked. */
+export interface NameServers {
+  readonly servers: readonly [ServerAddress, ...ServerAddress[]];
+  /** For one server in one round. */
+  readonly timeoutMs: number;
+  /** Rounds over all servers. */
+  readonly attempts: number;
+}
+
+export interface AskOptions extends Limits {
+  readonly log: JobLog;
+  readonly protocol: DnsProtocol;
+  readonly authenticData: boolean;
+}
+
+/**
+ * Asks the servers in turn until one settles the question, as the C library does: NOERROR and
+ * NXDOMAIN settle it, every other code, a referral and silence send it to the next server. A
+ * further round is made only where a server was silent. Without a settling answer the first
+ * server's error code is the answer; without any answer the failure that says most is.
+ */
+export async function askNameServers(
+  question: Question,
+  { servers, timeoutMs, attempts }: NameServers,
+  options: AskOptions,
+): Promise<Answered | ExchangeFailed> {
+  const { clock, deadlineMs } = options;
+  const startMs = clock.monotonicMs();
+  let unsettled: Answered | null = null;
+  const failures: ExchangeFailed[] = [];
+  for (let round = 0; round < attempts; round += 1) {
+    let someSilent = false;
+    for (const server of servers) {
+      const nowMs = clock.monotonicMs();
+      if (nowMs >= deadlineMs) break;
+      const windowMs = Math.min(deadlineMs, nowMs + timeoutMs);
+      const result = await exchange(question, server, { ...options, deadlineMs: windowMs });
+      if (result.kind === 'answer') {
+        if (settles(result)) return result;
+        unsettled ??= result;
+      } else {
+        if (isFinal(result.failure)) return result;
+        failures.push(result);
+        someSilent ||= result.failure.code === 'DNS_TIMEOUT';
+      }
+    }
+    if (!someSilent) break;
+  }
+  const waitedMs = Math.round(clock.monotonicMs() - startMs);
+  return unsettled ?? mostTelling(failures, question, waitedMs);
+}
+
+function settles({ message }: Answered): boolean {
+  if (message.rcode === RCODE.NXDOMAIN) return true;
+  const isReferral =
+    message.answers.length === 0 && !message.authoritative && !message.recursionAvailable;
+  return message.rcode === RCODE.NOERROR && !isReferral;
+}
+
+/** Nothing that another server could mend. */
+function isFinal({ code }: Failure): boolean {
+  return code === 'CANCELLED' || code === 'INTERNAL_ERROR';
+}
+
+/** Bytes came at all, then: a server may be there, then: nothing is reachable. */
+const TELLING_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
+
+function mostTelling(
+  failures: readonly ExchangeFailed[],
+  question: Question,
+  waitedMs: number,
+): ExchangeFailed {
+  for (const code of TELLING_ORDER) {
+    const found = failures.findLast(({ failure }) => failure.code === code);
+    if (found === undefined) continue;
+    if (failures.length === 1) return found;
+    return failed(code, `${found.failure.message}; ${failures.length} questions in ${waitedMs} ms`);
+  }
+  return failed('DNS_TIMEOUT', `There was no time left to ask for ${questionText(question)}`);
+}

@@ -1,0 +1,114 @@
+import type { DnsRequest } from '../../../model/check/request.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type {
+  DnsDetail,
+  DnsResponse,
+  DnsTimingPhases,
+  TimingClock,
+} from '../../../model/result/result.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { Answered, Exchanged } from '../../net/dns/exchange.ts';
+import { rcodeName } from '../../net/dns/message/parameters.ts';
+import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
+import { EXACT_MS } from '../../net/overtime.ts';
+import { Stopwatch } from '../../net/stopwatch.ts';
+import { withoutBrackets } from '../../net/words.ts';
+import type { Endpoint } from '../endpoint.ts';
+import type { JobLog } from '../job-log.ts';
+import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { addressesOfServer, askServer } from './chosen-server.ts';
+import { digText } from './dig-text.ts';
+import { jsonAnswerOf } from './json-answer.ts';
+import { questionOf } from './question.ts';
+import { shownPartOf } from './shown-records.ts';
+
+export interface DnsOutcome
+  extends ProbeOutcome<DnsDetail['request'], DnsResponse, DnsTimingPhases, DnsTimingPhases> {
+  readonly clock: TimingClock;
+}
+
+export interface DnsProbeOptions {
+  /** Who is asked where the request names no server; see SystemResolver.nameServers. */
+  readonly nameServers: () => NameServers;
+}
+
+/**
+ * Asks one question (SEMANTICS 1, DNS request) of the request's name server alone, or of the
+ * system's in their order. Every complete answer is a response, whatever its code. The response
+ * time runs from the first question to that answer and includes repeats for lost datagrams, the
+ * second question over TCP, and system servers that had to be given up; it does not include
+ * looking up the name server's own host name, which the log tells.
+ */
+export async function probeDns(
+  request: DnsRequest,
+  context: ProbeContext,
+  options: DnsProbeOptions,
+): Promise<DnsOutcome> {
+  let stopwatch = new Stopwatch(context);
+  const { query, recordType, nameServer, port, protocol } = request;
+  const transport = protocol === 'UDP' ? 'dns' : 'tcp';
+  // The system's name servers are several: which of them failed is not one place.
+  const hostname = nameServer === null ? query : withoutBrackets(nameServer);
+  let endpoint: Endpoint | null = { hostname, address: null, port, transport };
+  let clock: TimingClock = 'event-loop';
+  const finish = (
+    response: DnsResponse | null,
+    failure: Failure | null,
+    totalMs = stopwatch.elapsedMs(),
+  ): DnsOutcome => {
+    const total = roundMs(totalMs);
+    return {
+      request: { query, recordType, nameServer, port, protocol },
+      endpoint,
+      response,
+      failure,
+      timings: { total },
+      timingPhases: { total },
+      responseTimeMs: total,
+      clock,
+    };
+  };
+
+  const question = questionOf(request);
+  if (question === null) {
+    endpoint = null;
+    const message = `${request.query} cannot be asked for: a label or the whole name is too long or has characters that no name has`;
+    return finish(null, { code: 'DNS_ERROR', message });
+  }
+  const how = { ...context, protocol, authenticData: true };
+  let exchanged: Exchanged;
+  if (nameServer === null) {
+    exchanged = await askNameServers(question, options.nameServers(), how);
+  } else {
+    const server = await addressesOfServer(hostname, context);
+    if (!server.ok) return finish(null, server.failure);
+    const [address] = server.addresses;
+    endpoint = { hostname, address, port, transport };
+    stopwatch = new Stopwatch(context);
+    exchanged = await askServer(question, server.addresses, port, how);
+  }
+  if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
+  const { server, isTimedByKernel, durationMs, end } = exchanged;
+  const totalMs = stopwatch.elapsedUntilMs(end);
+  // Servers that were given up before it have times of the event loop.
+  if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
+  endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
+  return finish(responseOf(exchanged, request, context.log), null, totalMs);
+}
+
+function responseOf(answered: Answered, request: DnsRequest, log: JobLog): DnsResponse {
+  const { server, protocol, durationMs } = answered;
+  const host = request.nameServer ?? server.address;
+  const { message, leftOut } = shownPartOf(answered.message);
+  if (leftOut > 0) {
+    log.warn(
+      `The answer is too long to be shown whole: ${countText(leftOut, 'record is', 'records are')} left out`,
+    );
+  }
+  return {
+    responseCode: rcodeName(message.rcode),
+    answer: jsonAnswerOf(message),
+    text: digText(message, { server: { ...server, host }, protocol, durationMs, leftOut }),
+    nameServer: { host, port: server.port, protocol },
+  };
+}

@@ -1,0 +1,170 @@
+import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../../secrets/cut-scrubbed.ts';
+import type { BodyRoom, BodyUse } from './body-room.ts';
+import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
+import type { Decoder, Sink } from './decoding/decoder.ts';
+
+export interface BodyReaderOptions {
+  /** The response's Content-Encoding; several codings separated by commas. */
+  readonly contentEncoding: string | null;
+  /** Decoded bytes at most, and bytes at most that any decoder is fed with. */
+  readonly maxBytes: number;
+  /** How many of the decoded bytes are kept. */
+  readonly keepBytes: number;
+  /** Asked for whatever is kept beyond `ownBytes`; when it has no more, nothing more is kept. */
+  readonly room?:
+    | { readonly ownBytes: number; readonly shared: BodyRoom; readonly use: BodyUse }
+    | undefined;
+  /** For a Content-Encoding that is quoted in part. */
+  readonly scrub?: Scrub;
+}
+
+const MAX_CODING_CHARS = 100;
+
+export interface ReadBody {
+  /** The body's start, decoded, at most keepBytes. */
+  readonly bytes: Buffer;
+  /** Decoded bytes as far as they were read, at most maxBytes. */
+  readonly totalBytes: number;
+  /** There was more than maxBytes. */
+  readonly truncated: boolean;
+  /** The room did not do: what is kept is less than was wanted. */
+  readonly lackedRoom: boolean;
+  /** A sentence; null where the body is what its Content-Encoding says. */
+  readonly decodeError: string | null;
+}
+
+/**
+ * Reads a response body as it arrives: undoes its content codings and stops at the limit. What it
+ * holds in memory is the kept bytes and a few buffers of 16 KiB, whatever the body inflates to.
+ *
+ * A coding that this agent does not know leaves the body as it is.
+ */
+export class BodyReader {
+  readonly #options: BodyReaderOptions;
+  readonly #decoders: Decoder[] = [];
+  /** Where the body as it came goes in: the first decoder, or the store. */
+  readonly #entry: Sink;
+  #kept: Buffer = Buffer.alloc(0);
+  #keptBytes = 0;
+  #keepBytes: number;
+  #totalBytes = 0;
+  #anything: boolean = false;
+  #truncated: boolean = false;
+  #lackedRoom: boolean = false;
+  #decodeError: string | null = null;
+  #destroyed: boolean = false;
+
+  constructor(options: BodyReaderOptions) {
+    this.#options = options;
+    this.#keepBytes = options.keepBytes;
+    const makers = decodersFor(options.contentEncoding);
+    const store: Sink = async (piece) => this.#store(piece);
+    if (makers === 'too-many') {
+      this.#fail(`there are more than ${MAX_CODINGS} codings`);
+      this.#entry = store;
+      return;
+    }
+    let next: Sink = store;
+    for (const make of makers.toReversed()) {
+      const decoder = make({ sink: next, fail: (problem) => this.#fail(problem) });
+      this.#decoders.unshift(decoder);
+      next = this.#limited(decoder);
+    }
+    this.#entry = next;
+  }
+
+  /**
+   * Takes a piece over; calls must not overlap. It resolves when the piece is worked off, so that
+   * waiting for it is the back-pressure. `enough`: the limit is passed, the data is broken or the
+   * reader was destroyed; nothing more is wanted.
+   */
+  async write(chunk: Uint8Array): Promise<'more' | 'enough'> {
+    if (this.#done || chunk.length === 0) return this.#done ? 'enough' : 'more';
+    this.#anything = true;
+    const piece = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    // Without a coding there is nothing to wait for.
+    if (this.#decoders.length === 0) return this.#store(piece) ? 'more' : 'enough';
+    return (await this.#entry(piece)) && !this.#done ? 'more' : 'enough';
+  }
+
+  /** What was read. Compressed data that is not whole is a decodeError; an empty body is not. */
+  async end(): Promise<ReadBody> {
+    if (this.#anything) {
+      for (const decoder of this.#decoders) {
+        if (this.#done || !(await decoder.end())) break;
+      }
+    }
+    this.destroy();
+    return {
+      bytes: this.#kept.subarray(0, this.#keptBytes),
+      totalBytes: this.#totalBytes,
+      truncated: this.#truncated,
+      lackedRoom: this.#lackedRoom,
+      decodeError: this.#decodeError,
+    };
+  }
+
+  /** Frees the decoders; a write in progress ends with `enough`. May be called at any time. */
+  destroy(): void {
+    this.#destroyed = true;
+    for (const decoder of this.#decoders) decoder.destroy();
+  }
+
+  get #done(): boolean {
+    return this.#destroyed || this.#truncated || this.#decodeError !== null;
+  }
+
+  #fail(problem: string): void {
+    const { contentEncoding, scrub = NOT_SCRUBBED } = this.#options;
+    const coding = contentEncoding ?? '';
+    this.#decodeError ??= `The body is not valid ${shortenedText(coding, MAX_CODING_CHARS, scrub)}: ${problem}`;
+  }
+
+  /** Data that is to be decoded again is bounded like a body: it must not grow on the way. */
+  #limited(decoder: Decoder): Sink {
+    let bytes = 0;
+    return async (piece) => {
+      if (this.#done) return false;
+      bytes += piece.length;
+      if (bytes <= this.#options.maxBytes) return await decoder.write(piece);
+      this.#truncated = true;
+      return false;
+    };
+  }
+
+  #store(piece: Buffer): boolean {
+    if (this.#done) return false;
+    const room = this.#options.maxBytes - this.#totalBytes;
+    this.#truncated = piece.length > room;
+    const fitting = this.#truncated ? piece.subarray(0, room) : piece;
+    this.#totalBytes += fitting.length;
+    this.#keep(fitting.subarray(0, this.#keepBytes - this.#keptBytes));
+    return !this.#truncated;
+  }
+
+  /** Copies: a body sent byte by byte would otherwise cost a buffer object for each of them. */
+  #keep(piece: Buffer): void {
+    const needed = this.#keptBytes + piece.length;
+    if (needed > this.#kept.length) {
+      const capacity = Math.min(this.#keepBytes, Math.max(needed, this.#kept.length * 2));
+      const ownBytes = this.#ownBytes;
+      const { room } = this.#options;
+      if (capacity > ownBytes && room?.shared.take(capacity - ownBytes, room.use) === false) {
+        this.#lackedRoom = true;
+        this.#keepBytes = ownBytes;
+        this.#keep(piece.subarray(0, ownBytes - this.#keptBytes));
+        return;
+      }
+      const grown = Buffer.allocUnsafeSlow(capacity);
+      this.#kept.copy(grown, 0, 0, this.#keptBytes);
+      this.#kept = grown;
+    }
+    piece.copy(this.#kept, this.#keptBytes);
+    this.#keptBytes = needed;
+  }
+
+  /** What it may hold without asking for more. */
+  get #ownBytes(): number {
+    return Math.max(this.#kept.length, this.#options.room?.ownBytes ?? 0);
+  }
+}

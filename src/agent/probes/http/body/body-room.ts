@@ -1,0 +1,123 @@
+import type { Clock } from '../../../../runtime/clock.ts';
+
+/** What a body is kept for: to judge the attempt, or to show it should the attempt fail. */
+export type BodyUse = 'assertions' | 'detail';
+export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
+
+/** What one attempt may keep of a body beyond what its result stores. */
+export interface BodyRoom {
+  /** Whether so many bytes more may be kept; they then count until the room is closed. */
+  take(bytes: number, use: BodyUse): boolean;
+  /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
+  close(): void;
+}
+
+export interface RoomWait {
+  readonly clock: Pick<Clock, 'after'>;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly keepsDetail: boolean;
+}
+
+interface Waiter {
+  readonly bytes: number;
+  grant(): void;
+}
+
+/** What bodies that are only to be shown leave to those that are needed. */
+const DETAIL_SHARE = 1 / 2;
+
+/**
+ * The memory that the bodies of all attempts share. Most bodies are small; but a thousand runs at
+ * once against targets that send 25 MB each must not end the agent. Bodies that are only to be shown
+ * have at most half of it. While somebody waits for room, only who has waited before gets more: what
+ * the others give back would else be taken bit by bit by new attempts, and a run that waits for much
+ * of it would never be let in.
+ */
+export class SharedBodyRoom {
+  readonly #maxBytes: number;
+  readonly #waiting = new Set<Waiter>();
+  #freeBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#freeBytes = maxBytes;
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  /** @param keepsDetail whether a body that no assertion reads is wanted, too */
+  open(keepsDetail: boolean): BodyRoom {
+    return this.#room(keepsDetail, 0);
+  }
+
+  /**
+   * Waits for room for a body, first come, first served.
+   *
+   * @returns null where the time is up or the signal aborts
+   */
+  reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: RoomWait) {
+    const wanted = Math.min(bytes, this.#maxBytes);
+    return new Promise<BodyRoom | null>((resolve) => {
+      const end = (room: BodyRoom | null): void => {
+        this.#waiting.delete(waiter);
+        cancel();
+        signal.removeEventListener('abort', giveUp);
+        resolve(room);
+        // It may have kept out those behind it.
+        if (room === null) this.#grant();
+      };
+      const giveUp = (): void => end(null);
+      const waiter: Waiter = {
+        bytes: wanted,
+        grant: () => {
+          this.#freeBytes -= wanted;
+          end(this.#room(keepsDetail, wanted));
+        },
+      };
+      const cancel = clock.after(waitMs, giveUp);
+      signal.addEventListener('abort', giveUp, { once: true });
+      this.#waiting.add(waiter);
+      if (signal.aborted) giveUp();
+      else this.#grant();
+    });
+  }
+
+  #grant(): void {
+    for (const waiter of this.#waiting) {
+      if (waiter.bytes > this.#freeBytes) return;
+      waiter.grant();
+    }
+  }
+
+  #room(keepsDetail: boolean, reservedBytes: number): BodyRoom {
+    let heldBytes = reservedBytes;
+    let unusedBytes = reservedBytes;
+    return {
+      take: (bytes, use) => {
+        const moreBytes = Math.max(0, bytes - unusedBytes);
+        const isForDetail = use === 'detail';
+        if (isForDetail && !keepsDetail) return false;
+        if (isForDetail && moreBytes > 0 && !this.#hasForDetail(moreBytes)) return false;
+        if (reservedBytes === 0 && this.#waiting.size > 0) return false;
+        if (moreBytes > this.#freeBytes) return false;
+        this.#freeBytes -= moreBytes;
+        heldBytes += moreBytes;
+        unusedBytes += moreBytes - bytes;
+        return true;
+      },
+      close: () => {
+        this.#freeBytes += heldBytes;
+        heldBytes = 0;
+        unusedBytes = 0;
+        this.#grant();
+      },
+    };
+  }
+
+  #hasForDetail(bytes: number): boolean {
+    return this.#waiting.size === 0 && this.#freeBytes - bytes >= this.#maxBytes * DETAIL_SHARE;
+  }
+}

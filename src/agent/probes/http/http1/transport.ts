@@ -1,0 +1,126 @@
+import type { Socket } from 'node:net';
+import { NOT_SCRUBBED, type Scrub } from '../../../secrets/cut-scrubbed.ts';
+import { endingOf, isCutOff, watchSocket } from '../endings.ts';
+import { ResponseStart } from '../response-start.ts';
+import {
+  type Ending,
+  type HopRequest,
+  resultHeaders,
+  type Transport,
+  type TransportEvents,
+} from '../transport.ts';
+import { requestHead } from './request-head.ts';
+import { ResponseParser } from './response-parser.ts';
+
+const HEADERS_TOO_LARGE = { code: 'HEADERS_TOO_LARGE' };
+const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };
+/**
+ * It ended, and nothing told why. Where a body goes on until the connection ends, that is its end
+ * (RFC 9112 8), whether or not the other side's TLS said goodbye: many do not.
+ */
+const CLOSED = { code: 'CONNECTION_ENDED', message: 'the connection ended' };
+
+/**
+ * Sends one request over a connected socket by HTTP/1.1; the socket is the transport's then.
+ *
+ * @param scrub for an answer that is not HTTP and is quoted in part
+ */
+export function startHttp1(
+  socket: Socket,
+  request: HopRequest,
+  events: TransportEvents,
+  maxHeaderBytes: number,
+  scrub: Scrub = NOT_SCRUBBED,
+): Transport {
+  const evidence = watchSocket(socket);
+  let responded = false;
+  let over = false;
+
+  const end = (ending: Ending): void => {
+    if (over) return;
+    over = true;
+    events.failed(ending);
+  };
+  const fail = (error: unknown): void => end(endingOf(error, evidence, responded));
+  const start = new ResponseStart(() => events.firstByte(), maxHeaderBytes, scrub);
+  const parser = new ResponseParser(request.method, maxHeaderBytes, {
+    head({ status, statusText, headers }) {
+      if (over) return;
+      responded = true;
+      events.head({
+        status,
+        statusText,
+        httpVersion: start.version,
+        headers: resultHeaders(headers),
+      });
+    },
+    data(piece) {
+      if (!over) events.data(piece);
+    },
+    end() {
+      // A body that ends with the connection seems complete to the parser where it was cut.
+      if (isCutOff(evidence)) fail(evidence.error);
+      else if (!over) {
+        over = true;
+        events.end();
+      }
+    },
+  });
+  const onData = (chunk: Buffer): void => {
+    if (over) return;
+    const bytes = start.passing ? chunk : start.take(chunk);
+    if (start.foreign !== null) {
+      const what = `the answer is not HTTP: it begins with ${start.foreign}`;
+      end({ code: 'PROTOCOL_ERROR', what });
+    } else if (start.overflowed) fail(HEADERS_TOO_LARGE);
+    else if (bytes !== null) {
+      const error = parser.execute(bytes);
+      if (error !== null) fail(error);
+    }
+    if (!over) events.read();
+  };
+  const onEnd = (): void => {
+    if (over) return;
+    const outcome = isCutOff(evidence) ? evidence.error : parser.finish();
+    if (outcome !== true) fail(outcome === false ? CLOSED : outcome);
+  };
+
+  /** What a listener throws would end the process, and all the other checks with it. */
+  const guarded =
+    <Args extends unknown[]>(listener: (...args: Args) => void) =>
+    (...args: Args): void => {
+      try {
+        listener(...args);
+      } catch (thrown) {
+        over = true;
+        events.fault(thrown);
+      }
+    };
+
+  socket.on('data', guarded(onData));
+  socket.once('end', guarded(onEnd));
+  socket.once('error', fail);
+  // Where it went without a word, like a tunnel's inner connection.
+  socket.once('close', guarded(onEnd));
+  const head = requestHead(request);
+  // Nothing would come of listening to a socket that is over.
+  if (socket.destroyed || socket.readableEnded) fail(socket.errored ?? CLOSED);
+  else if (head === null) fail(UNSENDABLE);
+  else if (request.body === null) socket.write(head, 'latin1');
+  else {
+    socket.cork();
+    socket.write(head, 'latin1');
+    socket.write(request.body);
+    socket.uncork();
+  }
+
+  return {
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
+    destroy() {
+      over = true;
+      parser.free();
+      socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,130 @@
+import type { IcmpRequest } from '../../../model/check/request.ts';
+import type { Failure } from '../../../model/result/error-codes.ts';
+import type {
+  IcmpDetail,
+  IcmpResponse,
+  IcmpTimingPhases,
+  TimingClock,
+} from '../../../model/result/result.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { Stopwatch } from '../../net/stopwatch.ts';
+import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';
+import { ECHO_DATA_BYTES } from './echo-packet.ts';
+import { runEchoes } from './echo-run.ts';
+import { ExchangePool } from './exchange-pool.ts';
+import { type ResolvedDestination, resolveDestination } from './resolve-destination.ts';
+import { factsOf, failureOf, kernelUncertainMs, summaryOf } from './response.ts';
+
+/** `responseTimeMs` is the average round trip, 0 where no reply came. */
+export interface IcmpOutcome
+  extends ProbeOutcome<IcmpDetail['request'], IcmpResponse, null, IcmpTimingPhases> {
+  /** Who took the round trips. */
+  readonly clock: TimingClock;
+}
+
+export interface IcmpProbe {
+  /**
+   * `pingCount` echoes 500 ms apart, each with 2 s for its reply. No reply at all is a failure with
+   * a response (100 % lost); the response is null where nothing could be sent.
+   */
+  probe(request: IcmpRequest, context: ProbeContext): Promise<IcmpOutcome>;
+  /** Closes the sockets. Runs still going on end as faults. */
+  close(): void;
+}
+
+/** All ICMP checks of an agent share one socket for each address family. */
+export function createIcmpProbe({ clock }: { readonly clock: Clock }): IcmpProbe {
+  const pool = new ExchangePool(clock);
+  return {
+    probe: (request, context) => probeIcmp(pool, request, context),
+    close: () => pool.close(),
+  };
+}
+
+interface Progress {
+  readonly dnsMs: number;
+  readonly response: IcmpResponse | null;
+  readonly failure: Failure | null;
+  readonly clock: TimingClock;
+}
+
+async function probeIcmp(
+  pool: ExchangePool,
+  { hostname, pingCount, ipFamily }: IcmpRequest,
+  context: ProbeContext,
+): Promise<IcmpOutcome> {
+  const { signal } = context;
+  const stopwatch = new Stopwatch(context);
+  const resolved = await resolveDestination(hostname, ipFamily, context);
+  const dnsMs = stopwatch.elapsedMs();
+  const progress = resolved.ok
+    ? await pingResolved(pool, { hostname, pingCount, dnsMs }, resolved, context)
+    : { dnsMs, response: null, failure: resolved.failure, clock: 'event-loop' as const };
+  const failure = signal.aborted ? cancelled(hostname) : progress.failure;
+  return {
+    request: { hostname, pingCount, ipFamily },
+    endpoint: {
+      hostname,
+      address: resolved.ok ? resolved.destination.address : null,
+      port: null,
+      transport: 'icmp',
+    },
+    response: progress.response,
+    failure,
+    timings: null,
+    timingPhases: { dns: roundMs(dnsMs), total: roundMs(stopwatch.elapsedMs()) },
+    responseTimeMs: progress.response?.latency.avg ?? 0,
+    clock: progress.clock,
+  };
+}
+
+async function pingResolved(
+  pool: ExchangePool,
+  { hostname, pingCount, dnsMs }: { hostname: string; pingCount: number; dnsMs: number },
+  { destination, family }: Extract<ResolvedDestination, { ok: true }>,
+  context: ProbeContext,
+): Promise<Progress> {
+  const leased = await pool.lease(family);
+  const clock = 'event-loop';
+  if (!leased.ok) return { dnsMs, response: null, failure: leased.failure, clock };
+  const { exchange, transportName, release } = leased.lease;
+  const { address } = destination;
+  try {
+    const what = `${pingCount} echo requests of ${ECHO_DATA_BYTES} data bytes`;
+    context.log.info(`sending ${what} to ${address} through ${transportName}`);
+    const since = context.starvation?.mark();
+    const ends = await runEchoes(exchange, destination, pingCount, context);
+    const uncertainMs = kernelUncertainMs(ends);
+    if (uncertainMs !== null && since !== undefined) {
+      context.starvation?.timedByKernel({
+        since,
+        until: context.starvation.mark(),
+        unseenMs: 0,
+        uncertainMs,
+      });
+    }
+    const facts = factsOf(ends);
+    context.log.info(summaryOf(facts));
+    const response: IcmpResponse = {
+      hostname,
+      resolvedIp: address,
+      ipFamily: family === 6 ? 'IPv6' : 'IPv4',
+      pingCount,
+      ...facts,
+      dnsResolutionTime: roundMs(dnsMs),
+    };
+    const target = hostname === address ? address : `${hostname} (${address})`;
+    return {
+      dnsMs,
+      response: facts.packetsSent === 0 ? null : response,
+      failure: failureOf(target, ends),
+      clock: uncertainMs === null ? clock : 'kernel',
+    };
+  } finally {
+    release();
+  }
+}
+
+function cancelled(hostname: string): Failure {
+  return { code: 'CANCELLED', message: `Pinging ${hostname} was broken off: the agent stops.` };
+}

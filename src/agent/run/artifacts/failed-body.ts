@@ -1,0 +1,72 @@
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { Scrubber } from '../../../scrub/scrubber.ts';
+import { artifactBeginSchema } from '../../../wire/v1/artifacts.ts';
+import type { ArtifactOutbox } from '../../upload/artifact-outbox.ts';
+import type { Attempt } from '../attempt.ts';
+import { scrubBody } from './scrubbed-body.ts';
+
+/** Where artifacts go. */
+export type ArtifactTaker = Pick<ArtifactOutbox, 'add'>;
+
+export const BODY_ARTIFACT = 'response-body';
+
+const UNKNOWN_TYPE = 'application/octet-stream';
+
+/**
+ * Puts the body of a failed attempt up as an artifact where it is longer than a result stores
+ * (SEMANTICS 1, "A body is read to 25 MB"). What is off with that stands in the job log.
+ *
+ * @returns the attempt's `jobAssets`
+ */
+export async function keepFailedBody(
+  attempt: Attempt,
+  owner: { readonly checkId: string; readonly resultId: string },
+  {
+    artifacts,
+    scrubber,
+    log,
+  }: {
+    readonly artifacts: ArtifactTaker | null;
+    readonly scrubber: () => Promise<Scrubber>;
+    readonly log: Logger;
+  },
+): Promise<readonly string[]> {
+  const { longBody, jobLog, verdict } = attempt;
+  if (artifacts === null || longBody === null || !verdict.hasFailures) return [];
+  const { totalBytes } = longBody;
+  try {
+    const isWhole = longBody.bytes.length === totalBytes;
+    const body = await scrubBody(longBody, isWhole, await scrubber());
+    const { bytes } = body;
+    const contentType = mediaTypeOf(body.contentType);
+    const added = await artifacts.add({ ...owner, name: BODY_ARTIFACT, contentType, bytes });
+    if (!added.ok) {
+      jobLog.warn(added.note);
+      return [];
+    }
+    if (!isWhole) {
+      const keptBytes = Math.max(0, longBody.bytes.length - body.droppedBytes);
+      const kept = `the first ${keptBytes} of ${totalBytes} bytes that were read`;
+      jobLog.warn(`The artifact ${BODY_ARTIFACT} has only ${kept}: other runs had long bodies too`);
+    }
+    return [added.asset];
+  } catch (fault) {
+    log.error({ err: fault, ...owner }, `an artifact could not be kept: ${messageOf(fault)}`);
+    jobLog.warn(`The response body could not be kept: a fault of the agent itself`);
+    return [];
+  }
+}
+
+/** What a target calls its body, as far as a media type can be made of it. */
+export function mediaTypeOf(header: string | null): string {
+  const [essence = '', ...parameters] = (header ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const type = essence.trim();
+  const whole = charset === undefined ? type : `${type}; ${charset.replaceAll('"', '')}`;
+  return [whole, type].find(isMediaType) ?? UNKNOWN_TYPE;
+}
+
+function isMediaType(text: string): boolean {
+  return artifactBeginSchema.shape.contentType.safeParse(text).success;
+}

@@ -1,0 +1,135 @@
+import type { Check } from '../../../model/check/check.ts';
+import type { RetryPlan } from '../../../model/check/retry.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import {
+  type Evidence,
+  type EvidenceAbout,
+  type EvidenceRoom,
+  isWorthEvidence,
+} from '../../evidence/evidence.ts';
+import { pinnedTo } from '../../evidence/pinned-resolver.ts';
+import type { Endpoint } from '../../probes/endpoint.ts';
+import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } from '../attempt.ts';
+import type { ArtifactTaker } from './failed-body.ts';
+
+export interface EvidenceParts {
+  readonly evidence: EvidenceRoom | null;
+  /** null: captures have nowhere to go. */
+  readonly artifacts: ArtifactTaker | null;
+}
+
+/** Whether a diagnostic pass is due: the target was not reached, or answered too few echoes. */
+export function wantsEvidence(
+  attempt: Attempt,
+  { evidence }: Pick<EvidenceParts, 'evidence'>,
+): boolean {
+  const { verdict, endpoint, unreached, failure } = attempt;
+  const isDue = verdict.hasFailures && unreached && isWorthEvidence(failure?.code ?? null);
+  return evidence !== null && endpoint !== null && isDue;
+}
+
+/** What the attempt that failed was one of. */
+export interface FailedRun {
+  readonly check: Check;
+  readonly plan: RetryPlan;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes the diagnostic pass about a failed attempt (SEMANTICS 3). The job log tells of it. Never
+ * rejects: the verdict stands with evidence and without.
+ */
+export async function gatherEvidence(
+  attempt: Attempt,
+  run: FailedRun,
+  parts: EvidenceParts & AttemptParts,
+): Promise<Evidence | null> {
+  const { endpoint, jobLog } = attempt;
+  if (parts.evidence === null || endpoint === null) return null;
+  try {
+    const repeat = repeatOf(attempt, endpoint, run, parts);
+    const gathered = await parts.evidence.gather(
+      { endpoint, repeat: repeat?.make ?? null },
+      run.signal,
+    );
+    const exposed = hidesSecrets(parts) ? (repeat?.exposedVariable() ?? null) : null;
+    const found =
+      exposed === null || gathered.captured === null
+        ? gathered
+        : { ...gathered, captured: null, notes: [...gathered.notes, droppedText(exposed)] };
+    for (const note of found.notes) jobLog.conclude('info', note);
+    return found;
+  } catch (fault) {
+    parts.log.error({ err: fault }, `no evidence: ${messageOf(fault)}; please report this`);
+    jobLog.conclude('warn', 'No trace and no capture: a fault of the agent itself');
+    return null;
+  }
+}
+
+/** Methods that change nothing at the target (RFC 9110 9.2.1). */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+interface Repeat {
+  readonly make: NonNullable<EvidenceAbout['repeat']>;
+  /** The variable that the repeated attempt exposed; null where it exposed none. */
+  exposedVariable(): string | null;
+}
+
+function hidesSecrets({ evidence }: Pick<EvidenceParts, 'evidence'>): boolean {
+  return evidence?.capturesSecrets !== true;
+}
+
+function droppedText(variable: string): string {
+  return `The capture is not kept: ${exposedText(variable)}`;
+}
+
+function exposedText(variable: string): string {
+  return `the request is not encrypted and has the variable ${variable}, which only the agent has (EVIDENCE=with-secrets captures it all the same)`;
+}
+
+/**
+ * null where the attempt is not made once more: nobody would keep the packets, they would show a
+ * secret that only the agent has, or it might do harm.
+ */
+function repeatOf(
+  { requestSent, exposedVariable, jobLog }: Attempt,
+  endpoint: Endpoint,
+  { check, plan }: FailedRun,
+  parts: EvidenceParts & AttemptParts,
+): Repeat | null {
+  if (parts.artifacts === null) return null;
+  const exposed = hidesSecrets(parts) ? exposedVariable() : null;
+  if (exposed !== null) {
+    jobLog.conclude('info', `No capture: ${exposedText(exposed)}`);
+    return null;
+  }
+  const method = check.checkType === 'API' ? check.request.method : 'GET';
+  if (requestSent && plan.maxRetries === 0 && !SAFE_METHODS.has(method)) {
+    jobLog.conclude(
+      'info',
+      `No capture: this ${method} request was sent, and a check without retries does not send it again`,
+    );
+    return null;
+  }
+  const resolver = pinnedTo(endpoint, parts.resolver);
+  let repeated: Attempt | null = null;
+  return {
+    async make(signal) {
+      const options: AttemptOptions = { opening: 'repeated', signal, keepLongBody: false };
+      repeated = await makeAttempt(check, { ...parts, resolver }, options);
+      repeated.forget();
+      return outcomeText(repeated);
+    },
+    exposedVariable: () => repeated?.exposedVariable() ?? null,
+  };
+}
+
+const NOT_JUDGED =
+  'reached the target; its assertions were not judged, as the agent had no room for the body';
+
+function outcomeText({ failure, verdict, lackedBytes }: Attempt): string {
+  if (failure?.code === 'CANCELLED') return 'did not end within its time';
+  if (failure !== null) return `ended with ${failure.code}`;
+  if (verdict.hasFailures) return 'failed, but reached the target';
+  return lackedBytes > 0 ? NOT_JUDGED : 'passed';
+}

@@ -1,0 +1,194 @@
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
+import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-sockets.ts';
+import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/overtime.ts';
+import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
+
+/** The event loop is looked at this often while an attempt is under way. */
+const BEAT_MS = 20;
+/** A timer may be so late on a machine with time to spare. */
+const TIMER_LATE_MS = 5;
+/** From so much on of the time between two looks, the loop's own work can hold up what an attempt waits for. */
+const BUSY_MS = BEAT_MS / 2;
+/** A reading is good for so long: attempts that begin together share one. */
+const READING_MS = 1;
+
+export interface StarvationSources {
+  /** null where the kernel does not tell. */
+  readonly threadDelay: ThreadDelay | null;
+  readonly sockets: KernelSockets | null;
+  /** How long the event loop has waited for events since it began, milliseconds; null where nothing tells. */
+  readonly loopIdleMs: (() => number) | null;
+}
+
+/** As far as this machine has them. */
+export async function openStarvationSources(): Promise<StarvationSources> {
+  const loopIdleMs = (): number => performance.eventLoopUtilization().idle;
+  return { threadDelay: openThreadDelay(), sockets: await loadKernelSockets(), loopIdleMs };
+}
+
+/**
+ * Measures how long the agent was kept from its work: the larger of the time that its thread waited
+ * for a CPU, and of the lateness of the event loop, which also sees a stopped process, and our own
+ * work. Not the sum: a thread that waits makes the loop late.
+ *
+ * Of our own work lateness sees a part alone, as a look is due only BEAT_MS after the last one. So the times of
+ * an attempt are taken to be uncertain by all of it where it filled half of the time between two looks.
+ */
+export class StarvationMeter {
+  readonly #clock: Clock;
+  readonly #sources: StarvationSources;
+  #attempts = 0;
+  #cancelBeat: CancelTimer = () => {};
+  #beatDueMs = 0;
+  #idleAtBeatMs = 0;
+  #lateMs = 0;
+  #busyMs = 0;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #runDelayMs = 0;
+
+  constructor(clock: Clock, sources: StarvationSources) {
+    this.#clock = clock;
+    this.#sources = sources;
+  }
+
+  /** To be ended. */
+  begin(): AttemptStarvation {
+    this.#attempts += 1;
+    if (this.#attempts === 1) this.#beat();
+    return new AttemptStarvation(this, this.#clock.monotonicMs(), this.#sources.sockets);
+  }
+
+  /** Of an attempt that `begin` began. */
+  end(): void {
+    this.#attempts -= 1;
+    if (this.#attempts === 0) this.#cancelBeat();
+  }
+
+  mark(): StarvationMark {
+    const nowMs = this.#clock.monotonicMs();
+    const { threadDelay } = this.#sources;
+    if (threadDelay !== null && nowMs - this.#readAtMs >= READING_MS) {
+      this.#runDelayMs = threadDelay.readMs();
+      this.#readAtMs = nowMs;
+    }
+    // After a stall other timers may fire before ours.
+    const lateMs = this.#attempts === 0 ? 0 : latenessOf(this.#beatDueMs, nowMs);
+    const busyMs = this.#attempts === 0 ? 0 : this.#busyUntil(nowMs);
+    return {
+      runDelayMs: this.#runDelayMs,
+      lateMs: this.#lateMs + lateMs,
+      busyMs: this.#busyMs + busyMs,
+    };
+  }
+
+  /** For so long the agent was kept from its work since then. */
+  sinceMs(mark: StarvationMark): number {
+    const { runDelayMs, lateMs } = between(mark, this.mark());
+    return Math.max(runDelayMs, lateMs, 0);
+  }
+
+  /** By so much times that were taken since then may be too long. */
+  uncertainSinceMs(mark: StarvationMark): number {
+    const { runDelayMs, lateMs, busyMs } = between(mark, this.mark());
+    return Math.max(runDelayMs, lateMs, busyMs, 0);
+  }
+
+  close(): void {
+    this.#cancelBeat();
+    this.#sources.threadDelay?.close();
+    this.#sources.sockets?.close();
+  }
+
+  #beat(): void {
+    this.#beatDueMs = this.#clock.monotonicMs() + BEAT_MS;
+    this.#idleAtBeatMs = this.#sources.loopIdleMs?.() ?? 0;
+    this.#cancelBeat = this.#clock.after(BEAT_MS, () => {
+      const nowMs = this.#clock.monotonicMs();
+      this.#lateMs += latenessOf(this.#beatDueMs, nowMs);
+      this.#busyMs += this.#busyUntil(nowMs);
+      this.#beat();
+    });
+  }
+
+  /** Since the last look. A process that was stopped, or waits for a CPU, while the loop waits is no busy one. */
+  #busyUntil(nowMs: number): number {
+    const { loopIdleMs } = this.#sources;
+    if (loopIdleMs === null) return 0;
+    const sinceBeatMs = nowMs - (this.#beatDueMs - BEAT_MS);
+    const busyMs = sinceBeatMs - (loopIdleMs() - this.#idleAtBeatMs);
+    return busyMs >= BUSY_MS ? busyMs : 0;
+  }
+}
+
+function latenessOf(dueMs: number, nowMs: number): number {
+  const lateMs = nowMs - dueMs;
+  return lateMs > TIMER_LATE_MS ? lateMs : 0;
+}
+
+function between(from: StarvationMark, to: StarvationMark): StarvationMark {
+  return {
+    runDelayMs: to.runDelayMs - from.runDelayMs,
+    lateMs: to.lateMs - from.lateMs,
+    busyMs: to.busyMs - from.busyMs,
+  };
+}
+
+/** One attempt's view of the meter. */
+export class AttemptStarvation implements StarvationWatch {
+  readonly startMs: number;
+  readonly sockets: KernelSockets | null;
+  readonly #meter: StarvationMeter;
+  readonly #start: StarvationMark;
+  /** The start, moved on by what the counters gained in stretches that the kernel timed. */
+  #uncertainStart: StarvationMark;
+  #kernelUncertainMs = 0;
+  #unseenMs = 0;
+  #lastTimeOut: 'certain' | 'uncertain' | null = null;
+
+  constructor(meter: StarvationMeter, startMs: number, sockets: KernelSockets | null) {
+    this.#meter = meter;
+    this.startMs = startMs;
+    this.sockets = sockets;
+    this.#start = meter.mark();
+    this.#uncertainStart = this.#start;
+  }
+
+  get starvedMs(): number {
+    return this.#meter.sinceMs(this.#start);
+  }
+
+  /** By so much the attempt's times may be too long, which leaves out what the kernel timed. */
+  get uncertainMs(): number {
+    const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
+    return Math.min(this.#meter.uncertainSinceMs(this.#start), outsideMs + this.#kernelUncertainMs);
+  }
+
+  mark(): StarvationMark {
+    return this.#meter.mark();
+  }
+
+  get unseenMs(): number {
+    return this.#unseenMs;
+  }
+
+  timedByKernel({ since, until, unseenMs, uncertainMs }: KernelTimed): void {
+    const gained = between(since, until);
+    const { runDelayMs, lateMs, busyMs } = this.#uncertainStart;
+    this.#uncertainStart = {
+      runDelayMs: runDelayMs + gained.runDelayMs,
+      lateMs: lateMs + gained.lateMs,
+      busyMs: busyMs + gained.busyMs,
+    };
+    this.#kernelUncertainMs += uncertainMs;
+    this.#unseenMs += unseenMs;
+  }
+
+  timedOut(certain: boolean): void {
+    this.#lastTimeOut = certain ? 'certain' : 'uncertain';
+  }
+
+  /** How certain the last time-out was; null where there was none. */
+  get lastTimeOut(): 'certain' | 'uncertain' | null {
+    return this.#lastTimeOut;
+  }
+}

@@ -1,0 +1,50 @@
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
+import type { StarvationMeter } from '../../run/starvation/starvation.ts';
+
+/**
+ * An attempt for which the agent had so much time and which has not ended waits for its peer. Most
+ * healthy targets answer within it, so JOB_CONCURRENCY paces a burst of them.
+ */
+export const AT_WORK_MS = 50;
+/** A peer that sends so much of a body in that time, 5 MiB/s, keeps the agent at work. */
+export const AT_WORK_BYTES = 256 * 1024;
+
+export interface WorkWatch {
+  /** Of a body, as it comes. */
+  received(bytes: number): void;
+  /** The attempt has ended. */
+  stop(): void;
+}
+
+/**
+ * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
+ * agent was short of CPU does not count: it keeps attempts at work, and more of them would make it
+ * worse.
+ */
+export function watchWork(
+  clock: Clock,
+  starvation: Pick<StarvationMeter, 'mark' | 'sinceMs'>,
+  onWaits: () => void,
+): WorkWatch {
+  let bytes = 0;
+  let cancelTimer: CancelTimer = () => {};
+  const look = (): void => {
+    bytes = 0;
+    const sinceMs = clock.monotonicMs();
+    const mark = starvation.mark();
+    const judge = (): void => {
+      const hadMs = clock.monotonicMs() - sinceMs - starvation.sinceMs(mark);
+      if (hadMs < AT_WORK_MS) cancelTimer = clock.after(AT_WORK_MS - hadMs, judge);
+      else if (bytes >= AT_WORK_BYTES) look();
+      else onWaits();
+    };
+    cancelTimer = clock.after(AT_WORK_MS, judge);
+  };
+  look();
+  return {
+    received(count) {
+      bytes += count;
+    },
+    stop: () => cancelTimer(),
+  };
+}

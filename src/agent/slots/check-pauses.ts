@@ -1,0 +1,46 @@
+import type { Check } from '../../model/check/check.ts';
+import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
+import { compilePauses, NEVER_PAUSED, type PauseTimes } from '../../model/schedule/pause.ts';
+import type { CheckSet } from '../source/check-source.ts';
+import type { SlotRange } from './coverage.ts';
+
+/** What of a set of checks says when they pause. */
+export type Pausing = Pick<CheckSet, 'pauses' | 'groupTags'>;
+
+export const NO_PAUSES: Pausing = { pauses: [], groupTags: new Map() };
+
+/** Tells of each check when its slots are skipped: by its own tags and by those of its group. */
+export function pauseTimesOf({
+  pauses,
+  groupTags,
+}: Pausing): (check: Pick<Check, 'id' | 'tags'>) => PauseTimes {
+  if (pauses.length === 0) return () => NEVER_PAUSED;
+  const compiled = compilePauses(pauses);
+  return ({ id, tags }) => {
+    const ofGroup = groupTags.get(id);
+    return compiled.timesFor(ofGroup === undefined ? tags : [...tags, ...ofGroup]);
+  };
+}
+
+/** What of the range is not paused: nobody missed the other slots. */
+export function unpausedSlots(
+  rule: SlotRule,
+  range: SlotRange,
+  times: PauseTimes,
+): readonly SlotRange[] {
+  const paused = times.pausedBetween(range.slot, range.lastSlot);
+  if (paused.length === 0) return [range];
+  const left: SlotRange[] = [];
+  let slot = range.slot;
+  for (const { fromMs, toMs } of paused) {
+    addRange(left, rule, slot, lastSlotAt(rule, fromMs - 1));
+    slot = Math.max(slot, nextSlotAfter(rule, toMs - 1));
+  }
+  addRange(left, rule, slot, range.lastSlot);
+  return left;
+}
+
+function addRange(ranges: SlotRange[], rule: SlotRule, slot: number, lastSlot: number): void {
+  if (slot > lastSlot) return;
+  ranges.push({ slot, lastSlot, count: (lastSlot - slot) / rule.periodMs + 1 });
+}

@@ -1,0 +1,47 @@
+import type { MissedSlots } from '../../model/result/result.ts';
+import type { SpoolSlots } from '../spool/spool.ts';
+
+/** No check runs more often, and the service takes no closer ones as a range. */
+const MIN_GAP_MS = 1_000;
+
+/**
+ * The slots whose records damage took, as missed: those of a check that are evenly spaced as one
+ * record, as far as they follow each other.
+ */
+export function damagedSlots(lost: readonly SpoolSlots[]): readonly MissedSlots[] {
+  const ofCheck = new Map<string, SpoolSlots[]>();
+  const missed: MissedSlots[] = [];
+  for (const slots of lost) {
+    const others = ofCheck.get(slots.checkId) ?? [];
+    others.push(slots);
+    ofCheck.set(slots.checkId, others);
+  }
+  for (const own of ofCheck.values()) {
+    for (const slots of joined(own.sort((one, other) => one.slot - other.slot))) {
+      missed.push({ ...slots, reason: 'spool_damaged' });
+    }
+  }
+  return missed;
+}
+
+function joined(sorted: readonly SpoolSlots[]): readonly SpoolSlots[] {
+  const ranges: SpoolSlots[] = [];
+  for (const next of sorted) {
+    const last = ranges.at(-1);
+    const whole = last === undefined ? null : join(last, next);
+    if (whole === null) ranges.push(next);
+    else ranges[ranges.length - 1] = whole;
+  }
+  return ranges;
+}
+
+/** null where the two are not one evenly spaced range. */
+function join(one: SpoolSlots, next: SpoolSlots): SpoolSlots | null {
+  if (next.slot === one.slot && next.count === 1) return one;
+  const gapMs = next.slot - one.lastSlot;
+  const isEven = [one, next].every(
+    ({ slot, lastSlot, count }) => count === 1 || lastSlot - slot === gapMs * (count - 1),
+  );
+  if (gapMs < MIN_GAP_MS || !isEven) return null;
+  return { ...one, lastSlot: next.lastSlot, count: one.count + next.count };
+}

@@ -1,0 +1,108 @@
+import type { Check } from '../../model/check/check.ts';
+import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
+import {
+  lastSlotAt,
+  nextSlotAfter,
+  type SlotRule,
+  slotRuleOf,
+} from '../../model/schedule/frequency.ts';
+import type { PauseTimes } from '../../model/schedule/pause.ts';
+import { ownSlotsOf } from '../../model/schedule/slot-stride.ts';
+import type { CheckSet } from '../source/check-source.ts';
+import type { Accounted } from './accounted.ts';
+import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
+import type { SlotRange } from './coverage.ts';
+
+/** Results are not kept for longer on their way either. */
+const MAX_BACK_MS = 7 * 86_400_000;
+const REASON: MissedReason = 'agent_stopped';
+
+/** Which checks there are, and when they are due and not paused. */
+export type PlannedChecks = Pick<CheckSet, 'checks' | 'turns' | 'pauses' | 'groupTags'>;
+
+/**
+ * The slots that a process left behind which is gone: those it did not finish, and of each check of
+ * the set those between its end and `startMs`, as one record. Slots in a pause are left out, so it
+ * may be several.
+ */
+export function missedSince(
+  { upToMs, unfinished }: Accounted,
+  set: PlannedChecks,
+  startMs: number,
+): readonly MissedSlots[] {
+  const earliestMs = startMs - MAX_BACK_MS;
+  const fromMs = Math.max(upToMs, earliestMs);
+  const timesOf = pauseTimesOf(set);
+  const after = new Map<string, SlotRange>();
+  const missed: MissedSlots[] = [];
+  for (const check of set.checks) {
+    const found = check.activated ? slotsBetween(fromMs, startMs, check, set.turns) : null;
+    if (found === null) continue;
+    after.set(check.id, found.range);
+    missed.push(...missedOf(check.id, found, timesOf(check), REASON));
+  }
+  const byId = new Map(set.checks.map((check) => [check.id, check]));
+  const before = unfinished
+    .filter(([checkId, slot]) => {
+      const range = after.get(checkId);
+      const isInRange = range !== undefined && slot >= range.slot && slot <= range.lastSlot;
+      // One that is still to come by the clock of now will be run.
+      if (isInRange || slot <= earliestMs || slot > startMs) return false;
+      // Of one that is gone the tags are not known.
+      return !timesOf(byId.get(checkId) ?? { id: checkId, tags: [] }).isPausedAt(slot);
+    })
+    .map(([checkId, slot]) => ({ checkId, slot, lastSlot: slot, count: 1, reason: REASON }));
+  return [...before, ...missed];
+}
+
+/**
+ * The slots that checks had between two agents: each from the instant up to which the one before
+ * answered for them, at most 7 days back, without those in a pause.
+ *
+ * @param startMs epoch milliseconds from which they are run here, or later
+ */
+export function missedBeforeComing(
+  set: PlannedChecks & Pick<CheckSet, 'unanswered'>,
+  startMs: number,
+): readonly MissedSlots[] {
+  const { checks, turns, unanswered } = set;
+  if (unanswered.size === 0) return [];
+  const timesOf = pauseTimesOf(set);
+  return checks.flatMap((check) => {
+    const sinceMs = unanswered.get(check.id);
+    if (sinceMs === undefined || !check.activated) return [];
+    const fromMs = Math.max(sinceMs, startMs - MAX_BACK_MS);
+    const found = slotsBetween(fromMs, startMs, check, turns);
+    return found === null ? [] : missedOf(check.id, found, timesOf(check), 'unassigned');
+  });
+}
+
+interface PlannedSlots {
+  readonly rule: SlotRule;
+  readonly range: SlotRange;
+}
+
+function slotsBetween(
+  fromMs: number,
+  toMs: number,
+  { id: checkId, frequency, frequencyOffset }: Check,
+  turns: CheckSet['turns'],
+): PlannedSlots | null {
+  const turn = turns.get(checkId);
+  const rule =
+    turn === undefined ? slotRuleOf(checkId, frequency, frequencyOffset) : ownSlotsOf(turn);
+  const slot = nextSlotAfter(rule, fromMs);
+  const lastSlot = lastSlotAt(rule, toMs);
+  if (slot > lastSlot) return null;
+  const count = (lastSlot - slot) / rule.periodMs + 1;
+  return { rule, range: { slot, lastSlot, count } };
+}
+
+function missedOf(
+  checkId: string,
+  { rule, range }: PlannedSlots,
+  times: PauseTimes,
+  reason: MissedReason,
+): readonly MissedSlots[] {
+  return unpausedSlots(rule, range, times).map((part) => ({ checkId, ...part, reason }));
+}

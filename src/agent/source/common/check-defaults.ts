@@ -1,0 +1,82 @@
+import { CHECK_SHAPES } from '../../../model/check/check.ts';
+import type { RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { DocumentPath } from './file-problem.ts';
+import { keysAt } from './schema-info.ts';
+
+/** A YAML mapping as it was written. */
+export type RawMapping = Readonly<Record<string, unknown>>;
+
+/** The fields of a check that are merged key by key; any other is taken or left as a whole. */
+const MERGED_FIELDS = ['request', 'retryStrategy', 'alertSettings'] as const;
+type MergedField = (typeof MERGED_FIELDS)[number];
+
+const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
+
+/** For files that have none. */
+export const NO_DEFAULTS: RawMapping = {};
+
+export function isMapping(value: unknown): value is RawMapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** What `defaults` may hold at this path: every field that some check type has there. */
+export function knownDefaults(path: DocumentPath): readonly string[] {
+  const known = new Set(TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], path)));
+  // These tell a check from the others, so there is nothing to share.
+  if (path.length === 0) for (const key of ['checkType', 'name']) known.delete(key);
+  return [...known];
+}
+
+/**
+ * The check with the defaults under it: each default counts only where the check leaves the field
+ * out and its type has it. `request`, `retryStrategy` and `alertSettings` are merged key by key.
+ */
+export function withDefaults(
+  raw: RawMapping,
+  defaults: RawMapping,
+  type: RunnableCheckType,
+): RawMapping {
+  if (defaults === NO_DEFAULTS) return raw;
+  const merged: Record<string, unknown> = {};
+  for (const [key, value] of applicable(defaults, [], type)) {
+    merged[key] =
+      isMergedField(key) && isMapping(value)
+        ? Object.fromEntries(applicable(value, [key], type))
+        : value;
+  }
+  for (const [key, value] of Object.entries(raw)) {
+    const below = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    const own =
+      isMergedField(key) && isMapping(value) && isMapping(below) ? { ...below, ...value } : value;
+    Object.defineProperty(merged, key, { value: own, enumerable: true, configurable: true });
+  }
+  return merged;
+}
+
+function applicable(
+  defaults: RawMapping,
+  path: DocumentPath,
+  type: RunnableCheckType,
+): [string, unknown][] {
+  const known = keysAt(CHECK_SHAPES[type], path);
+  return Object.entries(defaults).filter(
+    ([key]) => known.includes(key) && !(key === 'onlyOn' && type !== 'URL' && type !== 'API'),
+  );
+}
+
+/** Whether the merged value at the path stands in the defaults and not in the check itself. */
+export function isFromDefaults(raw: RawMapping, defaults: RawMapping, path: DocumentPath): boolean {
+  return !holds(raw, path) && holds(defaults, path);
+}
+
+/** Below the keys that are merged, whoever gave the value gave all of it. */
+function holds(mapping: RawMapping, [first, second]: DocumentPath): boolean {
+  if (typeof first !== 'string' || !Object.hasOwn(mapping, first)) return false;
+  const value = mapping[first];
+  if (!isMergedField(first) || !isMapping(value) || typeof second !== 'string') return true;
+  return Object.hasOwn(value, second);
+}
+
+function isMergedField(key: string): key is MergedField {
+  return MERGED_FIELDS.some((field) => field === key);
+}

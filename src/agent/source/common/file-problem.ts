@@ -1,0 +1,177 @@
+import { VedetteError } from '../../../runtime/errors.ts';
+
+/** Where something stands in a document: keys and list indices from the root. */
+export type DocumentPath = readonly (string | number)[];
+
+/** Both count from 1. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where a document starts. */
+export const TOP: Position = { line: 1, column: 1 };
+
+/** One thing that is wrong with a file. `path` and `message` read as one sentence. */
+export interface FileProblem extends Position {
+  /** For example `checks[2].request.port of check "shop"`; empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export const MAX_PROBLEMS = 50;
+/** Of those beyond: to find each takes up to 0.1 ms, and a file may hold millions. */
+const MAX_OMITTED = 10_000;
+const MAX_KEY_CHARS = 60;
+
+/** `file:line:column: path message`, in the form that editors and terminals can follow. */
+function problemLine(file: string, problem: FileProblem): string {
+  const { line, column, path, message } = problem;
+  const sentence = path === '' ? message : `${path} ${message}`;
+  return `${file}:${line}:${column}: ${sentence}`;
+}
+
+/** `checks[2].request.port`; a key that is no plain word is quoted and cut. */
+export function pathText(path: DocumentPath): string {
+  let text = '';
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[A-Za-z_][\w-]{0,59}$/.test(step)) text += text === '' ? step : `.${step}`;
+    else text += `[${keyText(step)}]`;
+  }
+  return text;
+}
+
+/**
+ * A key in quotes, cut. In `{ password:abc }`, where the space is missing, the key is all of
+ * `password:abc`, so what follows a colon is never shown.
+ */
+export function keyText(key: string): string {
+  const shown = key.replace(/(?<=:).+$/s, '…');
+  return JSON.stringify(shown.length > MAX_KEY_CHARS ? `${shown.slice(0, MAX_KEY_CHARS)}…` : shown);
+}
+
+/** A file that cannot be used. The message is the first problem; all are in `problems`. */
+export class FileProblemsError extends VedetteError {
+  readonly file: string;
+  readonly problems: readonly FileProblem[];
+  /** How many more there are than `problems` holds. */
+  readonly omitted: number;
+  /** Absolute paths of the other files that the file names: a change there may mend it. */
+  readonly pemFiles: readonly string[];
+
+  constructor(file: string, report: ProblemReport) {
+    const { problems, omitted, pemFiles } = report;
+    const [first] = problems;
+    const line = first === undefined ? `${file}: cannot be used` : problemLine(file, first);
+    const more = problems.length - 1 + omitted;
+    const noun = more === 1 ? 'problem' : 'problems';
+    const tail = more <= 0 ? '' : ` (and ${countText(more, omitted)} more ${noun})`;
+    super('input', 'CHECK_FILE_INVALID', line + tail);
+    this.file = file;
+    this.problems = problems;
+    this.omitted = omitted;
+    this.pemFiles = pemFiles;
+  }
+
+  /** Every problem kept, one line each, and a last line that counts the rest. */
+  lines(): readonly string[] {
+    const lines = this.problems.map((problem) => problemLine(this.file, problem));
+    const { omitted } = this;
+    if (omitted === 0) return lines;
+    return [...lines, `${this.file}: and ${countText(omitted, omitted)} more`];
+  }
+}
+
+/** Past the bound nobody counted. */
+function countText(count: number, omitted: number): string {
+  return omitted < MAX_OMITTED ? String(count) : `at least ${count}`;
+}
+
+/** What a FileProblemsError is made of, in a form that crosses threads. */
+export interface ProblemReport {
+  readonly problems: readonly FileProblem[];
+  readonly omitted: number;
+  readonly pemFiles: readonly string[];
+}
+
+/** Thrown to end the reading of a file. */
+class EnoughProblems extends Error {}
+
+/** Collects problems up to MAX_PROBLEMS, counts MAX_OMITTED more, and drops repetitions. */
+export class ProblemList {
+  readonly #problems: FileProblem[] = [];
+  readonly #seen = new Set<string>();
+  readonly #enough: number;
+  #omitted = 0;
+
+  /** @param enough so many problems end `upToEnough` and `untilEnough` */
+  constructor(enough = MAX_PROBLEMS + MAX_OMITTED) {
+    this.#enough = enough;
+  }
+
+  /**
+   * The same message at the same place is one problem, whichever check it came up for.
+   *
+   * @param at may be slow to find out, so it is not called once the list is full
+   * @throws what `upToEnough` and `untilEnough` catch, where no more are counted
+   */
+  add(path: string, of: string, message: string, at: () => Position): void {
+    const byPath = `${path} ${message}`;
+    if (path !== '' && this.#seen.has(byPath)) return;
+    if (this.#problems.length >= MAX_PROBLEMS) {
+      this.#omitted += 1;
+      this.#endWhereEnough();
+      return;
+    }
+    this.#seen.add(byPath);
+    const position = at();
+    // An alias makes one place show up under several paths.
+    const byPosition = `${position.line}:${position.column} ${message}`;
+    if (this.#seen.has(byPosition)) return;
+    this.#seen.add(byPosition);
+    // Parsers quote what they stumbled over, which may run over several lines.
+    const oneLine = message.replace(/\s+/g, ' ');
+    this.#problems.push({ ...position, path: path + of, message: oneLine });
+    this.#endWhereEnough();
+  }
+
+  #endWhereEnough(): void {
+    if (this.#problems.length + this.#omitted >= this.#enough) throw new EnoughProblems();
+  }
+
+  get isEmpty(): boolean {
+    return this.#problems.length === 0;
+  }
+
+  /** What the work gives; `otherwise` where it was ended by the number of its problems. */
+  upToEnough<T>(work: () => T, otherwise: T): T {
+    try {
+      return work();
+    } catch (thrown) {
+      if (thrown instanceof EnoughProblems) return otherwise;
+      throw thrown;
+    }
+  }
+
+  /** The same for work that takes its time. */
+  async untilEnough<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await work();
+    } catch (thrown) {
+      if (thrown instanceof EnoughProblems) return otherwise;
+      throw thrown;
+    }
+  }
+
+  /** Throws a FileProblemsError where there is any. */
+  throwIfAny(file: string, pemFiles: readonly string[] = []): void {
+    if (!this.isEmpty) throw this.toError(file, pemFiles);
+  }
+
+  /** All of it as one error, sorted as the file is read. */
+  toError(file: string, pemFiles: readonly string[]): FileProblemsError {
+    const problems = this.#problems.toSorted((a, b) => a.line - b.line || a.column - b.column);
+    return new FileProblemsError(file, { problems, omitted: this.#omitted, pemFiles });
+  }
+}

@@ -1,0 +1,69 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+
+const MAX_FILE_BYTES = 32 * 1024 * 1024;
+const READ_BYTES = 64 * 1024;
+
+/**
+ * The text of a check file, which may also be a pipe.
+ *
+ * @throws VedetteError of kind `input` where there is none, it cannot be read, is larger than
+ *   MAX_FILE_BYTES or is not UTF-8
+ */
+export function readCheckFileText(file: string): Promise<string> {
+  return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
+}
+
+/** What a file was to be, for messages, and the code of the errors. */
+export interface InputKind {
+  /** With its article. */
+  readonly kind: string;
+  readonly code: string;
+}
+
+/** The same for a file of another kind. */
+export async function readInputText(file: string, input: InputKind): Promise<string> {
+  const unusable = (message: string): VedetteError =>
+    new VedetteError('input', input.code, message);
+  const bytes = await readBytes(file, input, unusable);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw unusable(`${file} is not UTF-8 text`);
+  }
+}
+
+type Unusable = (message: string) => VedetteError;
+
+async function readBytes(file: string, { kind }: InputKind, unusable: Unusable): Promise<Buffer> {
+  try {
+    const handle = await open(file, 'r');
+    try {
+      return await readBounded(handle, file, unusable);
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    if (thrown instanceof VedetteError) throw thrown;
+    const code = systemCodeOf(thrown);
+    if (code === 'ENOENT') throw unusable(`${file}: there is no such file`);
+    if (code === 'EACCES' || code === 'EPERM') throw unusable(`${file}: this user may not read it`);
+    if (code === 'EISDIR') throw unusable(`${file} is a directory, not ${kind}`);
+    throw unusable(`${file} cannot be read (${code ?? messageOf(thrown)})`);
+  }
+}
+
+/** The size that the system tells is no bound: pipes and devices have none. */
+async function readBounded(handle: FileHandle, file: string, unusable: Unusable): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for (let totalBytes = 0; ; ) {
+    const chunk = Buffer.allocUnsafe(READ_BYTES);
+    const { bytesRead } = await handle.read(chunk, 0, READ_BYTES, null);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    totalBytes += bytesRead;
+    if (totalBytes > MAX_FILE_BYTES) {
+      throw unusable(`${file} is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`);
+    }
+    chunks.push(chunk.subarray(0, bytesRead));
+  }
+}

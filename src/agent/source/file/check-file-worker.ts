@@ -1,0 +1,38 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
+import type { ProblemReport } from '../common/file-problem.ts';
+import type { CheckFile } from './check-file.ts';
+
+// A thread loads its modules by itself.
+loadOneByOne(import.meta.url, './check-file.js');
+loadOneByOne(import.meta.url, '../common/file-problem.js');
+loadOneByOne(import.meta.url, './fingerprint.js');
+const { parseCheckFile } = await import('./check-file.ts');
+const { FileProblemsError } = await import('../common/file-problem.ts');
+const { fingerprintOf } = await import('./fingerprint.ts');
+
+/** What the thread is started with. */
+export interface ParseJob {
+  readonly text: string;
+  readonly file: string;
+}
+
+/** What it answers with, once. */
+export type ParseReply =
+  | { readonly ok: true; readonly checkFile: CheckFile }
+  | { readonly ok: false; readonly report: ProblemReport };
+
+async function reply({ text, file }: ParseJob): Promise<ParseReply> {
+  try {
+    const checkFile = await parseCheckFile(text, file);
+    // Here, where nothing waits for it.
+    const fingerprint = checkFile.fingerprint ?? (await fingerprintOf(checkFile));
+    return { ok: true, checkFile: { ...checkFile, fingerprint } };
+  } catch (thrown) {
+    if (!(thrown instanceof FileProblemsError)) throw thrown;
+    const { problems, omitted, pemFiles } = thrown;
+    return { ok: false, report: { problems, omitted, pemFiles } };
+  }
+}
+
+parentPort?.postMessage(await reply(workerData as ParseJob));

@@ -1,0 +1,172 @@
+import { extname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Check } from '../../../model/check/check.ts';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
+import type { CheckSet } from '../check-source.ts';
+import { AlikeChecks } from '../common/alike-checks.ts';
+import {
+  isMapping,
+  knownDefaults,
+  NO_DEFAULTS,
+  type RawMapping,
+} from '../common/check-defaults.ts';
+import { type DocumentPath, ProblemList, TOP } from '../common/file-problem.ts';
+import { readCheck } from './check-entry.ts';
+import { readClientCertificate } from './client-certificate-entry.ts';
+import type { SourceDocument } from './document/document.ts';
+import { readPlainJson } from './document/plain-json.ts';
+import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
+import { createReporter, type Reporter } from './reporter.ts';
+import { shownValue, unknownKeyText } from './schema-issue.ts';
+import { readVariables } from './variable-entries.ts';
+
+const MAX_CHECKS = 100_000;
+const MAX_CLIENT_CERTIFICATES = 1000;
+/** After so many the event loop goes on. */
+const CHECKS_A_TURN = 100;
+const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
+const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
+
+/** What a check file holds. */
+export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
+  /** Absolute paths of the PEM files that it names. */
+  readonly pemFiles: readonly string[];
+  /** As `fingerprintOf` says; null where that was not worked out yet. */
+  readonly fingerprint: string | null;
+}
+type Content = Omit<CheckFile, 'fingerprint'>;
+
+/**
+ * Reads the text of a check file (YAML or JSON; SEMANTICS 1), and the PEM files that it names.
+ *
+ * @param file where the text is from: for messages, and as the base of relative paths
+ * @throws FileProblemsError with every problem, up to its bound
+ */
+export async function parseCheckFile(text: string, file: string): Promise<CheckFile> {
+  const plain = await parsePlainCheckFile(text, file);
+  if (plain !== null) return plain;
+  // Only here, as it takes its time to load.
+  loadOneByOne(import.meta.url, './document/document.js');
+  const { readDocument } = await import('./document/document.ts');
+  const problems = new ProblemList();
+  const language = extname(file).toLowerCase() === '.json' ? 'JSON' : 'YAML';
+  const document = readDocument(text, language, problems);
+  const readIt = async () => (document === null ? EMPTY : await readRoot(document, file, problems));
+  const read = await problems.untilEnough(readIt, EMPTY);
+  problems.throwIfAny(file, read.pemFiles);
+  const fingerprint = await fingerprintOf(read);
+  if (fingerprint !== null) return { ...read, fingerprint };
+  const limit = `${MAX_SET_CHARS / 1024 / 1024} million characters`;
+  const message = `with their defaults and aliases written out come to more than ${limit}`;
+  problems.add('checks', '', message, () => document?.locateKey(['checks']) ?? TOP);
+  throw problems.toError(file, read.pemFiles);
+}
+
+/**
+ * The same for a text that is plain JSON and has no problems, in a small part of the time; the event
+ * loop is held only for JSON.parse.
+ *
+ * @returns null where the text is anything else: `parseCheckFile` reads it, or says what is wrong
+ */
+export async function parsePlainCheckFile(text: string, file: string): Promise<CheckFile | null> {
+  const plain = readPlainJson(text);
+  // Defaults may be written out to more than there is room for, which is to be told at its place.
+  if (plain === null || !isMapping(plain.value) || plain.value.defaults !== undefined) return null;
+  // One is enough to have it read the other way, which tells them all.
+  const problems = new ProblemList(1);
+  const nowhere: SourceDocument = { ...plain, locate: () => TOP, locateKey: () => TOP };
+  const read = await problems.untilEnough(() => readRoot(nowhere, file, problems), EMPTY);
+  return problems.isEmpty ? { ...read, fingerprint: null } : null;
+}
+
+async function readRoot(
+  document: SourceDocument,
+  file: string,
+  problems: ProblemList,
+): Promise<Content> {
+  const report = createReporter(document, problems);
+  const root = document.value;
+  if (!isMapping(root)) {
+    const what = root === null ? 'the file is empty; it' : 'the file';
+    report.value([], '', `${what} must be a mapping with a list of checks under the key checks`);
+    return EMPTY;
+  }
+  reportUnknown(root, [], TOP_KEYS, report);
+  const checks = await readChecks(root, readDefaults(root, report), report);
+  const variables = readVariables(root.variables, report);
+  const pemFiles = new Set<string>();
+  const clientCertificates = await readCertificates(root, { report, checkFile: file, pemFiles });
+  return { checks, variables, clientCertificates, pemFiles: [...pemFiles] };
+}
+
+function readDefaults(root: RawMapping, report: Reporter): RawMapping {
+  const defaults = root.defaults ?? NO_DEFAULTS;
+  if (!isMapping(defaults)) {
+    report.value(['defaults'], '', `must be a mapping of check fields${shownValue(defaults, [])}`);
+    return {};
+  }
+  reportUnknown(defaults, ['defaults'], knownDefaults([]), report);
+  for (const [key, value] of Object.entries(defaults)) {
+    const known = isMapping(value) ? knownDefaults([key]) : [];
+    if (isMapping(value) && known.length > 0) {
+      reportUnknown(value, ['defaults', key], known, report);
+    }
+  }
+  return defaults;
+}
+
+function reportUnknown(
+  mapping: RawMapping,
+  path: DocumentPath,
+  known: readonly string[],
+  report: Reporter,
+): void {
+  for (const key of Object.keys(mapping)) {
+    if (!known.includes(key)) report.key([...path, key], '', unknownKeyText(key, known));
+  }
+}
+
+async function readChecks(
+  root: RawMapping,
+  defaults: RawMapping,
+  report: Reporter,
+): Promise<readonly Check[]> {
+  const entries = root.checks;
+  if (!Array.isArray(entries) || entries.length === 0) {
+    const missing = entries === undefined ? 'is missing; it must' : 'must';
+    report.value(['checks'], '', `${missing} be a list of one check or more`);
+    return [];
+  }
+  if (entries.length > MAX_CHECKS) {
+    report.value(['checks'], '', `must have at most ${MAX_CHECKS} entries, not ${entries.length}`);
+    return [];
+  }
+  const context = { report, defaults, ids: new Map<string, number>(), alike: new AlikeChecks() };
+  const checks: Check[] = [];
+  for (const [index, raw] of entries.entries()) {
+    const check = readCheck(raw, index, context);
+    if (check !== null) checks.push(check);
+    if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+  }
+  return checks;
+}
+
+async function readCertificates(
+  root: RawMapping,
+  context: { report: Reporter; checkFile: string; pemFiles: Set<string> },
+): Promise<readonly ClientCertificate[]> {
+  const entries = root.clientCertificates ?? [];
+  const path = ['clientCertificates'];
+  if (!Array.isArray(entries) || entries.length > MAX_CLIENT_CERTIFICATES) {
+    const what = `must be a list of at most ${MAX_CLIENT_CERTIFICATES} client certificates`;
+    context.report.value(path, '', what);
+    return [];
+  }
+  const read: ClientCertificate[] = [];
+  for (const [index, raw] of entries.entries()) {
+    const certificate = await readClientCertificate(raw, index, context);
+    if (certificate !== null) read.push(certificate);
+  }
+  return read;
+}

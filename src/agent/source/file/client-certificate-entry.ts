@@ -1,0 +1,141 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import { isMapping } from '../common/check-defaults.ts';
+import type { Reporter } from './reporter.ts';
+import { shownValue, unknownKeyText } from './schema-issue.ts';
+
+const KNOWN_KEYS = ['host', 'cert', 'key', 'ca', 'passphrase'] as const;
+type PemField = 'cert' | 'key' | 'ca';
+
+const HOST = /^(\*\.)?[\p{L}\p{N}_]([\p{L}\p{N}_.-]{0,251}[\p{L}\p{N}_])?$/u;
+const MAX_PEM_BYTES = 1024 * 1024;
+
+export interface CertificateContext {
+  readonly report: Reporter;
+  /** Paths are relative to this file. */
+  readonly checkFile: string;
+  /** Gets the path of every PEM file that was named, for whoever watches them. */
+  readonly pemFiles: Set<string>;
+}
+
+/** One entry of `clientCertificates`; null where something about it was reported. */
+export async function readClientCertificate(
+  raw: unknown,
+  index: number,
+  context: CertificateContext,
+): Promise<ClientCertificate | null> {
+  const { report } = context;
+  const place = ['clientCertificates', index];
+  if (!isMapping(raw)) {
+    report.value(place, '', `must be a mapping with host, cert and key${shownValue(raw, place)}`);
+    return null;
+  }
+  const unknown = Object.keys(raw).filter((key) => !KNOWN_KEYS.some((known) => known === key));
+  for (const key of unknown) report.key([...place, key], '', unknownKeyText(key, KNOWN_KEYS));
+
+  const host = readHost(raw.host, [...place, 'host'], report);
+  const passphrase = readPassphrase(raw.passphrase, [...place, 'passphrase'], report);
+  const pem = async (field: PemField): Promise<string | null> =>
+    readPem(raw[field], [...place, field], field, context);
+  const cert = await pem('cert');
+  const key = await pem('key');
+  const ca = raw.ca === undefined || raw.ca === null ? null : await pem('ca');
+  const hasAll = host !== null && cert !== null && key !== null && passphrase !== undefined;
+  if (
+    !hasAll ||
+    unknown.length > 0 ||
+    (ca === null) !== (raw.ca === undefined || raw.ca === null)
+  ) {
+    return null;
+  }
+  const certificate = { host, cert, key, ca, passphrase };
+  return isUsable(certificate, place, report) ? certificate : null;
+}
+
+function readHost(host: unknown, path: (string | number)[], report: Reporter): string | null {
+  if (typeof host === 'string' && HOST.test(host)) return host;
+  const missing = host === undefined ? 'is missing; it must' : 'must';
+  const what = 'be a host name without scheme and port, where *. may stand for its first label';
+  report.value(path, '', `${missing} ${what}${shownValue(host, path)}`);
+  return null;
+}
+
+/** undefined where it was reported. */
+function readPassphrase(
+  passphrase: unknown,
+  path: (string | number)[],
+  report: Reporter,
+): string | null | undefined {
+  if (passphrase === undefined || passphrase === null) return null;
+  if (typeof passphrase === 'string') return passphrase;
+  report.value(path, '', 'must be text; put it in quotes (the value is not shown here)');
+  return undefined;
+}
+
+async function readPem(
+  given: unknown,
+  path: (string | number)[],
+  field: PemField,
+  { report, checkFile, pemFiles }: CertificateContext,
+): Promise<string | null> {
+  if (typeof given !== 'string' || given.trim() === '') {
+    const missing = given === undefined ? 'is missing; it must' : 'must';
+    report.value(path, '', `${missing} be PEM text or the path of a PEM file`);
+    return null;
+  }
+  if (given.trimStart().startsWith('-----BEGIN')) return given;
+  if (given.includes('\n') || given.length > 1024) {
+    report.value(
+      path,
+      '',
+      'must be PEM text that starts with -----BEGIN, or the path of a PEM file',
+    );
+    return null;
+  }
+  const file = resolve(dirname(checkFile), given);
+  pemFiles.add(file);
+  const problem = (what: string): null => {
+    report.value(path, '', `names the PEM file ${JSON.stringify(file)}, which ${what}`);
+    return null;
+  };
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile()) return problem('is no regular file');
+    if (stats.size > MAX_PEM_BYTES) return problem(`is larger than ${MAX_PEM_BYTES} bytes`);
+    const text = await readFile(file, 'utf8');
+    if (!text.includes('-----BEGIN')) return problem(`holds no PEM text for ${field}`);
+    return text;
+  } catch (thrown) {
+    return problem(`cannot be read (${systemCodeOf(thrown) ?? messageOf(thrown)})`);
+  }
+}
+
+/** Finds out now what would otherwise fail at the first handshake. */
+function isUsable(
+  { cert, key, ca, passphrase }: ClientCertificate,
+  place: (string | number)[],
+  report: Reporter,
+): boolean {
+  const parse = <Parsed>(field: string, what: string, parser: () => Parsed): Parsed | null => {
+    try {
+      return parser();
+    } catch (thrown) {
+      const reason = systemCodeOf(thrown) ?? messageOf(thrown);
+      report.value([...place, field], '', `cannot be used as ${what} (${reason})`);
+      return null;
+    }
+  };
+  const certificate = parse('cert', 'a certificate', () => new X509Certificate(cert));
+  const privateKey = parse('key', 'a private key with the passphrase given', () =>
+    createPrivateKey(passphrase === null ? key : { key, passphrase }),
+  );
+  const trusted =
+    ca === null || parse('ca', 'a certificate', () => new X509Certificate(ca)) !== null;
+  if (certificate === null || privateKey === null || !trusted) return false;
+  if (certificate.checkPrivateKey(privateKey)) return true;
+  report.value([...place, 'key'], '', 'is not the private key of the certificate in cert');
+  return false;
+}

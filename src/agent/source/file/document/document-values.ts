@@ -1,0 +1,120 @@
+import { type Alias, isAlias, isCollection, isMap, isScalar, isSeq } from 'yaml';
+import { MAX_DEPTH } from '../../common/document-depth.ts';
+import { keyText } from '../../common/file-problem.ts';
+
+/** How many values aliases (`*name`) may add to a document: a small file must stay small. */
+const MAX_ALIASED_VALUES = 1_000_000;
+
+interface Converted {
+  readonly value: unknown;
+  /** Values in it, itself included, with aliases counted as if they were written out. */
+  readonly size: number;
+}
+
+/** `converted` is null as long as the walk is still inside the anchored value. */
+interface Anchored {
+  readonly node: unknown;
+  converted: Converted | null;
+}
+
+/**
+ * Turns YAML nodes into plain values in one walk; what is not allowed goes to `refuse`. Anchors are
+ * kept by name in the order of the text, since looking each alias up from the root is quadratic.
+ */
+export class PlainConverter {
+  readonly #refuse: (node: unknown, message: string) => void;
+  readonly #anchors = new Map<string, Anchored>();
+  readonly #targets = new Map<Alias, unknown>();
+  #aliasedValues = 0;
+
+  constructor(refuse: (node: unknown, message: string) => void) {
+    this.#refuse = refuse;
+  }
+
+  convert(root: unknown): unknown {
+    return this.#convert(root, 0).value;
+  }
+
+  /** The node that an alias stood for in the walk; any other node is itself. */
+  targetOf(node: unknown): unknown {
+    return isAlias(node) ? this.#targets.get(node) : node;
+  }
+
+  #convert(node: unknown, depth: number): Converted {
+    if (isAlias(node)) return this.#alias(node);
+    if (depth > MAX_DEPTH) {
+      return this.#refused(node, `the value is nested deeper than ${MAX_DEPTH} levels`);
+    }
+    const anchor = isScalar(node) || isCollection(node) ? node.anchor : undefined;
+    if (anchor === undefined) return this.#plain(node, depth);
+    const anchored: Anchored = { node, converted: null };
+    this.#anchors.set(anchor, anchored);
+    anchored.converted = this.#plain(node, depth);
+    return anchored.converted;
+  }
+
+  #plain(node: unknown, depth: number): Converted {
+    if (isMap(node)) return this.#map(node.items, depth);
+    if (isSeq(node)) return this.#list(node.items, depth);
+    return { value: isScalar(node) ? node.value : null, size: 1 };
+  }
+
+  #list(items: readonly unknown[], depth: number): Converted {
+    let size = 1;
+    const value = items.map((item) => {
+      const converted = this.#convert(item, depth + 1);
+      size += converted.size;
+      return converted.value;
+    });
+    return { value, size };
+  }
+
+  #map(pairs: readonly { key: unknown; value: unknown }[], depth: number): Converted {
+    let size = 1;
+    const entries = new Map<string, unknown>();
+    for (const pair of pairs) {
+      const key = isScalar(pair.key) ? pair.key.value : null;
+      if (typeof key !== 'string') {
+        this.#refused(pair.key, 'a key must be text');
+      } else if (entries.has(key)) {
+        // In `{ value: ab,cd,cd }` the `cd` is no key, but the rest of what may be a secret.
+        const isRest = pair.value === null && !key.includes(':');
+        const name = isRest ? 'a key that is not shown here' : `the key ${keyText(key)}`;
+        this.#refused(pair.key, `${name} is given twice`);
+      } else {
+        const converted = this.#convert(pair.value, depth + 1);
+        size += converted.size;
+        entries.set(key, converted.value);
+      }
+    }
+    // Unlike assignment, this makes `__proto__` a key like any other.
+    return { value: Object.fromEntries(entries), size };
+  }
+
+  #alias(node: Alias): Converted {
+    const anchored = this.#anchors.get(node.source);
+    if (anchored === undefined) {
+      // Its name is not shown: it is a secret where a password that starts with * lacks its quotes.
+      return this.#refused(
+        node,
+        'an alias stands for nothing here: no anchor of its name comes before it; put text that starts with * in quotes',
+      );
+    }
+    const { converted } = anchored;
+    if (converted === null) {
+      return this.#refused(node, 'an alias stands inside the value that it names');
+    }
+    this.#targets.set(node, anchored.node);
+    this.#aliasedValues += converted.size;
+    if (this.#aliasedValues > MAX_ALIASED_VALUES) {
+      const limit = `aliases may add ${MAX_ALIASED_VALUES} values`;
+      return this.#refused(node, `this alias makes the file too large: ${limit}`);
+    }
+    return converted;
+  }
+
+  #refused(node: unknown, message: string): Converted {
+    this.#refuse(node, message);
+    return { value: null, size: 1 };
+  }
+}

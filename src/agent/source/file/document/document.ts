@@ -1,0 +1,91 @@
+import { isMap, isScalar, isSeq, type Node } from 'yaml';
+import {
+  type DocumentPath,
+  type Position,
+  type ProblemList,
+  TOP,
+} from '../../common/file-problem.ts';
+import { PlainConverter } from './document-values.ts';
+import { LineIndex } from './line-index.ts';
+import { parseYaml } from './parse-yaml.ts';
+import { plainWords } from './yaml-words.ts';
+
+/** A parsed YAML or JSON text that still knows where everything stood. */
+export interface SourceDocument {
+  /** Maps as objects, lists as arrays, scalars as they are. */
+  readonly value: unknown;
+  /** Where the value at the path starts, or the nearest enclosing one where there is none. */
+  locate(path: DocumentPath): Position;
+  /** Where the key that ends the path stands. */
+  locateKey(path: DocumentPath): Position;
+}
+
+/**
+ * Parses YAML 1.2 (of which JSON is a part) without tags, merge keys or repeated keys. Problems go
+ * to the list; null where the text is no document at all.
+ *
+ * @param language what the text is called in messages
+ */
+export function readDocument(
+  text: string,
+  language: 'YAML' | 'JSON',
+  problems: ProblemList,
+): SourceDocument | null {
+  const lines = new LineIndex(text);
+  const { contents, problems: found } = parseYaml(text);
+  let lastLine = 0;
+  for (const problem of found.toSorted((a, b) => a.offset - b.offset)) {
+    const position = lines.positionAt(problem.offset);
+    // The parser tells of one slip what it breaks at every level, all on the same line.
+    if (position.line === lastLine) continue;
+    lastLine = position.line;
+    problems.add('', '', `not valid ${language}: ${plainWords(problem)}`, () => position);
+  }
+  if (!problems.isEmpty) return null;
+
+  const startOf = (node: unknown): Position | null =>
+    hasRange(node) ? lines.positionAt(node.range[0]) : null;
+  const converter = new PlainConverter((node, message) =>
+    problems.add('', '', message, () => startOf(node) ?? TOP),
+  );
+  const value = problems.upToEnough(() => converter.convert(contents), null);
+  if (!problems.isEmpty) return null;
+
+  const follow = (path: DocumentPath): { value: Position; key: Position } => {
+    let node: unknown = contents;
+    let at = startOf(node) ?? TOP;
+    let key = at;
+    for (const step of path) {
+      const next = childOf(converter.targetOf(node), step);
+      if (next === null) return { value: at, key: at };
+      node = next.value;
+      key = startOf(next.key) ?? at;
+      // An empty value has no text of its own; its key is where a reader looks.
+      at = isEmptyScalar(node) ? key : (startOf(node) ?? key);
+    }
+    return { value: at, key };
+  };
+  return {
+    value,
+    locate: (path) => follow(path).value,
+    locateKey: (path) => follow(path).key,
+  };
+}
+
+function childOf(node: unknown, step: string | number): { key: unknown; value: unknown } | null {
+  if (isMap(node)) {
+    const pair = node.items.find(({ key }) => isScalar(key) && key.value === step);
+    return pair === undefined ? null : { key: pair.key, value: pair.value };
+  }
+  if (!isSeq(node) || typeof step !== 'number') return null;
+  const item = node.items[step];
+  return item === undefined ? null : { key: item, value: item };
+}
+
+function hasRange(node: unknown): node is Node & { range: [number, number, number] } {
+  return typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range);
+}
+
+function isEmptyScalar(node: unknown): boolean {
+  return isScalar(node) && node.value === null && (node.source ?? '') === '';
+}

@@ -1,0 +1,84 @@
+import { Composer, type CST, type Document, Lexer, Parser } from 'yaml';
+import { MAX_DEPTH } from '../../common/document-depth.ts';
+import { type YamlProblem, YamlProblems } from './yaml-problems.ts';
+
+/** What the parser stacks up beside the collections themselves: the document and the value in work. */
+const MAX_STACK = MAX_DEPTH + 4;
+/**
+ * Of all words, signs, line ends and spaces between. 100,000 checks with a line for each field have
+ * ten million; each takes about 2 µs and 200 bytes, so a file of nothing but signs has to end.
+ */
+const MAX_PIECES = 16_000_000;
+/** Of one text, as it is written. The longest that a check takes is far shorter. */
+const MAX_PIECE_CHARS = 4 * 1024 * 1024;
+
+/**
+ * Parses a text as one YAML 1.2 document, in time and memory that grow with its length and no more.
+ *
+ * The library's own `parseDocument` recurses as deep as a text is nested, and is stopped by the
+ * end of the stack only. There V8 may need stack itself, for compiling a regular expression, and
+ * then ends the whole process, which nobody can catch. So the depth is watched token by token.
+ */
+export function parseYaml(text: string): {
+  readonly contents: unknown;
+  readonly problems: readonly YamlProblem[];
+} {
+  const problems = new YamlProblems();
+  const document = problems.upToEnough(() => firstDocument(text, problems));
+  return { contents: document?.contents ?? null, problems: problems.list };
+}
+
+function firstDocument(text: string, problems: YamlProblems): Document.Parsed | null {
+  const composer = new Composer({
+    prettyErrors: false,
+    stringKeys: true,
+    // The library compares every key with every other; PlainConverter's map does not.
+    uniqueKeys: false,
+    version: '1.2',
+    schema: 'core',
+    merge: false,
+    resolveKnownTags: false,
+  });
+  // The library makes an Error of each, with its stack: 1.4 KB and 10 µs, maybe a million times.
+  Reflect.set(composer, 'onError', (source: Source, code: string, message: string) =>
+    problems.add(offsetOf(source), code, message),
+  );
+  let first: Document.Parsed | null = null;
+  for (const document of composer.compose(tokensOf(text, problems), true, text.length)) {
+    if (first !== null) {
+      problems.add(document.range[0], 'MULTIPLE_DOCS');
+      break;
+    }
+    first = document;
+  }
+  return first;
+}
+
+/** What the library tells a place by. */
+type Source = number | readonly [number, ...unknown[]] | { readonly offset: number };
+
+function offsetOf(source: Source): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : source[0];
+}
+
+function* tokensOf(text: string, problems: YamlProblems): Generator<CST.Token, void> {
+  const parser = new Parser();
+  let hasDocument = false;
+  let pieces = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    pieces += 1;
+    if (pieces > MAX_PIECES) return problems.add(parser.offset, 'TOO_MANY_PIECES');
+    if (lexeme.length > MAX_PIECE_CHARS) return problems.add(parser.offset, 'TOO_LONG_PIECE');
+    for (const token of parser.next(lexeme)) {
+      // The composer would make an Error of it, like those above.
+      if (token.type === 'error') problems.add(token.offset, 'UNEXPECTED_TOKEN', token.message);
+      else if (token.type === 'doc-end' && !hasDocument) {
+        problems.add(token.offset, 'UNEXPECTED_TOKEN', 'Unexpected doc-end');
+      } else yield token;
+      hasDocument ||= token.type === 'document';
+    }
+    if (parser.stack.length > MAX_STACK) return problems.add(parser.offset, 'TOO_DEEP');
+  }
+  yield* parser.end();
+}

@@ -1,0 +1,205 @@
+import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { CheckListener, CheckSource } from '../check-source.ts';
+import { FileProblemsError } from '../common/file-problem.ts';
+import type { CheckFile } from './check-file.ts';
+import { fileKindOf, stampOf } from './file-stamp.ts';
+import { fingerprintOf } from './fingerprint.ts';
+import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
+
+/** The `runLocation` of what a file's checks are run for (SEMANTICS 1). */
+export const LOCAL = 'local';
+
+/** A file knows of no other places to take turns with: every slot is run here. */
+const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
+const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
+const NO_GROUP_TAGS: ReadonlyMap<string, readonly string[]> = new Map();
+
+/** Between two looks at the files. */
+export const POLL_MS = 1000;
+/** A file that could not be read at all (no descriptors, no memory) is tried again after this. */
+const RETRY_MS = 60_000;
+/** Checks are running by then, and parsing a long text beside them would falsify their times. */
+const MAX_INLINE_RELOAD_CHARS = 4 * 1024;
+/** A file that never stands still is taken as it is after so many looks. */
+const MAX_UNSETTLED_POLLS = 10;
+
+export interface FileSourceOptions {
+  readonly file: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly workerUrl?: URL;
+}
+
+/**
+ * Checks from a file that is read again when it, or a PEM file that it names, changes. The first
+ * reading begins here already, beside what else an agent does before it can run any of them.
+ *
+ * The files are looked at once a second rather than watched by the system's notifications, which
+ * miss network file systems, bind mounts, and the swapped links by which Kubernetes updates a
+ * ConfigMap. A change counts once the files have stood still from one look to the next, so that no
+ * half-written file is taken for one with fewer checks.
+ *
+ * `watch` throws what loadCheckFile throws for the first load. Afterwards a file that is invalid or
+ * gone leaves the last valid set in place, each of its problems is logged once, and so is that it
+ * can be used again.
+ */
+export function createFileSource(options: FileSourceOptions): CheckSource {
+  let checkFileUsable: boolean | null = null;
+  const onUsable = (isUsable: boolean): void => {
+    checkFileUsable = isUsable;
+  };
+  const file = new WatchedFile(options, onUsable);
+  return {
+    watch: (listener, signal) => file.watch(listener, signal),
+    get checkFileUsable() {
+      return checkFileUsable;
+    },
+  };
+}
+
+class WatchedFile {
+  readonly #options: FileSourceOptions;
+  /** Called after each reading. */
+  readonly #onUsable: (isUsable: boolean) => void;
+  readonly #first: Promise<CheckFile>;
+  readonly #stop = new AbortController();
+  readonly #signal = this.#stop.signal;
+  #files: readonly string[];
+  #checkFile: CheckFile | null = null;
+  /** The state of the files that was read last. */
+  #readStamp: string | null = null;
+  /** A new state, not yet known to be settled. */
+  #newStamp: string | null = null;
+  #unsettledPolls = 0;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  /** What the log was last told to be wrong; null since the last valid file. */
+  #told: string | null = null;
+
+  constructor(options: FileSourceOptions, onUsable: (isUsable: boolean) => void) {
+    this.#options = options;
+    this.#onUsable = onUsable;
+    this.#files = [options.file];
+    this.#first = this.#readFirst();
+    // Whoever watches hears of it; where nobody does, it does not matter.
+    this.#first.catch(() => {});
+  }
+
+  async watch(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const stop = (): void => this.#stop.abort(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      await this.#accept(await this.#first, listener);
+    } catch (thrown) {
+      if (!this.#signal.aborted) throw thrown;
+    }
+    const { clock } = this.#options;
+    while (await sleep(clock, POLL_MS, this.#signal)) await this.#poll(listener);
+  }
+
+  async #readFirst(): Promise<CheckFile> {
+    this.#readStamp = await stampOf(this.#files);
+    return this.#load({});
+  }
+
+  async #poll(listener: CheckListener): Promise<void> {
+    const stamp = await stampOf(this.#files);
+    if (stamp === this.#readStamp && this.#options.clock.monotonicMs() < this.#retryAtMs) {
+      this.#newStamp = null;
+      this.#unsettledPolls = 0;
+      return;
+    }
+    const settled = stamp === this.#newStamp || stamp === this.#readStamp;
+    if (!settled && this.#unsettledPolls < MAX_UNSETTLED_POLLS) {
+      this.#newStamp = stamp;
+      this.#unsettledPolls += 1;
+      return;
+    }
+    this.#newStamp = null;
+    this.#unsettledPolls = 0;
+    this.#readStamp = stamp;
+    await this.#reload(listener);
+  }
+
+  /** Whether the files only write the same in another way. */
+  async #isSame(before: CheckFile, after: CheckFile): Promise<boolean> {
+    const one = before.fingerprint ?? (await fingerprintOf(before));
+    const other = after.fingerprint ?? (await fingerprintOf(after));
+    return one !== null && one === other;
+  }
+
+  async #reload(listener: CheckListener): Promise<void> {
+    this.#retryAtMs = Number.POSITIVE_INFINITY;
+    try {
+      const bounds = { maxInlineChars: MAX_INLINE_RELOAD_CHARS, maxPlainChars: 0 };
+      await this.#accept(await this.#load(bounds), listener);
+    } catch (thrown) {
+      if (this.#signal.aborted) return;
+      this.#refuse(thrown);
+    }
+  }
+
+  async #load(bounds: Pick<LoadOptions, 'maxInlineChars' | 'maxPlainChars'>): Promise<CheckFile> {
+    const { file, workerUrl } = this.#options;
+    // Opening a pipe waits for its writer, maybe for ever, and nothing could end that.
+    if ((await fileKindOf(file)) === 'other') {
+      const message = `${file} is no regular file, so it cannot be watched for changes`;
+      throw new VedetteError('input', 'CHECK_FILE_UNREADABLE', message);
+    }
+    const options: LoadOptions = { ...bounds, signal: this.#signal };
+    return loadCheckFile(file, workerUrl === undefined ? options : { ...options, workerUrl });
+  }
+
+  async #accept(checkFile: CheckFile, listener: CheckListener): Promise<void> {
+    const { log, file } = this.#options;
+    const before = this.#checkFile;
+    this.#checkFile = checkFile;
+    this.#files = [file, ...checkFile.pemFiles];
+    this.#onUsable(true);
+    // As loud as the problem was: whoever saw that one waits for its end.
+    if (this.#told !== null) log.warn({ file }, 'the check file can be used again');
+    this.#told = null;
+    if (before !== null && (await this.#isSame(before, checkFile))) return;
+    if (this.#signal.aborted) return;
+    const { checks, variables, clientCertificates } = checkFile;
+    const what =
+      before === null ? 'check file read' : 'check file changed; its checks run from now';
+    log.info({ file, checks: checks.length }, what);
+    listener.onChecks({
+      checks,
+      variables,
+      clientCertificates,
+      turns: NO_TURNS,
+      unanswered: NONE_UNANSWERED,
+      proxyUrl: null,
+      pauses: [],
+      groupTags: NO_GROUP_TAGS,
+      location: LOCAL,
+    });
+  }
+
+  #refuse(thrown: unknown): void {
+    const { log, file, clock } = this.#options;
+    const isInvalid = thrown instanceof FileProblemsError;
+    if (isInvalid) this.#files = [file, ...thrown.pemFiles];
+    // To be tried again it would only take all that memory again.
+    else if (systemCodeOf(thrown) !== 'CHECK_FILE_TOO_LARGE') {
+      this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
+    }
+    this.#onUsable(false);
+
+    const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];
+    const told = lines.join('\n');
+    if (told === this.#told) return;
+    this.#told = told;
+    const checks = this.#checkFile?.checks.length ?? 0;
+    for (const line of lines) {
+      const message = `the check file cannot be used, and the checks read before go on: ${line}`;
+      log.warn({ file, checks }, message);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { CheckSet } from '../check-source.ts';
+
+/**
+ * Defaults and aliases can make a small file hold checks without end, which would not fit in
+ * memory, nor into one message from thread to thread. 100,000 ordinary checks take half of this.
+ */
+export const MAX_SET_CHARS = 256 * 1024 * 1024;
+
+/** After so many the event loop goes on: checks may be running beside it. */
+const ENTRIES_A_TURN = 100;
+
+/**
+ * The same for the same checks, variables and certificates, however a file writes them; null where
+ * they come to more than MAX_SET_CHARS.
+ */
+export async function fingerprintOf({
+  checks,
+  variables,
+  clientCertificates,
+}: Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'>): Promise<string | null> {
+  const hash = createHash('sha256');
+  let chars = 0;
+  // One by one, as the JSON of all may be longer than a string can be.
+  for (const [kind, entries] of Object.entries({ checks, variables, clientCertificates })) {
+    hash.update(`${kind}\n`);
+    for (const [index, entry] of entries.entries()) {
+      const json = JSON.stringify(entry);
+      chars += json.length;
+      if (chars > MAX_SET_CHARS) return null;
+      hash.update(`${json}\n`);
+      if (index % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextTurn();
+    }
+  }
+  return hash.digest('hex');
+}

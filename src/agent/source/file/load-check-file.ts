@@ -1,0 +1,75 @@
+import { Worker } from 'node:worker_threads';
+import { systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import { FileProblemsError } from '../common/file-problem.ts';
+import { type CheckFile, parseCheckFile, parsePlainCheckFile } from './check-file.ts';
+import { readCheckFileText } from './check-file-text.ts';
+import type { ParseJob, ParseReply } from './check-file-worker.ts';
+
+/** A longer text gets a thread of its own: parsing takes about 5 ms a kilobyte, errors more. */
+const MAX_INLINE_CHARS = 64 * 1024;
+/**
+ * Plain JSON does without one up to here, some 20,000 checks: parsed in 50 ms, and then validated
+ * bit by bit, it is done before a thread had loaded its modules.
+ */
+const MAX_PLAIN_CHARS = 4 * 1024 * 1024;
+
+const DEFAULT_WORKER_URL = new URL('./check-file-worker.js', import.meta.url);
+
+export interface LoadOptions {
+  /** Ends the work; the promise then rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** The longest text that is parsed without a thread of its own; 64 KiB unless given. */
+  readonly maxInlineChars?: number;
+  /** The same for plain JSON; 4 MiB unless given. */
+  readonly maxPlainChars?: number;
+  /** Where the compiled check-file-worker stands; beside this module unless given. */
+  readonly workerUrl?: URL;
+}
+
+/**
+ * Reads a check file (SEMANTICS 1). However long it is, the event loop is not held for longer than
+ * `maxInlineChars` take, or the parsing of `maxPlainChars` as JSON.
+ *
+ * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the
+ *   file cannot be read, or its text needs more memory than there is
+ */
+export async function loadCheckFile(file: string, options: LoadOptions = {}): Promise<CheckFile> {
+  const { signal, maxInlineChars = MAX_INLINE_CHARS, maxPlainChars = MAX_PLAIN_CHARS } = options;
+  const { workerUrl = DEFAULT_WORKER_URL } = options;
+  const text = await readCheckFileText(file);
+  signal?.throwIfAborted();
+  if (text.length <= maxInlineChars) return parseCheckFile(text, file);
+  if (text.length <= maxPlainChars) {
+    const plain = await parsePlainCheckFile(text, file);
+    signal?.throwIfAborted();
+    if (plain !== null) return plain;
+  }
+  const workerData: ParseJob = { text, file };
+  const worker = new Worker(workerUrl, { workerData });
+  const onAbort = (): void => void worker.terminate();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    const reply = await replyOf(worker, file);
+    if (reply.ok) return reply.checkFile;
+    throw new FileProblemsError(file, reply.report);
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    await worker.terminate();
+    signal?.throwIfAborted();
+  }
+}
+
+function replyOf(worker: Worker, file: string): Promise<ParseReply> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('messageerror', reject);
+    worker.once('error', (thrown) => {
+      const isOutOfMemory = systemCodeOf(thrown) === 'ERR_WORKER_OUT_OF_MEMORY';
+      const message = `${file}: reading it takes more memory than this process may use; split it, or allow more with NODE_OPTIONS=--max-old-space-size=MEGABYTES`;
+      reject(isOutOfMemory ? new VedetteError('input', 'CHECK_FILE_TOO_LARGE', message) : thrown);
+    });
+    worker.once('exit', () =>
+      reject(new VedetteError('internal', 'PARSER_ENDED', `${file}: its parser ended early`)),
+    );
+  });
+}

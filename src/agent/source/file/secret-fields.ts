@@ -1,0 +1,34 @@
+import type { DocumentPath } from '../common/file-problem.ts';
+
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'password',
+  'passphrase',
+  'value',
+  'body',
+  'data',
+  // Where the space after a colon is missing, text stands in the place of these and their fields.
+  'request',
+  'basicAuth',
+  'headers',
+  'queryParameters',
+  'key',
+]);
+
+/** Whatever stands below one of these: a value may have slipped into any place. */
+const SECRET_LISTS: readonly string[] = ['variables'];
+
+const USER_IN_URL = /:\/\/[^/]*@/;
+
+/**
+ * Whether a value may be a credential, so that no message may repeat it: passwords, headers and
+ * query parameters, bodies and data to send, the PEM text of certificates and keys, all of a
+ * variable, URLs with a query, and with a user wherever they stand.
+ */
+export function mayHoldSecret(path: DocumentPath, value: unknown): boolean {
+  const field = path.findLast((step) => typeof step === 'string') ?? '';
+  if (path[0] === 'clientCertificates' && field !== 'host') return true;
+  if (path.some((step) => SECRET_LISTS.some((list) => list === step))) return true;
+  if (typeof value === 'string' && USER_IN_URL.test(value)) return true;
+  if (field === 'url') return typeof value === 'string' && /[@?]/.test(value);
+  return SECRET_KEYS.has(field);
+}

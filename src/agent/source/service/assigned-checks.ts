@@ -1,0 +1,297 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
+import {
+  type Assignment,
+  type AssignmentMessage,
+  type Read,
+  type Refusal,
+  readAssignment,
+} from '../../../wire/v1/assignment.ts';
+import { MAX_REFUSALS } from '../../../wire/v1/limits.ts';
+import type { PollResponse } from '../../../wire/v1/poll.ts';
+import type { CheckSet } from '../check-source.ts';
+import { AlikeChecks } from '../common/alike-checks.ts';
+import type { KeptSettings, SavedAssignments } from './assignment-store.ts';
+
+/** Of one agent. More are left out, and the service is told so. */
+export const MAX_CHECKS = 100_000;
+/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. The same holds of more. */
+export const MAX_CHECKS_MIB = 256;
+/** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
+const CHECKS_A_TURN = 100;
+const MAX_PROBLEM_CHARS = 600;
+const NO_ROOM = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
+const NO_TAGS: readonly string[] = [];
+
+/** Before the service was ever heard of. */
+const NO_SETTINGS: KeptSettings = {
+  clientCertificates: [],
+  pauses: [],
+  variables: [],
+  proxyUrl: null,
+};
+
+/** What an answer was found to hold, beside the checks. */
+export interface ReadingNotes {
+  /** Refused now and not before, or for another reason. */
+  readonly refused: readonly Refusal[];
+  /** Fields that this build does not know; each only once. */
+  readonly ignored: readonly string[];
+  /** Of the JSON of the checks that were taken; null where they were not measured. */
+  readonly takenBytes: number | null;
+}
+
+/** What the checks of a page may still take; bytes of JSON. */
+interface Room {
+  leftBytes: number;
+}
+
+interface Draft {
+  readonly assignments: Map<string, Assignment>;
+  readonly refusals: Map<string, string>;
+  /** By check id, of those that are new here: the instant after which nobody answered for them. */
+  readonly unanswered: Map<string, number>;
+  /** By check id, of those that were taken from this agent meanwhile: up to which instant others answer. */
+  readonly answered: Map<string, number>;
+  changed: boolean;
+  readonly full: boolean;
+  /** Checks were left out as there was no room for them. */
+  isCut: boolean;
+  readonly alike: AlikeChecks;
+}
+
+/**
+ * The checks that the service assigned to this agent. The pages of an answer go into a draft, which
+ * takes the place of the set when the last of them is in: half an answer is no set.
+ */
+export class AssignedChecks {
+  #assignments: ReadonlyMap<string, Assignment> = new Map();
+  /** By check id, why the check cannot be run here. */
+  #refusals: ReadonlyMap<string, string> = new Map();
+  #unanswered: ReadonlyMap<string, number> = new Map();
+  #answered: ReadonlyMap<string, number> = new Map();
+  #location = '';
+  #settings = NO_SETTINGS;
+  #isCut = false;
+  #hasMadeRoom = false;
+  #draft: Draft | null = null;
+  /** Fields that were told of already; bounded, as a service may invent them. */
+  readonly #ignored = new Set<string>();
+
+  /** The set before the service was heard of: what the agent had last. */
+  restore({ location, settings, assignments }: SavedAssignments): void {
+    this.#location = location;
+    this.#settings = settings;
+    this.#assignments = new Map(assignments.map((one) => [one.check.id, one]));
+  }
+
+  /** Nothing is to be run any more. Returns whether the set is another one now. */
+  clear(): boolean {
+    const changed = this.#assignments.size > 0;
+    this.#draft = null;
+    this.#assignments = new Map();
+    this.#refusals = new Map();
+    this.#unanswered = new Map();
+    this.#isCut = false;
+    this.#answered = new Map();
+    return changed;
+  }
+
+  get location(): string {
+    return this.#location;
+  }
+
+  get assignments(): ReadonlyMap<string, Assignment> {
+    return this.#assignments;
+  }
+
+  /** Whether the last answer brought checks that are new to this agent and were due before. */
+  get hasNewChecks(): boolean {
+    return this.#unanswered.size > 0;
+  }
+
+  /** Whether the last answer changed a set of which checks were left out as there was no room for them. */
+  get hasMadeRoom(): boolean {
+    return this.#hasMadeRoom;
+  }
+
+  /** What is to be kept for a start without the service. */
+  get saved(): SavedAssignments {
+    return {
+      location: this.#location,
+      settings: this.#settings,
+      assignments: [...this.#assignments.values()],
+    };
+  }
+
+  /** What is to be told to the service; it takes no more at once. */
+  get refusals(): Refusal[] {
+    const first = [...this.#refusals].slice(0, MAX_REFUSALS);
+    return first.map(([checkId, problem]) => ({ checkId, problem }));
+  }
+
+  /** What is to be run; `unanswered` and `answered` are of the last answer. */
+  get set(): CheckSet {
+    const checks = [];
+    const turns = new Map<string, TurnRule>();
+    const groupTags = new Map<string, readonly string[]>();
+    for (const assignment of this.#assignments.values()) {
+      const { check } = assignment;
+      checks.push(check);
+      turns.set(check.id, assignment.slots);
+      if (assignment.groupTags.length > 0) groupTags.set(check.id, assignment.groupTags);
+    }
+    return {
+      checks,
+      ...this.#settings,
+      turns,
+      location: this.#location,
+      unanswered: this.#unanswered,
+      answered: this.#answered,
+      groupTags,
+    };
+  }
+
+  /**
+   * Takes one page of an answer into the draft; the first one begins it anew.
+   *
+   * @param roomBytes what its checks may take as JSON: those beyond are refused. null for any number
+   */
+  async read(
+    page: PollResponse,
+    isFirst: boolean,
+    roomBytes: number | null,
+  ): Promise<ReadingNotes> {
+    const draft = isFirst || this.#draft === null ? this.#begin(page.full) : this.#draft;
+    this.#draft = draft;
+    const refused: Refusal[] = [];
+    const ignored: string[] = [];
+    const room = roomBytes === null ? null : { leftBytes: roomBytes };
+    for (const checkId of page.remove) this.#remove(draft, checkId);
+    for (const [index, message] of page.upsert.entries()) {
+      const refusal = this.#upsert(draft, message, room, ignored);
+      if (refusal !== null && this.#refusals.get(refusal.checkId) !== refusal.problem) {
+        refused.push(refusal);
+      }
+      if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+    }
+    const takenBytes = room === null ? null : (roomBytes ?? 0) - room.leftBytes;
+    return { refused, ignored, takenBytes };
+  }
+
+  /** The draft is whole. Returns whether the set is another one now. */
+  finish({ slug, settings: told, variables, proxyUrl }: PollResponse['location']): boolean {
+    const draft = this.#draft;
+    this.#draft = null;
+    if (draft === null) return false;
+    const settings: KeptSettings = {
+      ...this.#settings,
+      ...told,
+      variables: variables ?? this.#settings.variables,
+      proxyUrl,
+    };
+    const changed =
+      draft.changed || slug !== this.#location || !isDeepStrictEqual(settings, this.#settings);
+    this.#settings = settings;
+    this.#assignments = draft.assignments;
+    this.#refusals = draft.refusals;
+    this.#unanswered = draft.unanswered;
+    this.#hasMadeRoom = draft.isCut && draft.changed && !draft.full;
+    this.#isCut = draft.isCut;
+    this.#answered = draft.answered;
+    this.#location = slug;
+    return changed;
+  }
+
+  /** The pages that are missing will not come. */
+  discard(): void {
+    this.#draft = null;
+  }
+
+  #begin(full: boolean): Draft {
+    return {
+      assignments: new Map(full ? [] : this.#assignments),
+      refusals: new Map(full ? [] : this.#refusals),
+      unanswered: new Map(),
+      answered: new Map(),
+      // The same checks once more are a set to be told, too: it was asked for.
+      changed: full,
+      full,
+      isCut: !full && this.#isCut,
+      alike: new AlikeChecks(),
+    };
+  }
+
+  #refuse(draft: Draft, checkId: string, text: string): Refusal {
+    const problem = text.slice(0, MAX_PROBLEM_CHARS);
+    // The older form of the check is not what people want to have run.
+    this.#remove(draft, checkId);
+    if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
+    return { checkId, problem };
+  }
+
+  #remove(draft: Draft, checkId: string): void {
+    draft.refusals.delete(checkId);
+    draft.unanswered.delete(checkId);
+    draft.answered.delete(checkId);
+    if (draft.assignments.delete(checkId)) draft.changed = true;
+  }
+
+  #upsert(
+    draft: Draft,
+    message: AssignmentMessage,
+    room: Room | null,
+    ignored: string[],
+  ): Refusal | null {
+    const { checkId } = message;
+    const read = readAlike(message, draft.alike) ?? readAssignment(message);
+    if (!read.ok) return this.#refuse(draft, checkId, read.refusal.problem);
+    const problem = whyNotTaken(read.value, draft, room);
+    if (problem !== null) return this.#refuse(draft, checkId, problem);
+    draft.assignments.set(checkId, read.value);
+    const { answeredUntil } = read.value;
+    const before = this.#assignments.get(checkId);
+    if (answeredUntil !== null && before === undefined) {
+      draft.unanswered.set(checkId, answeredUntil);
+    } else if (answeredUntil !== null && answeredUntil !== before?.answeredUntil) {
+      draft.answered.set(checkId, answeredUntil);
+    }
+    draft.refusals.delete(checkId);
+    draft.changed = true;
+    for (const field of read.ignored) {
+      if (this.#ignored.has(field) || this.#ignored.size >= MAX_REFUSALS) continue;
+      this.#ignored.add(field);
+      ignored.push(field);
+    }
+    return null;
+  }
+}
+
+/** Takes the room that the check needs, or says what there is no room for. */
+function whyNotTaken(assignment: Assignment, draft: Draft, room: Room | null): string | null {
+  const { assignments } = draft;
+  if (assignments.size >= MAX_CHECKS && !assignments.has(assignment.check.id)) {
+    return `this agent takes ${MAX_CHECKS} checks at most`;
+  }
+  if (room === null) return null;
+  // Of what was read, which is nested no deeper than a check; the message may be.
+  const bytes = Buffer.byteLength(JSON.stringify(assignment));
+  if (bytes > room.leftBytes) {
+    draft.isCut = true;
+    return NO_ROOM;
+  }
+  room.leftBytes -= bytes;
+  return null;
+}
+
+/** What most checks need: it takes less memory than they would each by itself. Null for any other. */
+function readAlike(message: AssignmentMessage, alike: AlikeChecks): Read<Assignment> | null {
+  const { checkId, check: body, slots, answeredUntil } = message;
+  const type = RUNNABLE_CHECK_TYPES.find((each) => each === body.checkType);
+  const check = type === undefined ? null : alike.parse(checkId, body, type);
+  if (check === null) return null;
+  const groupTags = message.groupTags.length === 0 ? NO_TAGS : message.groupTags;
+  return { ok: true, value: { check, slots, answeredUntil, groupTags }, ignored: [] };
+}

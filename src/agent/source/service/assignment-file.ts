@@ -1,0 +1,127 @@
+import { stat } from 'node:fs/promises';
+import { z } from 'zod';
+import { pauseSchema } from '../../../model/schedule/pause.ts';
+import { replaceFile } from '../../../runtime/files/replace-file.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import {
+  type Assignment,
+  assignmentEnvelope,
+  assignmentMessageOf,
+  readAssignment,
+} from '../../../wire/v1/assignment.ts';
+import { count, locationName } from '../../../wire/v1/fields.ts';
+import {
+  clientCertificateSchema,
+  type LocationSettings,
+  variableSchema,
+} from '../../../wire/v1/poll.ts';
+import type { CheckSet } from '../check-source.ts';
+import { damaged, seal, unseal } from './sealed-lines.ts';
+
+const MAX_FILE_BYTES = 384 * 1024 * 1024;
+
+/** What holds for all checks of the location. */
+export interface KeptSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {}
+
+export interface SavedAssignments {
+  readonly location: string;
+  readonly settings: KeptSettings;
+  readonly assignments: readonly Assignment[];
+}
+
+export interface ReadAssignments extends SavedAssignments {
+  /** Checks that this release cannot read, and that are left out. */
+  readonly unreadable: number;
+}
+
+/** The first line. The others follow, so many of them that a file cut short is noticed. */
+const headSchema = z.object({
+  location: locationName,
+  proxyUrl: z.string().nullable(),
+  lines: count,
+});
+
+/** Each by itself: all variables or all certificates in one line could be many megabytes. */
+const lineSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('certificate'),
+    value: clientCertificateSchema,
+  }),
+  z.object({ kind: z.literal('pause'), value: pauseSchema }),
+  z.object({ kind: z.literal('variable'), value: variableSchema }),
+  z.object({ kind: z.literal('check'), value: z.unknown() }),
+]);
+type Line = z.input<typeof lineSchema>;
+
+/** Puts them in the place of what the file holds. Throws the system's error. */
+export async function writeAssignments(
+  file: string,
+  saved: SavedAssignments,
+  box: SecretBox,
+): Promise<void> {
+  await replaceFile(file, seal(linesOf(saved), box), { durable: true });
+}
+
+function* linesOf({ location, settings, assignments }: SavedAssignments): Generator<string> {
+  const { clientCertificates, pauses, variables, proxyUrl } = settings;
+  const lines = clientCertificates.length + pauses.length + variables.length + assignments.length;
+  const text = (line: Line): string => JSON.stringify(line);
+  yield JSON.stringify({ location, proxyUrl, lines } satisfies z.input<typeof headSchema>);
+  for (const value of clientCertificates) yield text({ kind: 'certificate', value });
+  for (const value of pauses) yield text({ kind: 'pause', value });
+  for (const value of variables) yield text({ kind: 'variable', value });
+  for (const one of assignments) yield text({ kind: 'check', value: assignmentMessageOf(one) });
+}
+
+/** Throws what `unseal` throws, and ASSIGNMENTS_DAMAGED where it is not whole. */
+export async function readAssignments(file: string, box: SecretBox): Promise<ReadAssignments> {
+  const { size } = await stat(file);
+  if (size > MAX_FILE_BYTES) throw damaged(`it is longer than ${MAX_FILE_BYTES} bytes`);
+  let head: z.output<typeof headSchema> | null = null;
+  let lines = 0;
+  let unreadable = 0;
+  const assignments: Assignment[] = [];
+  const clientCertificates: KeptSettings['clientCertificates'] = [];
+  const pauses: KeptSettings['pauses'] = [];
+  const variables: z.output<typeof variableSchema>[] = [];
+  for await (const text of unseal(file, box)) {
+    if (head === null) {
+      head = parsed(headSchema, text);
+      continue;
+    }
+    lines += 1;
+    const line = parsed(lineSchema, text);
+    switch (line.kind) {
+      case 'certificate':
+        clientCertificates.push(line.value);
+        break;
+      case 'pause':
+        pauses.push(line.value);
+        break;
+      case 'variable':
+        variables.push(line.value);
+        break;
+      case 'check': {
+        const assignment = assignmentIn(line.value);
+        if (assignment === null) unreadable += 1;
+        else assignments.push(assignment);
+      }
+    }
+  }
+  if (head === null || lines !== head.lines) throw damaged('its end is missing');
+  const { location, proxyUrl } = head;
+  const settings = { clientCertificates, pauses, variables, proxyUrl };
+  return { location, settings, assignments, unreadable };
+}
+
+function assignmentIn(value: unknown): Assignment | null {
+  const message = assignmentEnvelope.safeParse(value);
+  const read = message.success ? readAssignment(message.data) : null;
+  return read?.ok === true ? read.value : null;
+}
+
+function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {
+  const result = schema.safeParse(JSON.parse(text));
+  if (!result.success) throw damaged('it is not of the form that this release writes');
+  return result.data;
+}

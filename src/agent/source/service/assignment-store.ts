@@ -1,0 +1,166 @@
+import { mkdir, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
+import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { isInTime, sleep } from '../../../runtime/wait.ts';
+import { readAssignments, type SavedAssignments, writeAssignments } from './assignment-file.ts';
+import { assignmentsBox } from './sealed-lines.ts';
+
+export type { KeptSettings, SavedAssignments } from './assignment-file.ts';
+
+/** From a change to the writing of it, and at least from one writing to the next. */
+const SAVE_DELAY_MS = 1_000;
+/** After the disk refused. */
+const RETRY_MS = 30_000;
+
+export interface AssignmentStoreOptions {
+  /** null: nothing is kept. */
+  readonly dataDir: string | null;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** What is to be written, asked when it is. */
+  readonly current: () => SavedAssignments;
+  /** The location key as it is now: what is written, only an agent with this key can read. */
+  readonly key: () => string;
+}
+
+/**
+ * The last assignments in DATA_DIR/assignments.json, by which an agent runs that starts while the
+ * service is away (SEMANTICS 4, Lost service). They hold variables and private keys, so the file is
+ * sealed: whoever has the disk, but not the location key, learns nothing.
+ */
+export class AssignmentStore {
+  readonly #options: AssignmentStoreOptions;
+  readonly #file: string | null;
+  #cancel: CancelTimer | null = null;
+  /** Changes so far, and how many of them the file has. */
+  #changes = 0;
+  #written = 0;
+  #writing: Promise<void> | null = null;
+  /** How many changes the last try to write had, and when it ended (monotonic milliseconds). */
+  #tried = 0;
+  #triedAtMs = Number.NEGATIVE_INFINITY;
+  /** What the log was last told to be wrong; null since the last writing. */
+  #told: string | null = null;
+  #isClosed = false;
+
+  constructor(options: AssignmentStoreOptions) {
+    this.#options = options;
+    this.#file = options.dataDir === null ? null : join(options.dataDir, 'assignments.json');
+  }
+
+  /**
+   * Null where there are none. A file that cannot be read is put aside, and the log says so; one
+   * that another key sealed stays until the next one takes its place.
+   */
+  async load(): Promise<SavedAssignments | null> {
+    const file = this.#file;
+    if (file === null) return null;
+    const { log, key } = this.#options;
+    try {
+      const { unreadable, ...saved } = await readAssignments(file, assignmentsBox(key()));
+      if (unreadable > 0) {
+        log.warn({ file, checks: unreadable }, 'kept checks cannot be read by this release');
+      }
+      return saved;
+    } catch (error) {
+      if (systemCodeOf(error) === 'ENOENT') return null;
+      const code = error instanceof VedetteError ? error.code : null;
+      if (code === 'ASSIGNMENTS_OF_OTHER_KEY') {
+        const what =
+          'the last assignments were sealed with another location key, so checks run once the service answers';
+        log.warn({ file }, what);
+        return null;
+      }
+      const isDamaged = error instanceof SyntaxError || code === 'ASSIGNMENTS_DAMAGED';
+      const movedTo = isDamaged ? await putAside(file) : null;
+      const what = 'the last assignments cannot be read, so checks run once the service answers';
+      log.warn({ file, reason: messageOf(error), movedTo }, what);
+      return null;
+    }
+  }
+
+  /** There is something new to be written, within a second. */
+  changed(): void {
+    this.#changes += 1;
+    this.#schedule(SAVE_DELAY_MS);
+  }
+
+  /**
+   * Writes what has changed without the usual delay, though once a second at most. Resolves when the
+   * file has it, when the disk refuses it, or when the signal aborts.
+   */
+  async saved(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    const changes = this.#changes;
+    const isPending = (): boolean =>
+      this.#tried < changes && this.#told === null && !this.#isClosed && !signal.aborted;
+    if (this.#file === null) return;
+    while (isPending()) {
+      const waitMs = this.#triedAtMs + SAVE_DELAY_MS - clock.monotonicMs();
+      if (this.#writing === null && waitMs > 0) await sleep(clock, waitMs, signal);
+      else await isInTime(this.#writing ?? this.#begin(), signal);
+    }
+  }
+
+  /** Writes what waits, and nothing from then on. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#cancel?.();
+    this.#cancel = null;
+    await this.#writing;
+    if (this.#written < this.#changes) await this.#write();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#file === null || this.#isClosed) return;
+    // What comes while it is written follows behind.
+    if (this.#cancel !== null || this.#writing !== null) return;
+    this.#cancel = this.#options.clock.after(delayMs, () => void this.#begin());
+  }
+
+  #begin(): Promise<void> {
+    this.#cancel?.();
+    this.#cancel = null;
+    this.#writing = this.#write().then(() => {
+      this.#writing = null;
+      if (this.#written < this.#changes)
+        this.#schedule(this.#told === null ? SAVE_DELAY_MS : RETRY_MS);
+    });
+    return this.#writing;
+  }
+
+  async #write(): Promise<void> {
+    const { dataDir, log, clock, current, key } = this.#options;
+    const file = this.#file;
+    if (file === null || dataDir === null) return;
+    const changes = this.#changes;
+    try {
+      await mkdir(dataDir, { recursive: true, mode: 0o700 });
+      await writeAssignments(file, current(), assignmentsBox(key()));
+      if (this.#told !== null) log.warn({ file }, 'the assignments are kept on disk again');
+      this.#told = null;
+      this.#written = changes;
+    } catch (error) {
+      const reason = messageOf(error);
+      if (reason === this.#told) return;
+      this.#told = reason;
+      log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
+    } finally {
+      this.#tried = changes;
+      this.#triedAtMs = clock.monotonicMs();
+    }
+  }
+}
+
+/** For a look; the next one takes its place. */
+async function putAside(file: string): Promise<string | null> {
+  const aside = `${file}.damaged`;
+  try {
+    await rename(file, aside);
+    return aside;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,103 @@
+import type { Logger } from '../../../runtime/logger.ts';
+import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
+import type { ServiceFault, ServiceFaultKind } from '../../upload/service-faults.ts';
+
+/** What a poll can fail of: all but the agent's own stopping. */
+type PollFaultKind = Exclude<ServiceFaultKind, 'stopped'> | 'ended';
+
+export interface PollFault extends Omit<ServiceFault, 'kind'> {
+  readonly kind: PollFaultKind;
+}
+
+/** What the poller does about a poll that failed. */
+export interface PollReaction {
+  /** Until the next poll, milliseconds; null for the back-off, which grows from fault to fault. */
+  readonly delayMs: number | null;
+  /** Whether the page that was asked for can still be had; else all begins anew. */
+  readonly keepsPage: boolean;
+  /** How loud it is told, once until it is over or turns into another kind. */
+  readonly level: 'warn' | 'error';
+}
+
+/**
+ * - `offline`, `busy`, `failed`: time heals them.
+ * - `unauthorized`: the key may be rotated under the agent, in the service or in API_KEY_FILE.
+ * - `mismatch`: one of the two has to be upgraded, which takes people.
+ * - `refused`: what was asked is wrong in the service's eyes, so the agent asks for all anew.
+ * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
+ */
+export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
+  offline: { delayMs: null, keepsPage: true, level: 'warn' },
+  busy: { delayMs: null, keepsPage: true, level: 'warn' },
+  failed: { delayMs: null, keepsPage: false, level: 'warn' },
+  unauthorized: { delayMs: 60_000, keepsPage: false, level: 'error' },
+  mismatch: { delayMs: 300_000, keepsPage: false, level: 'error' },
+  refused: { delayMs: null, keepsPage: false, level: 'error' },
+  // Often enough that its last contact with the service raises no alert.
+  ended: { delayMs: 60_000, keepsPage: false, level: 'error' },
+};
+
+/** Past this a service that asks for patience is asked again all the same. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+export interface BackoffMs {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** The polls that failed in a row, and what the log was told of them. */
+export class PollFaults {
+  readonly #log: Logger;
+  readonly #backoffMs: BackoffMs;
+  #failures = 0;
+  /** What the log was last told to be wrong; null since the last good answer. */
+  #logged: PollFaultKind | null = null;
+
+  constructor(log: Logger, backoffMs: BackoffMs) {
+    this.#log = log;
+    this.#backoffMs = backoffMs;
+  }
+
+  /** A poll was answered. */
+  over(): void {
+    // As loud as the problem was: whoever saw that one waits for its end.
+    if (this.#logged !== null) this.#log.warn('the service answers polls again');
+    this.#logged = null;
+    this.#failures = 0;
+  }
+
+  /**
+   * @returns milliseconds until the next poll. A part of them is chance, so that the agents of a
+   *   service that was away do not come back all at once.
+   */
+  delayAfter(fault: PollFault): number {
+    const { delayMs, level } = POLL_REACTIONS[fault.kind];
+    this.#failures += 1;
+    if (this.#logged !== fault.kind) {
+      const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
+      const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
+      const effect =
+        fault.kind === 'ended'
+          ? 'this agent runs no checks, and asks for some every few minutes'
+          : 'the service cannot be asked for checks, those from before go on';
+      this.#log[level](details, `${effect}: ${fault.message}`);
+    }
+    this.#logged = fault.kind;
+
+    const { min, max } = this.#backoffMs;
+    const wholeMs = delayMs ?? Math.min(max, min * 2 ** Math.min(this.#failures - 1, 30));
+    // Asked for a pause, nobody comes before its end.
+    const askedMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    return Math.max(wholeMs / 2, askedMs) + (Math.random() * wholeMs) / 2;
+  }
+}
+
+/** An operator ended this agent. */
+export function isEnded({ status, attributes }: ServiceFault): boolean {
+  return status === 409 && attributes.reason === 'ended';
+}
+
+/** Another process has taken the place of the agent with this id: it has a copy of its DATA_DIR. */
+export function isReplaced({ status, attributes }: ServiceFault): boolean {
+  return status === 409 && attributes.reason === 'replaced';
+}

@@ -1,0 +1,403 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { VedetteError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { Moment } from '../../../runtime/up-time.ts';
+import { isInTime, sleep } from '../../../runtime/wait.ts';
+import type { OneOffMessage, Refusal } from '../../../wire/v1/assignment.ts';
+import { DEFAULT_LEASE_MS, MAX_REFUSALS, PATHS, pollTimeoutMs } from '../../../wire/v1/limits.ts';
+import {
+  type Capabilities,
+  type PollRequest,
+  type PollResponse,
+  pollResponseSchema,
+} from '../../../wire/v1/poll.ts';
+import { releaseResponseSchema } from '../../../wire/v1/release.ts';
+import type { PostAnswer, ServiceClient } from '../../upload/service-client.ts';
+import type { ServiceFault } from '../../upload/service-faults.ts';
+import type { CheckListener } from '../check-source.ts';
+import type { AgentIdentity } from './agent-identity.ts';
+import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
+import type { AssignmentStore } from './assignment-store.ts';
+import { LeaseWatch } from './lease-watch.ts';
+import { OneOffs } from './one-offs.ts';
+import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
+import { ServiceClock } from './service-clock.ts';
+
+const RELEASE_TIMEOUT_MS = 5_000;
+/** Of one answer. All checks that an agent takes fit into far fewer. */
+const MAX_PAGES = 1_000;
+const MAX_CHECKS_BYTES = MAX_CHECKS_MIB * 1024 * 1024;
+/** Of the JSON of an answer's pages that name runs. What is left out the service names again. */
+const MAX_RUN_PAGES_BYTES = 256 * 1024 * 1024;
+/** Checks that cannot be read are logged one by one up to this many in an answer. */
+const MAX_REFUSALS_LOGGED = 20;
+
+/** After these the next poll may be answered. */
+const MAY_BE_ANSWERED: ReadonlySet<ServiceFault['kind']> = new Set(['offline', 'busy', 'failed']);
+
+const TOO_MANY_PAGES = failed(`the service's answer to a poll has more than ${MAX_PAGES} pages`);
+/** Checks that were replaced count, too: the whole set is counted anew. */
+const TOO_MANY_CHANGES = failed(
+  `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are asked for anew`,
+);
+/** How many bytes the set of the process before this one has is not known, so none is added to it. */
+const NOT_ALL = failed('the service sent changes of checks where all checks were asked for');
+
+export interface PollerOptions {
+  readonly client: Pick<ServiceClient, 'post'>;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  /** How busy the agent is, asked at each poll. */
+  readonly load: () => { readonly running: number; readonly queued: number };
+  readonly version: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Between polls that fail. Two good ones begin at least a quarter of `min` apart. */
+  readonly backoffMs: BackoffMs;
+  readonly identity: AgentIdentity;
+  readonly assigned: AssignedChecks;
+  readonly store: AssignmentStore;
+}
+
+/**
+ * The polls of one agent, one after the other.
+ *
+ * | An answer | then |
+ * |---|---|
+ * | is a page with more behind it | it goes into the draft; the next page is asked for at once |
+ * | is the last page | the set and its runs are told, the revision counts, the next poll follows |
+ * | is a fault | what POLL_REACTIONS says, and the set goes on as it is |
+ * | says that the agent was ended | the set is empty from then on, and polls go on every few minutes |
+ */
+export class Poller {
+  readonly oneOffs = new OneOffs();
+  readonly #options: PollerOptions;
+  readonly #serviceClock: ServiceClock;
+  readonly #faults: PollFaults;
+  readonly #lease: LeaseWatch;
+  #epoch = 0;
+  #revision = 0;
+  #ended: Promise<void> = Promise.resolve();
+  #leaseMs = DEFAULT_LEASE_MS;
+  /** Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at once. */
+  #round = new AbortController();
+  /** Called when an answer is told; only one to a poll that is sent from the next round on. */
+  readonly #asking: (() => void)[] = [];
+  /** The same, of those for whom that poll is under way. */
+  readonly #answering: (() => void)[] = [];
+  /** Marker of the page to ask for; null to begin. */
+  #page: string | null = null;
+  #pages = 0;
+  /** Whether the answer of which they are is the whole set, or changes of it. */
+  #tells: 'all' | 'changes' = 'changes';
+  /** Of the JSON of the pages so far that named runs. */
+  #runPagesBytes = 0;
+  /** Of the JSON of the last whole set and all changes since; `#keptBytes` with the pages so far. */
+  #checksBytes = 0;
+  #keptBytes = 0;
+  /** What the pages so far named. */
+  #runs: OneOffMessage[] = [];
+  /** For the next poll; those of assignments are kept with the set. */
+  #refusedRuns: readonly Refusal[] = [];
+
+  constructor(options: PollerOptions) {
+    this.#options = options;
+    this.#serviceClock = new ServiceClock(options.clock, options.log);
+    this.#faults = new PollFaults(options.log, options.backoffMs);
+    this.#lease = new LeaseWatch(options.clock);
+  }
+
+  get epoch(): number {
+    return this.#epoch;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** Resolves when `run` has ended, however it did. */
+  get ended(): Promise<void> {
+    return this.#ended;
+  }
+
+  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  get clockAheadMs(): number | null {
+    return this.#serviceClock.ownAheadMs;
+  }
+
+  run(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const endRound = (): void => this.#round.abort();
+    signal.addEventListener('abort', endRound, { once: true });
+    const running = this.#run(listener, signal).finally(() => {
+      signal.removeEventListener('abort', endRound);
+      return this.#options.store.close();
+    });
+    this.#ended = running.catch(() => {});
+    return running;
+  }
+
+  /**
+   * Asks at once whose the checks are by now, where the lease ended after this moment: others may have
+   * them. null where the lease goes on, or had ended before: then it is known that the checks run on all
+   * the same.
+   *
+   * @returns resolves when the answer is told to the listener, or the service refuses to give one. A
+   *   service that is away is asked again, so whoever waits has a limit; and once `run` has ended nobody
+   *   is told any more, as then no check is to run
+   */
+  askAnew(since: Moment): Promise<void> | null {
+    const change = this.#lease.since(since);
+    if (change === 'unchanged') return null;
+    if (change === 'renewed') return Promise.resolve();
+    const answered = new Promise<void>((resolve) => this.#asking.push(resolve));
+    // An answer to what was sent before may be older than the end of the lease.
+    this.#round.abort();
+    return answered;
+  }
+
+  async release(signal: AbortSignal): Promise<void> {
+    // A poll that arrives after the release would take the lease again.
+    const isOver = await isInTime(this.#ended, signal);
+    if (this.#epoch === 0) return;
+    const { client, log, identity } = this.#options;
+    if (!isOver) {
+      log.warn(
+        'the checks move when the lease ends, not at once: the last poll did not end in time',
+      );
+      return;
+    }
+    const done = this.oneOffs.toTell;
+    const request = { agentId: identity.agentId, epoch: this.#epoch, done };
+    const answer = await client.post(PATHS.release, request, {
+      schema: releaseResponseSchema,
+      timeoutMs: RELEASE_TIMEOUT_MS,
+      signal,
+    });
+    if (!answer.ok) {
+      const { kind, message } = answer.fault;
+      log.warn({ kind }, `the checks move when the lease ends, not at once: ${message}`);
+      return;
+    }
+    this.#epoch = 0;
+    this.oneOffs.told(done);
+    const handedBack = 'the checks are handed back to the service';
+    log.info(answer.value.released ? handedBack : 'there were no checks to hand back any more');
+  }
+
+  async #run(listener: CheckListener, signal: AbortSignal): Promise<void> {
+    const { clock, backoffMs } = this.#options;
+    while (!signal.aborted) {
+      if (this.#round.signal.aborted) this.#beginAnew();
+      this.#round = new AbortController();
+      const round = this.#round.signal;
+      const sentMs = clock.monotonicMs();
+      const answer = await this.#poll(round);
+      if (signal.aborted) return;
+      if (round.aborted && !answer.ok) continue;
+      const fault = answer.ok ? await this.#take(answer, listener, signal) : answer.fault;
+      if (fault?.kind === 'stopped') return;
+      const delayMs = fault === null ? null : this.#react(fault, listener);
+      if (fault !== null && !MAY_BE_ANSWERED.has(fault.kind)) this.#answerAsking();
+      if (delayMs !== null) {
+        await sleep(clock, delayMs, round);
+      } else if (this.#page === null) {
+        // A service that has news without end, or does not hold polls, is not pestered.
+        const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
+        if (restMs > 0) await sleep(clock, restMs, round);
+      }
+    }
+  }
+
+  async #poll(signal: AbortSignal): Promise<PostAnswer<PollResponse>> {
+    const { client, clock } = this.#options;
+    const request = this.#request();
+    const sentMs = clock.monotonicMs();
+    this.#lease.sent();
+    const answer = await client.post(PATHS.poll, request, {
+      schema: pollResponseSchema,
+      timeoutMs: pollTimeoutMs(this.#leaseMs),
+      signal,
+    });
+    this.#lease.over(answer.ok ? answer.value : null);
+    if (answer.ok) {
+      this.oneOffs.told(request.done);
+      this.#refusedRuns = [];
+      this.#serviceClock.heard(answer.value.serverTime, clock.monotonicMs() - sentMs);
+    }
+    return answer;
+  }
+
+  #request(): PollRequest {
+    const { version, capabilities, concurrency, load, identity, assigned } = this.#options;
+    const { running, queued } = load();
+    return {
+      ...identity,
+      version,
+      capabilities,
+      concurrency,
+      load: { running, queued },
+      revision: this.#revision,
+      epoch: this.#epoch,
+      page: this.#page,
+      done: this.oneOffs.toTell,
+      refused: [...this.#refusedRuns, ...assigned.refusals].slice(0, MAX_REFUSALS),
+      clockAheadMs: this.clockAheadMs,
+    };
+  }
+
+  /** Takes one page; with the last of them all is told. */
+  async #take(
+    { value: page, bytes }: { readonly value: PollResponse; readonly bytes: number },
+    listener: CheckListener,
+    signal: AbortSignal,
+  ): Promise<ServiceFault | null> {
+    const { assigned, store, log } = this.#options;
+    this.#leaseMs = page.leaseMs;
+    // 0: the service ended it.
+    if (this.#epoch !== 0 && page.epoch !== 0 && page.epoch !== this.#epoch) {
+      log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
+    }
+    this.#epoch = page.epoch;
+    if (this.#page === null) this.#begin(page);
+    const roomBytes = MAX_CHECKS_BYTES - this.#keptBytes;
+    const isWithin = page.upsert.length === 0 || bytes <= roomBytes;
+    const fault = this.#faultOf(page, isWithin);
+    if (fault !== null) return fault;
+    const isFirst = this.#page === null;
+    // To measure each check costs time, so it is done only where not all of the page's can be taken.
+    const notes = await assigned.read(page, isFirst, isWithin ? null : roomBytes);
+    if (page.upsert.length > 0) this.#keptBytes += notes.takenBytes ?? bytes;
+    this.#logRefused(notes.refused);
+    if (notes.ignored.length > 0) {
+      const what = 'settings of checks are left out that this release does not know: upgrade it';
+      log.warn({ fields: notes.ignored }, what);
+    }
+    this.#addRuns(page, bytes);
+    this.#page = page.nextPage;
+    this.#pages += 1;
+    if (page.nextPage !== null) return this.#pages < MAX_PAGES ? null : TOO_MANY_PAGES;
+
+    // Not before: an answer without end is a fault that is waited out longer and longer.
+    this.#faults.over();
+    const runs = this.oneOffs.take(this.#runs);
+    this.#runs = [];
+    this.#pages = 0;
+    this.#runPagesBytes = 0;
+    this.#checksBytes = this.#keptBytes;
+    this.#revision = page.revision;
+    const isChanged = assigned.finish(page.location);
+    // There may be room now for checks that were left out, which the service tells of no more.
+    if (assigned.hasMadeRoom) this.#revision = 0;
+    if (isChanged) {
+      store.changed();
+      listener.onChecks(assigned.set);
+    }
+    this.#refusedRuns = runs.refused;
+    this.#logRefused(runs.refused);
+    for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
+    this.#lease.told();
+    this.#answerAsking();
+    if (assigned.hasNewChecks) await this.#keepNewChecks(signal);
+    return null;
+  }
+
+  /** The first page of an answer is here. */
+  #begin({ full }: PollResponse): void {
+    this.#tells = full ? 'all' : 'changes';
+    this.#keptBytes = full ? 0 : this.#checksBytes;
+  }
+
+  /** Why the page is not to be taken, nor the pages before it. */
+  #faultOf({ upsert }: PollResponse, isWithin: boolean): ServiceFault | null {
+    if (this.#tells === 'all') return null;
+    if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
+    if (isWithin) return null;
+    this.#revision = 0;
+    return TOO_MANY_CHANGES;
+  }
+
+  #addRuns({ runs }: PollResponse, bytes: number): void {
+    if (runs.length === 0) return;
+    this.#runPagesBytes += bytes;
+    if (this.#runPagesBytes <= MAX_RUN_PAGES_BYTES) this.#runs.push(...runs);
+  }
+
+  /**
+   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up to its
+   * last poll as answered, so after a restart it must know which checks it had by then. A disk that hangs
+   * costs no lease: polls go on after a third of it.
+   */
+  async #keepNewChecks(signal: AbortSignal): Promise<void> {
+    const { clock, store, log } = this.#options;
+    const limit = new AbortController();
+    const cancel = clock.after(this.#leaseMs / 3, () => limit.abort());
+    try {
+      await store.saved(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+    if (limit.signal.aborted) log.warn('the disk is slow: new checks run that are not on it yet');
+  }
+
+  /**
+   * @returns milliseconds until the next poll
+   * @throws VedetteError of code AGENT_REPLACED
+   */
+  #react(fault: ServiceFault, listener: CheckListener): number {
+    const { identity, log } = this.#options;
+    const { kind } = fault;
+    if (kind === 'stopped') return 0;
+    if (isReplaced(fault)) {
+      const { agentId } = identity;
+      const message = `another agent has taken the place of this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
+      log.error(message);
+      throw new VedetteError('config', 'AGENT_REPLACED', message);
+    }
+    if (!POLL_REACTIONS[kind].keepsPage) this.#discardPages();
+    if (kind === 'refused') this.#revision = 0;
+    if (!isEnded(fault)) return this.#faults.delayAfter({ ...fault, kind });
+    this.#stopChecks(listener);
+    return this.#faults.delayAfter({ ...fault, kind: 'ended' });
+  }
+
+  /** For all checks: so the service answers at once, also where it has not found the lease to be over. */
+  #beginAnew(): void {
+    this.#discardPages();
+    this.#revision = 0;
+    this.#answering.push(...this.#asking.splice(0));
+  }
+
+  #answerAsking(): void {
+    for (const answered of this.#answering.splice(0)) answered();
+  }
+
+  #discardPages(): void {
+    this.#page = null;
+    this.#pages = 0;
+    this.#runPagesBytes = 0;
+    this.#runs = [];
+    this.#options.assigned.discard();
+  }
+
+  /** Others have the checks, or nobody is to run them. Also after a restart without the service. */
+  #stopChecks(listener: CheckListener): void {
+    const { assigned, store } = this.#options;
+    this.#epoch = 0;
+    if (!assigned.clear()) return;
+    store.changed();
+    listener.onChecks(assigned.set);
+  }
+
+  #logRefused(refused: readonly Refusal[]): void {
+    const { log } = this.#options;
+    for (const { checkId, problem } of refused.slice(0, MAX_REFUSALS_LOGGED)) {
+      log.error({ checkId }, `the service assigned a check that cannot be run here: ${problem}`);
+    }
+    const rest = refused.length - MAX_REFUSALS_LOGGED;
+    if (rest > 0) log.error({ checks: rest }, 'and further checks that cannot be run here');
+  }
+}
+
+function failed(message: string): ServiceFault {
+  return { kind: 'failed', status: null, message, retryAfterMs: null, attributes: {} };
+}

@@ -1,0 +1,114 @@
+import { hkdfSync } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { VedetteError } from '../../../runtime/errors.ts';
+import { createSecretBox, KEY_BYTES, type SecretBox } from '../../../runtime/secret-box.ts';
+
+const FORMAT = 2;
+/** The only line that is not sealed. */
+const HEADER = JSON.stringify({ format: FORMAT });
+const PURPOSE = 'vedette assignments';
+
+/** After so many lines, or so much text, the event loop goes on: checks are running beside it. */
+const LINES_A_TURN = 100;
+const CHARS_A_TURN = 256 * 1024;
+const READ_BYTES = 256 * 1024;
+/** A check with its longest body, escaped, sealed and in base64, is shorter. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const LINE_FEED = 0x0a;
+
+/** What the location key opens, and no other key (HKDF: RFC 5869). */
+export function assignmentsBox(locationKey: string): SecretBox {
+  const key = hkdfSync('sha256', locationKey, '', PURPOSE, KEY_BYTES);
+  return createSecretBox([Buffer.from(key)]);
+}
+
+/**
+ * The text of a file, each line of it sealed and bound to its place. They are taken one by one, and
+ * the event loop gets its turns.
+ */
+export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGenerator<string> {
+  yield `${HEADER}\n`;
+  let waiting: string[] = [];
+  let chars = 0;
+  let number = 0;
+  for (const line of lines) {
+    waiting.push(`${box.seal(line, placeOf(number)).toString('base64')}\n`);
+    number += 1;
+    chars += line.length;
+    if (waiting.length < LINES_A_TURN && chars < CHARS_A_TURN) continue;
+    yield waiting.join('');
+    waiting = [];
+    chars = 0;
+    await nextTurn();
+  }
+  yield waiting.join('');
+}
+
+/**
+ * The lines of such a file. Whether some are missing at its end is for the caller to see.
+ *
+ * @throws VedetteError of code ASSIGNMENTS_OF_OTHER_KEY where another key sealed it, and
+ *   ASSIGNMENTS_DAMAGED where it is not as it was written; the system's error where it cannot be read
+ */
+export async function* unseal(file: string, box: SecretBox): AsyncGenerator<string> {
+  let number = -1;
+  for await (const line of linesOf(file)) {
+    if (number < 0) {
+      if (line.toString('utf8') !== HEADER) {
+        throw damaged('it is not of the form that this release writes');
+      }
+    } else {
+      yield open(line, number, box);
+    }
+    number += 1;
+    if (number % LINES_A_TURN === 0) await nextTurn();
+  }
+}
+
+function open(line: Buffer, number: number, box: SecretBox): string {
+  const sealed = Buffer.from(line.toString('latin1'), 'base64');
+  if (number === 0 && !box.hasKeyOf(sealed)) {
+    const message = 'the file was sealed with another key';
+    throw new VedetteError('input', 'ASSIGNMENTS_OF_OTHER_KEY', message);
+  }
+  try {
+    return box.open(sealed, placeOf(number));
+  } catch {
+    throw damaged(`line ${number + 2} is not as it was written`);
+  }
+}
+
+/** Without their line feeds. */
+async function* linesOf(file: string): AsyncGenerator<Buffer> {
+  let begun: Buffer[] = [];
+  let begunBytes = 0;
+  for await (const chunk of createReadStream(file, { highWaterMark: READ_BYTES })) {
+    const bytes: Buffer = chunk;
+    let from = 0;
+    for (;;) {
+      const end = bytes.indexOf(LINE_FEED, from);
+      const piece = bytes.subarray(from, end === -1 ? bytes.length : end);
+      begun.push(piece);
+      begunBytes += piece.length;
+      if (begunBytes > MAX_LINE_BYTES) {
+        throw damaged(`a line of it is longer than ${MAX_LINE_BYTES} bytes`);
+      }
+      if (end === -1) break;
+      yield Buffer.concat(begun);
+      begun = [];
+      begunBytes = 0;
+      from = end + 1;
+    }
+  }
+  if (begunBytes > 0) yield Buffer.concat(begun);
+}
+
+export function damaged(message: string): VedetteError {
+  return new VedetteError('input', 'ASSIGNMENTS_DAMAGED', message);
+}
+
+/** A line that was moved does not open. */
+function placeOf(number: number): readonly string[] {
+  return ['assignments', String(number)];
+}

@@ -1,0 +1,62 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { OneOff } from '../../../wire/v1/assignment.ts';
+
+/** What two machines that keep their time may differ by. */
+const TOLERANCE_MS = 5_000;
+const LOG_EVERY_MS = 3_600_000;
+
+/**
+ * How the service's clock and the agent's differ. Slots go by the agent's own, so one that is off
+ * shifts them, and people have to hear of it.
+ */
+export class ServiceClock {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  #aheadMs = 0;
+  #ownAheadMs: number | null = null;
+  #loggedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock, log: Logger) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** How far this machine's clock is ahead; below 0 it is behind. null before the first answer. */
+  get ownAheadMs(): number | null {
+    return this.#ownAheadMs;
+  }
+
+  /**
+   * @param serverTimeMs epoch milliseconds, taken by the service somewhere between the sending of
+   *   the request and now
+   * @param elapsedMs since it was sent
+   */
+  heard(serverTimeMs: number, elapsedMs: number): void {
+    const nowMs = this.#clock.wallMs();
+    const earliestMs = nowMs - elapsedMs;
+    const nearestMs = Math.min(Math.max(serverTimeMs, earliestMs), nowMs);
+    const aheadMs = Math.round(serverTimeMs - nearestMs);
+    this.#ownAheadMs = 0 - aheadMs;
+    this.#aheadMs = Math.abs(aheadMs) > TOLERANCE_MS ? aheadMs : 0;
+    const monotonicMs = this.#clock.monotonicMs();
+    if (this.#aheadMs === 0 || monotonicMs - this.#loggedAtMs < LOG_EVERY_MS) return;
+    this.#loggedAtMs = monotonicMs;
+    const side = aheadMs > 0 ? 'behind' : 'ahead of';
+    this.#log.warn(
+      { offsetMs: -aheadMs },
+      `this machine's clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${side} the service's; checks run by this machine's: see that both keep their time (NTP)`,
+    );
+  }
+
+  /** The run with its instants on the agent's clock, where that is off. */
+  onOwnClock(run: OneOff): OneOff {
+    if (this.#aheadMs === 0) return run;
+    const { notBefore, notAfter } = run;
+    return {
+      ...run,
+      notBefore: notBefore === null ? null : notBefore - this.#aheadMs,
+      notAfter: notAfter - this.#aheadMs,
+    };
+  }
+}

@@ -1,0 +1,110 @@
+import type { Moment } from '../../../runtime/up-time.ts';
+import type { ServiceClient } from '../../upload/service-client.ts';
+import type { CheckSet, CheckSource } from '../check-source.ts';
+import { openAgentIdentity } from './agent-identity.ts';
+import { AssignedChecks } from './assigned-checks.ts';
+import { AssignmentStore } from './assignment-store.ts';
+import type { BackoffMs } from './poll-faults.ts';
+import { Poller, type PollerOptions } from './poller.ts';
+
+const BACKOFF_MS: BackoffMs = { min: 1_000, max: 30_000 };
+
+export interface ServiceSourceOptions
+  extends Omit<PollerOptions, 'identity' | 'assigned' | 'store' | 'backoffMs' | 'client'> {
+  /** Its key seals what is kept of the assignments. */
+  readonly client: Pick<ServiceClient, 'post' | 'key'>;
+  /** null: neither the agent's id nor its assignments outlive the process. */
+  readonly dataDir: string | null;
+  /** 1 s to 30 s unless given. */
+  readonly backoffMs?: BackoffMs;
+}
+
+/** Checks that a service assigns, polled (DESIGN 4). */
+export interface ServiceSource extends CheckSource {
+  readonly agentId: string;
+  /** Of the lease that the agent holds; 0 before the first answer and after the release. */
+  readonly epoch: number;
+  /** Of the last answer that was taken whole; 0 before the first. */
+  readonly revision: number;
+  /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
+  readonly clockAheadMs: number | null;
+  /** What the process before this one left in DATA_DIR; null where nothing. `watch` tells it first. */
+  readonly lastSet: CheckSet | null;
+  /**
+   * See `Poller.askAnew`: null where the agent goes on with the checks that it has; else none of their
+   * slots is to begin before it resolves, for some time at most.
+   */
+  askAnew(since: Moment): Promise<void> | null;
+  /** The location key is another one from now on: what is kept on disk is sealed with it. */
+  keyChanged(): void;
+  /** The run's result is safe, or it was missed: the service need not name it any more. */
+  done(runId: string): void;
+  /**
+   * Hands the lease back, so that the checks move at once. For when the signal of `watch` has
+   * aborted, whose end it waits for. Never rejects: what goes wrong is logged, and the lease ends
+   * by itself.
+   */
+  release(signal: AbortSignal): Promise<void>;
+  /** Resolves when `watch` has come to its end and the assignments are on disk; at once before it began. */
+  ended(): Promise<void>;
+}
+
+/**
+ * Reads who the agent is and what it ran last.
+ *
+ * `watch` tells these checks at once, so that an agent runs while its service is away; then it
+ * polls until its signal aborts. It rejects with a VedetteError of kind `config` and code
+ * AGENT_REPLACED where another process has taken this agent's place.
+ */
+export async function createServiceSource(options: ServiceSourceOptions): Promise<ServiceSource> {
+  const { dataDir, log, clock } = options;
+  const identity = await openAgentIdentity(dataDir, log);
+  const assigned = new AssignedChecks();
+  const store = new AssignmentStore({
+    dataDir,
+    clock,
+    log,
+    current: () => assigned.saved,
+    key: () => options.client.key,
+  });
+  const last = await store.load();
+  if (last !== null) assigned.restore(last);
+  const lastSet = last === null ? null : assigned.set;
+  const poller = new Poller({
+    ...options,
+    backoffMs: options.backoffMs ?? BACKOFF_MS,
+    identity,
+    assigned,
+    store,
+  });
+  return {
+    checkFileUsable: null,
+    agentId: identity.agentId,
+    lastSet,
+    get epoch() {
+      return poller.epoch;
+    },
+    get revision() {
+      return poller.revision;
+    },
+    get clockAheadMs() {
+      return poller.clockAheadMs;
+    },
+    watch(listener, signal) {
+      if (lastSet !== null) {
+        const checks = lastSet.checks.length;
+        log.info({ checks }, 'the last assignments run until the service says otherwise');
+        listener.onChecks(lastSet);
+      }
+      return poller.run(listener, signal);
+    },
+    keyChanged() {
+      // Before there are any, what is on disk may be of use to an agent with the key before.
+      if (assigned.location !== '') store.changed();
+    },
+    askAnew: (since) => poller.askAnew(since),
+    done: (runId) => poller.oneOffs.done(runId),
+    release: (signal) => poller.release(signal),
+    ended: () => poller.ended,
+  };
+}

@@ -1,0 +1,75 @@
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { encodeNotes, type NotableFrame } from './manifest.ts';
+
+/**
+ * Writes the manifest of the segment that is open. It is written after its frames are on disk, and
+ * synced only with its last line: a manifest that lost lines with the power says less, and never
+ * anything that is not so. What it cannot write never keeps the segment from being written.
+ */
+export class ManifestWriter {
+  readonly #path: string;
+  readonly #log: Logger;
+  #handle: DiskFile | null = null;
+  #bytes = 0;
+  /** Lines that the disk refused. No more than the segment has frames. */
+  #unwritten: Buffer[] = [];
+  #isRefused: boolean = false;
+
+  constructor(path: string, log: Logger) {
+    this.#path = path;
+    this.#log = log;
+  }
+
+  /** On disk. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Makes the file, empty. Its name is on disk with the next sync of the folder. */
+  async open(disk: Disk): Promise<void> {
+    try {
+      this.#handle = await disk.open(this.#path, 'w', 0o600);
+    } catch (error) {
+      this.#sayRefused(error);
+    }
+  }
+
+  /** Adds a line for frames that are on disk. */
+  async note(frames: readonly NotableFrame[]): Promise<void> {
+    const handle = this.#handle;
+    if (handle === null) return;
+    const lines = Buffer.concat([...this.#unwritten, encodeNotes(frames)]);
+    try {
+      for (let done = 0; done < lines.length; ) {
+        const at = this.#bytes + done;
+        const { bytesWritten } = await handle.write(lines, done, lines.length - done, at);
+        done += bytesWritten;
+      }
+    } catch (error) {
+      // What was written of it is written over.
+      this.#unwritten = [lines];
+      this.#sayRefused(error);
+      return;
+    }
+    this.#unwritten = [];
+    this.#bytes += lines.length;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = null;
+    await handle?.datasync().catch((error: unknown) => this.#sayRefused(error));
+    await letGo(handle);
+  }
+
+  #sayRefused(error: unknown): void {
+    if (this.#isRefused) return;
+    this.#isRefused = true;
+    this.#log.warn(
+      { file: this.#path, code: systemCodeOf(error) },
+      'what the spool holds cannot be noted beside it: if this part of it is damaged one day, what is lost is counted, but its slots are not reported as missed',
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import type { Content, Entry, Segment } from '../entry.ts';
+import { readFrame } from '../frame.ts';
+import type { SpoolSlots } from '../spool.ts';
+import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { readManifest } from './manifest.ts';
+import { manifestPath } from './spool-folder.ts';
+
+/** Neighbours on disk are read at once as long as no more than this lies between them. */
+const MAX_GAP_BYTES = 64 * 1024;
+/** One read; what comes of longer ones would hold the event loop for too long. */
+const MAX_RUN_BYTES = 512 * 1024;
+
+interface Run {
+  readonly from: number;
+  end: number;
+  readonly entries: Entry[];
+}
+
+/**
+ * The contents of these entries, which are in memory or on disk; null for one whose bytes on disk
+ * are not what was written.
+ *
+ * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
+ */
+export async function readContents(
+  entries: readonly Entry[],
+  disk: Disk,
+): Promise<ReadonlyMap<Entry, Content | null>> {
+  const contents = new Map<Entry, Content | null>();
+  for (const entry of entries) if (entry.content !== null) contents.set(entry, entry.content);
+  for (const [{ path }, runs] of runsOf(entries)) {
+    const handle = await openFile(path, disk);
+    try {
+      for (const run of runs) await readRun(run, handle, contents);
+    } finally {
+      await letGo(handle);
+    }
+  }
+  return contents;
+}
+
+/** Both logs take turns in a batch, but each keeps its own order. */
+function runsOf(entries: readonly Entry[]): ReadonlyMap<Segment, readonly Run[]> {
+  const runs = new Map<Segment, Run[]>();
+  for (const entry of entries) {
+    const { content, segment, offset } = entry;
+    if (content !== null || segment === null) continue;
+    const end = offset + entry.bytes;
+    const ofSegment = runs.get(segment) ?? [];
+    const run = ofSegment.at(-1);
+    const isNear = run !== undefined && offset >= run.end && offset - run.end <= MAX_GAP_BYTES;
+    if (isNear && end - run.from <= MAX_RUN_BYTES) {
+      run.end = end;
+      run.entries.push(entry);
+      continue;
+    }
+    ofSegment.push({ from: offset, end, entries: [entry] });
+    runs.set(segment, ofSegment);
+  }
+  return runs;
+}
+
+async function readRun(
+  run: Run,
+  handle: DiskFile | null,
+  contents: Map<Entry, Content | null>,
+): Promise<void> {
+  const bytes = handle === null ? null : await readRange(handle, run.from, run.end);
+  for (const entry of run.entries) {
+    const { offset } = entry;
+    let content = bytes === null ? null : contentAt(bytes, offset - run.from, entry);
+    // One bad sector must not cost its neighbours.
+    if (bytes === null && handle !== null && run.entries.length > 1) {
+      const own = await readRange(handle, offset, offset + entry.bytes);
+      content = own === null ? null : contentAt(own, 0, entry);
+    }
+    contents.set(entry, content);
+  }
+}
+
+function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null {
+  const frame = readFrame(bytes, offset)?.frame;
+  if (frame?.key !== entry.key || frame.id !== entry.id) return null;
+  return { atMs: frame.atMs, body: frame.body };
+}
+
+/** Null where the file is gone or beyond reading; that is for good. */
+async function openFile(path: string, disk: Disk): Promise<DiskFile | null> {
+  try {
+    return await disk.open(path, 'r');
+  } catch (error) {
+    return isGoneForGood(error);
+  }
+}
+
+/** Shorter than asked for where the file is. */
+async function readRange(handle: DiskFile, from: number, end: number): Promise<Buffer | null> {
+  const bytes = Buffer.allocUnsafe(end - from);
+  try {
+    let done = 0;
+    while (done < bytes.length) {
+      const { bytesRead } = await handle.read(bytes, done, bytes.length - done, from + done);
+      if (bytesRead === 0) break;
+      done += bytesRead;
+    }
+    return bytes.subarray(0, done);
+  } catch (error) {
+    return isGoneForGood(error);
+  }
+}
+
+/**
+ * The slots that these entries on disk answer for, as far as the manifests of their segments tell.
+ *
+ * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
+ */
+export async function slotsOf(
+  entries: readonly Entry[],
+  disk: Disk,
+): Promise<ReadonlyMap<Entry, SpoolSlots | null>> {
+  const slots = new Map<Entry, SpoolSlots | null>();
+  for (const { path } of new Set(entries.flatMap(({ segment }) => segment ?? []))) {
+    const byKey = new Map(
+      entries.filter(({ segment }) => segment?.path === path).map((entry) => [entry.key, entry]),
+    );
+    for (const noted of await readManifest(manifestPath(path), disk).catch(notNow)) {
+      const entry = noted.kind === 'removal' ? undefined : byKey.get(noted.key);
+      if (entry !== undefined && noted.kind !== 'removal') slots.set(entry, noted.slots);
+    }
+  }
+  return slots;
+}
+
+function isGoneForGood(error: unknown): null {
+  const code = systemCodeOf(error);
+  if (code === 'ENOENT' || code === 'EIO') return null;
+  return notNow(error);
+}
+
+function notNow(error: unknown): never {
+  throw new VedetteError(
+    'environment',
+    'SPOOL_UNREADABLE',
+    `the spool cannot be read for now: ${messageOf(error)}`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,220 @@
+import { dirname } from 'node:path';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import type { Segment } from '../entry.ts';
+import { encodeFrames, type Frame } from '../frame.ts';
+import { type DiskFile, letGo } from './disk.ts';
+import type { NotableFrame } from './manifest.ts';
+import { ManifestWriter } from './manifest-writer.ts';
+import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
+
+export interface SegmentLogOptions {
+  readonly folder: SpoolFolder;
+  /** What the files' names begin with. */
+  readonly name: string;
+  /** A file takes no more frames once it has this many bytes. */
+  readonly segmentBytes: number;
+  /** What was found on disk, oldest first; nothing is appended to these. */
+  readonly segments: readonly Segment[];
+  readonly nextNumber: number;
+}
+
+/** A frame whose number is still to be given, and what is noted of it beside. */
+export type NewFrame = Omit<Frame, 'number'> & Pick<NotableFrame, 'slots' | 'keys'>;
+
+interface OpenSegment {
+  readonly handle: DiskFile;
+  readonly segment: Segment;
+  readonly manifest: ManifestWriter;
+}
+
+export interface Appended {
+  readonly segment: Segment;
+  /** Where each frame begins. */
+  readonly offsets: readonly number[];
+}
+
+/**
+ * Frames in files of bounded size. A file goes away whole, and always the oldest first: so a
+ * removal, which stands in the same file as its record or in a later one, never goes before it,
+ * and nothing that left comes back. A file that cannot be taken away is tried again, and holds up
+ * the others, but for those that must make room. Its manifest goes before it: one without its
+ * segment means that the segment was lost.
+ *
+ * | the last file | entered by |
+ * |---|---|
+ * | none is open | the start, a full file, a write that failed |
+ * | open | the next append |
+ *
+ * After a failed write or sync nobody knows what of it is on disk, so nothing more is written
+ * there; the same frames go to a new file and are known by their keys.
+ */
+export class SegmentLog {
+  readonly #options: SegmentLogOptions;
+  readonly #segments: Segment[];
+  /** Done with and still there, oldest first. */
+  readonly #leftOver: Segment[] = [];
+  #open: OpenSegment | null = null;
+  #nextNumber: number;
+  #bytes: number;
+
+  constructor(options: SegmentLogOptions) {
+    this.#options = options;
+    this.#segments = [...options.segments];
+    this.#nextNumber = options.nextNumber;
+    this.#bytes = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
+  }
+
+  /** On disk, with what left already. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get oldest(): Segment | null {
+    return this.#segments[0] ?? null;
+  }
+
+  /**
+   * Writes the frames to one file and returns when they are on disk; their numbers are given here.
+   * One call at a time.
+   *
+   * @throws the system's error; then none of them counts
+   */
+  async append(frames: readonly NewFrame[]): Promise<Appended> {
+    const { handle, segment, manifest } = await this.#openOne();
+    const isNew = segment.bytes === 0;
+    const first = this.#nextNumber;
+    const numbered = frames.map((frame, index) => ({ ...frame, number: first + index }));
+    const { bytes, offsets } = encodeFrames(numbered);
+    const from = segment.bytes;
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const part = await handle.write(bytes, done, bytes.length - done, from + done);
+        done += part.bytesWritten;
+      }
+      // A file whose name is not on disk is not on disk either.
+      const synced = [handle.datasync(), isNew ? this.#options.folder.sync() : null];
+      for (const each of await Promise.allSettled(synced)) {
+        if (each.status === 'rejected') throw each.reason;
+      }
+    } catch (error) {
+      await this.#abandon(from);
+      throw error;
+    }
+    this.#nextNumber = first + frames.length;
+    segment.bytes += bytes.length;
+    await manifest.note(numbered);
+    this.#bytes += bytes.length + manifest.bytes - segment.manifestBytes;
+    segment.manifestBytes = manifest.bytes;
+    return { segment, offsets: offsets.map((offset) => from + offset) };
+  }
+
+  /** Takes away the oldest files as far as none of their records waits. Never throws. */
+  async sweep(): Promise<void> {
+    for (const each of [...this.#leftOver]) {
+      // Those that come after it may tell which of its records left.
+      if ((await this.#discard(each)) !== null) return;
+      this.#leftOver.shift();
+    }
+    for (let oldest = this.oldest; oldest !== null; oldest = this.oldest) {
+      const isOpen = this.#open?.segment === oldest;
+      // An open file that is all but new is as good for what comes next as another one.
+      if (oldest.live > 0 || (isOpen && oldest.bytes < this.#options.segmentBytes / 8)) return;
+      if (!(await this.removeOldest())) return;
+    }
+  }
+
+  /** Takes away the oldest file, whatever is in it. False where it cannot be for now. */
+  async removeOldest(): Promise<boolean> {
+    const oldest = this.#segments.shift();
+    if (oldest === undefined) return true;
+    this.#bytes -= sizeOf(oldest);
+    if (this.#open?.segment === oldest) await this.#seal();
+    const code = await this.#discard(oldest);
+    if (code === null) return true;
+    this.#leftOver.push(oldest);
+    this.#sayLeft(oldest, code);
+    return false;
+  }
+
+  async close(): Promise<void> {
+    await this.#seal();
+    await this.sweep();
+  }
+
+  async #openOne(): Promise<OpenSegment> {
+    if (this.#open !== null) {
+      if (this.#open.segment.bytes < this.#options.segmentBytes) return this.#open;
+      await this.#seal();
+    }
+    const { disk, log } = this.#options.folder;
+    const path = this.#freePath();
+    // What has this name already is left of a write that failed, and has nothing that counts.
+    const handle = await disk.open(path, 'w', 0o600);
+    const segment = { path, bytes: 0, manifestBytes: 0, live: 0, damaged: false };
+    const manifest = new ManifestWriter(manifestPath(path), log);
+    await manifest.open(disk);
+    this.#segments.push(segment);
+    this.#open = { handle, segment, manifest };
+    return this.#open;
+  }
+
+  /** Named by the next number, unless somebody gave this name to a file that holds others. */
+  #freePath(): string {
+    const taken = new Set([...this.#segments, ...this.#leftOver].map(({ path }) => path));
+    const { folder, name } = this.#options;
+    for (let number = this.#nextNumber; ; number += 1) {
+      const path = folder.file(name, number);
+      if (!taken.has(path)) return path;
+    }
+  }
+
+  async #seal(): Promise<void> {
+    const sealed = this.#open;
+    this.#open = null;
+    // All that counts was synced.
+    await letGo(sealed?.handle ?? null);
+    await sealed?.manifest.close();
+  }
+
+  /** Gives the disk back what a failed write took, where that can be done. */
+  async #abandon(keepBytes: number): Promise<void> {
+    const left = this.#open;
+    if (left === null) return;
+    await left.handle.truncate(keepBytes).catch(() => {});
+    await this.#seal();
+    // The next file begins with the same number, and so has the same name.
+    if (keepBytes > 0) return;
+    this.#segments.splice(this.#segments.indexOf(left.segment), 1);
+    const code = await this.#discard(left.segment);
+    if (code !== null) this.#sayLeft(left.segment, code);
+  }
+
+  /** The system's code where it cannot be taken away now; null where it is gone. */
+  async #discard({ path, damaged }: Segment): Promise<string | null> {
+    const { disk } = this.#options.folder;
+    try {
+      await disk.unlink(manifestPath(path)).catch(passOverGone);
+      if (damaged) await disk.rename(path, asidePath(dirname(path), path));
+      else await disk.unlink(path);
+      return null;
+    } catch (error) {
+      const code = systemCodeOf(error) ?? 'unknown';
+      return code === 'ENOENT' ? null : code;
+    }
+  }
+
+  #sayLeft({ path }: Segment, code: string): void {
+    this.#options.folder.log.warn(
+      { file: path, code },
+      'a file of the spool that is done with cannot be taken away',
+    );
+  }
+}
+
+function sizeOf({ bytes, manifestBytes }: Segment): number {
+  return bytes + manifestBytes;
+}
+
+function passOverGone(error: unknown): void {
+  if (systemCodeOf(error) !== 'ENOENT') throw error;
+}

@@ -1,0 +1,130 @@
+import { basename, join } from 'node:path';
+import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { makeDurableFolder } from './durable-folder.ts';
+import { lockFolder } from './folder-lock.ts';
+
+const FILE_NAME = /^(main|spare)-(\d{16})\.(seg|manifest)$/;
+const ASIDE_NAME = /^damaged-.*\.seg$/;
+/** Damaged files kept for a look. */
+const MAX_ASIDE = 4;
+/** What a full disk answers. Time heals it, so it is no reason not to start. */
+const FULL: ReadonlySet<string | null> = new Set(['ENOSPC', 'EDQUOT']);
+
+export interface FoundFile {
+  readonly path: string;
+  readonly type: 'segment' | 'manifest';
+  readonly log: string;
+  /** Of its first frame, unless somebody renamed it. */
+  readonly number: number;
+}
+
+/** The spool's folder, held for this process alone until it is closed. */
+export interface SpoolFolder {
+  readonly path: string;
+  readonly disk: Disk;
+  readonly log: Logger;
+  file(log: string, firstNumber: number): string;
+  /** Files of the logs, oldest first in each. @throws VedetteError of code DATA_DIR_UNUSABLE */
+  files(): Promise<readonly FoundFile[]>;
+  /** Puts the names of new files on disk. */
+  sync(): Promise<void>;
+  /** Never throws: the lock goes with the process at the latest. */
+  close(): Promise<void>;
+}
+
+/**
+ * Makes DATA_DIR/spool where it is missing, and takes it for this process. A full disk is let
+ * pass, anything else that keeps the spool from writing is not.
+ *
+ * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE, or `config` and DATA_DIR_UNUSABLE
+ */
+export async function openSpoolFolder(
+  dataDir: string,
+  disk: Disk,
+  log: Logger,
+): Promise<SpoolFolder> {
+  const path = join(dataDir, 'spool');
+  let handle: DiskFile | null = null;
+  try {
+    await makeDurableFolder(path, disk);
+    handle = await disk.open(path, 'r');
+    await lockFolder(handle, dataDir, log);
+    await tryToWrite(path, disk);
+  } catch (error) {
+    await letGo(handle);
+    throw error instanceof VedetteError ? error : unusable(dataDir, error);
+  }
+  const held = handle;
+  return {
+    path,
+    disk,
+    log,
+    file: (name, firstNumber) =>
+      join(path, `${name}-${firstNumber.toString().padStart(16, '0')}.seg`),
+    async files() {
+      try {
+        return await findFiles(path, disk, log);
+      } catch (error) {
+        throw unusable(dataDir, error);
+      }
+    },
+    sync: () => held.sync(),
+    close: () => letGo(held),
+  };
+}
+
+export function isDiskFull(error: unknown): boolean {
+  return FULL.has(systemCodeOf(error));
+}
+
+/** What is noted of a segment's contents; see manifest.ts. */
+export function manifestPath(segmentPath: string): string {
+  return segmentPath.replace(/\.seg$/, '.manifest');
+}
+
+export function segmentPath(ofManifest: string): string {
+  return ofManifest.replace(/\.manifest$/, '.seg');
+}
+
+/** Where a damaged file goes. */
+export function asidePath(folder: string, path: string): string {
+  return join(folder, `damaged-${basename(path)}`);
+}
+
+function unusable(dataDir: string, error: unknown): VedetteError {
+  return new VedetteError(
+    'config',
+    'DATA_DIR_UNUSABLE',
+    `DATA_DIR is ${JSON.stringify(dataDir)}, where results cannot be kept (${messageOf(error)}): name a folder that the agent may write to, or unset it to keep results in memory`,
+    { cause: error },
+  );
+}
+
+/** Rights, a read-only mount and the like show only in a real attempt. */
+async function tryToWrite(folder: string, disk: Disk): Promise<void> {
+  const path = join(folder, 'probe');
+  try {
+    const handle = await disk.open(path, 'w', 0o600);
+    await handle.close();
+    await disk.unlink(path);
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+  }
+}
+
+async function findFiles(folder: string, disk: Disk, log: Logger): Promise<FoundFile[]> {
+  const names = (await disk.readdir(folder)).sort((one, other) => (one < other ? -1 : 1));
+  const tooMany = names.filter((name) => ASIDE_NAME.test(name)).slice(0, -MAX_ASIDE);
+  for (const name of tooMany) {
+    log.warn({ file: join(folder, name) }, 'an old damaged file of the spool is taken away');
+    await disk.unlink(join(folder, name)).catch(() => {});
+  }
+  return names.flatMap((name) => {
+    const [, logName, number, ending] = FILE_NAME.exec(name) ?? [];
+    if (logName === undefined) return [];
+    const type = ending === 'seg' ? 'segment' : 'manifest';
+    return [{ path: join(folder, name), type, log: logName, number: Number(number) }];
+  });
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { LOCATIONS } from '../vocabulary.ts';
+
+/** What a plan can limit the number of, with what people call it. */
+export const PLAN_LIMITS = {
+  checks: 'Checks of all types that agents run',
+  heartbeats: 'Heartbeat checks',
+  checkGroups: 'Groups of checks',
+  privateLocations: 'Private locations',
+  alertChannels: 'Alert channels',
+  maintenanceWindows: 'Maintenance windows',
+  statusPages: 'Status pages',
+  clientCertificates: 'Client certificates',
+  snippets: 'Snippets',
+  variables: 'Variables',
+} as const;
+export type PlanLimit = keyof typeof PLAN_LIMITS;
+
+/** What a plan can have or not, with what people call it. */
+export const PLAN_FEATURES = {
+  subMinuteChecks: 'Checks that run every 10, 20 or 30 seconds',
+  parallelRuns: 'Checks that run in all of their locations at once',
+  rootCauseAnalysis: 'Analyses of root causes on request',
+} as const;
+export type PlanFeature = keyof typeof PLAN_FEATURES;
+
+/** More than anybody gives a check, so that it limits nothing. */
+export const MAX_LOCATIONS_PER_CHECK = 1_000;
+
+const optionalOf = <Name extends string, Schema extends z.ZodType>(
+  names: Readonly<Record<Name, string>>,
+  schema: Schema,
+) =>
+  z.strictObject(
+    Object.fromEntries(Object.keys(names).map((name) => [name, schema.optional()])) as Record<
+      Name,
+      z.ZodOptional<Schema>
+    >,
+  );
+
+const name = z.string().min(1).max(100);
+const addonSchema = z.strictObject({ tier: name, tierDisplayName: name });
+const NO_ADDON = { tier: 'none', tierDisplayName: 'None' };
+
+const planSchema = z.strictObject({
+  displayName: name,
+  /** What is left out is not limited. */
+  limits: optionalOf(PLAN_LIMITS, z.int().min(0)).default({}),
+  /** What is left out, the plan has. */
+  features: optionalOf(PLAN_FEATURES, z.boolean()).default({}),
+  maxLocationsPerCheck: z
+    .int()
+    .min(1)
+    .max(MAX_LOCATIONS_PER_CHECK)
+    .default(MAX_LOCATIONS_PER_CHECK),
+  /** Public locations that its checks may name; left out, all. */
+  locations: z.array(z.enum(LOCATIONS)).default([...LOCATIONS]),
+  addons: z
+    .strictObject({
+      communicate: addonSchema.default(NO_ADDON),
+      resolve: addonSchema.default(NO_ADDON),
+    })
+    .default({ communicate: NO_ADDON, resolve: NO_ADDON }),
+});
+export type Plan = z.output<typeof planSchema>;
+
+/** The plans of a service, the smallest first, and which accounts have which. */
+export const plansSchema = z
+  .strictObject({
+    plans: z.record(name, planSchema),
+    /** Of accounts that are not named below. */
+    default: name,
+    accounts: z.record(z.string(), name).default({}),
+  })
+  .superRefine(({ plans, default: standard, accounts }, context) => {
+    const named = [['default', standard] as const, ...Object.entries(accounts)];
+    for (const [place, plan] of named) {
+      if (Object.hasOwn(plans, plan)) continue;
+      const path = place === 'default' ? ['default'] : ['accounts', place];
+      const message = `must be one of the plans: ${Object.keys(plans).join(', ')}`;
+      context.addIssue({ code: 'custom', path, message });
+    }
+  });
+export type Plans = z.output<typeof plansSchema>;
+
+/** Where nobody says otherwise, nothing is limited (spec 2.9). */
+export const UNLIMITED: Plans = plansSchema.parse({
+  plans: {
+    unlimited: {
+      displayName: 'Unlimited',
+      addons: {
+        communicate: { tier: 'unlimited', tierDisplayName: 'Unlimited' },
+        resolve: { tier: 'unlimited', tierDisplayName: 'Unlimited' },
+      },
+    },
+  },
+  default: 'unlimited',
+});
+
+/** An account's plan, and its name. */
+export function planOf(plans: Plans, accountId: string): Plan & { readonly name: string } {
+  // What every object has, such as `constructor`, is no account's.
+  const named = Object.hasOwn(plans.accounts, accountId) ? plans.accounts[accountId] : undefined;
+  const own = named ?? plans.default;
+  const plan = plans.plans[own];
+  if (plan === undefined) throw new RangeError(`there is no plan ${own}`);
+  return { name: own, ...plan };
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { LOCATIONS } from '../vocabulary.ts';
+
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,99}$/;
+
+const slug = z
+  .string()
+  .refine((text) => SLUG.test(text), {
+    error:
+      'must be 1 to 100 lower-case letters, digits, dashes and underscores that start with a letter or digit',
+  })
+  .refine((text) => !LOCATIONS.some((location) => location === text), {
+    error: 'must not be the name of a public location',
+  })
+  .meta({ pattern: SLUG.source })
+  .describe('What checks name it by, and results: it never changes.');
+
+const proxyUrl = z
+  .string()
+  .max(2048)
+  .refine(isProxyUrl, {
+    error:
+      'must be the http or https address of a proxy without a path, for example http://proxy.internal:3128; a / in a password is written %2F',
+  })
+  .nullable()
+  .default(null)
+  .describe(
+    'The proxy through which checks of this location go. A password in it, or a user without one, is shown as ********: sent back so it stays, and a URL without it removes it.',
+  );
+
+/** The writable fields of a private location. */
+export const privateLocationSchema = z.strictObject({
+  slug,
+  name: z.string().min(1).max(255).describe('What people call the location.'),
+  icon: z.string().min(1).max(255).nullable().default(null).describe('The name of a picture.'),
+  proxyUrl,
+});
+export type PrivateLocationBody = z.infer<typeof privateLocationSchema>;
+
+/** What a `/` in a password that is not written as %2F makes of the rest is no path of a proxy. */
+function isProxyUrl(text: string): boolean {
+  if (!/^https?:\/\/[^/?#]/i.test(text) || !URL.canParse(text)) return false;
+  return new URL(text).pathname === '/' && !/[?#]/.test(text);
+}

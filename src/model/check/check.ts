@@ -1,0 +1,260 @@
+import { z } from 'zod';
+import { alertSettingsSchema } from '../alerting/alert-settings.ts';
+import { maxFrequencyOffset, SUB_MINUTE_OFFSETS } from '../schedule/frequency.ts';
+import { FREQUENCIES, LOCATIONS, RUNTIME_IDS } from '../vocabulary.ts';
+import {
+  apiRequestSchema,
+  dnsRequestSchema,
+  icmpRequestSchema,
+  tcpRequestSchema,
+  urlRequestSchema,
+} from './request.ts';
+import { retryStrategySchema } from './retry.ts';
+import { MAX_OWN_VARIABLES, ownVariablesSchema } from './variable.ts';
+
+const SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
+
+const triggerIncidentSchema = z.strictObject({
+  serviceId: z.string().min(1),
+  severity: z.enum(SEVERITIES),
+  name: z.string().min(1).max(200),
+  description: z.string().max(2000).default(''),
+  notifySubscribers: z.boolean().default(false),
+});
+
+const subscriptionSchema = z.strictObject({
+  alertChannelId: z.number(),
+  activated: z.boolean().default(true),
+});
+
+/** The writable fields that every check type has: spec 2.2. */
+export const commonFields = {
+  name: z.string().min(1).max(255).describe('What people call the check.'),
+  activated: z.boolean().default(true).describe('Whether the check runs.'),
+  muted: z.boolean().default(false).describe('Whether a failure or a recovery notifies nobody.'),
+  doubleCheck: z
+    .boolean()
+    .default(true)
+    .describe('Retries a failed run once, at once. Only where `retryStrategy` is left out.'),
+  shouldFail: z
+    .boolean()
+    .default(false)
+    .describe('Turns the criterion round: a status of 400 or more, or no answer, passes.'),
+  locations: z
+    .array(z.enum(LOCATIONS))
+    .nullable()
+    .default(null)
+    .describe('Public locations that run it. Not needed in a check file.'),
+  privateLocations: z
+    .array(z.string().min(1).max(255))
+    .nullable()
+    .default(null)
+    .describe('Private locations that run it. Not needed in a check file.'),
+  tags: z
+    .array(z.string().min(1).max(255))
+    .max(100)
+    .default([])
+    .describe('Labels to organise and filter by.'),
+  alertSettings: alertSettingsSchema.optional().describe('When a failure notifies.'),
+  useGlobalAlertSettings: z
+    .boolean()
+    .default(true)
+    .describe('Whether the alert settings of the account stand in for those of the check.'),
+  groupId: z.number().nullable().default(null).describe('The group that the check belongs to.'),
+  groupOrder: z.number().min(0).nullable().default(null).describe('Its position in the group.'),
+  runtimeId: z
+    .enum(RUNTIME_IDS)
+    .nullable()
+    .default(null)
+    .describe('Taken and kept; the agent runs no user code.'),
+  alertChannelSubscriptions: z
+    .array(subscriptionSchema)
+    .default([])
+    .describe('Which alert channels hear of it.'),
+  /** Left out: `doubleCheck` decides. null: no retries. */
+  retryStrategy: retryStrategySchema
+    .nullable()
+    .optional()
+    .describe('How a failed run is repeated; null for not at all.'),
+  triggerIncident: triggerIncidentSchema
+    .nullable()
+    .optional()
+    .describe('The incident that a failure opens on a status page.'),
+  runParallel: z
+    .boolean()
+    .default(false)
+    .describe('Whether all locations run every slot, or take turns.'),
+  variables: ownVariablesSchema(MAX_OWN_VARIABLES)
+    .default([])
+    .describe('{key, value, secret} each: what its templates stand for, before all others.'),
+  description: z.string().max(500).nullable().default(null).describe('A note for people.'),
+  frequency: z
+    .literal(FREQUENCIES)
+    .default(10)
+    .describe(
+      'Minutes between runs. 0 (API and TCP only) means every 10, 20 or 30 seconds, as `frequencyOffset` says.',
+    ),
+  frequencyOffset: z
+    .int()
+    .min(1)
+    .nullable()
+    .default(null)
+    .describe(
+      'With frequency 0: 10, 20 or 30, the period in seconds (needed). Else it shifts the slots by steps of 6 s, up to frequency · 10 of them (above frequency 60: steps of 60 min, up to frequency / 60). Left out, the id decides.',
+    ),
+};
+
+/** What a run is degraded over where nothing is said: milliseconds, for ICMP percent of loss. */
+const DEGRADED_DEFAULTS = {
+  URL: 3000,
+  API: 5000,
+  TCP: 3000,
+  DNS: 500,
+  ICMP: 10,
+} as const;
+
+const DEGRADED_BY_TYPE: ReadonlyMap<string, number> = new Map(Object.entries(DEGRADED_DEFAULTS));
+
+/** Milliseconds; null switches the threshold off (SEMANTICS 1). */
+function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, limitMs: number) {
+  return {
+    degradedResponseTime: z
+      .number()
+      .min(0)
+      .max(limitMs)
+      .nullable()
+      .default(DEGRADED_DEFAULTS[checkType])
+      .describe('Milliseconds; over it the run is degraded. null switches it off.'),
+    maxResponseTime: z
+      .number()
+      .min(0)
+      .max(limitMs)
+      .nullable()
+      .default(maxMs)
+      .describe('Milliseconds; over it the run fails. null switches it off.'),
+  };
+}
+
+const percent = z.number().min(0).max(100);
+
+const urlCheck = z.strictObject({
+  checkType: z.literal('URL'),
+  ...commonFields,
+  ...thresholds('URL', 5000, 30_000),
+  request: urlRequestSchema,
+});
+const apiCheck = z.strictObject({
+  checkType: z.literal('API'),
+  ...commonFields,
+  ...thresholds('API', 20_000, 30_000),
+  request: apiRequestSchema,
+});
+const tcpCheck = z.strictObject({
+  checkType: z.literal('TCP'),
+  ...commonFields,
+  ...thresholds('TCP', 5000, 5000),
+  request: tcpRequestSchema,
+});
+const dnsCheck = z.strictObject({
+  checkType: z.literal('DNS'),
+  ...commonFields,
+  ...thresholds('DNS', 1000, 5000),
+  request: dnsRequestSchema,
+});
+const icmpCheck = z.strictObject({
+  checkType: z.literal('ICMP'),
+  ...commonFields,
+  degradedPacketLossThreshold: percent
+    .default(DEGRADED_DEFAULTS.ICMP)
+    .describe('Percent; the run is degraded from here on.'),
+  maxPacketLossThreshold: percent.default(20).describe('Percent; the run fails from here on.'),
+  request: icmpRequestSchema,
+});
+
+/** Each type's own fields, before the rules between fields. */
+export const CHECK_SHAPES = {
+  URL: urlCheck,
+  API: apiCheck,
+  TCP: tcpCheck,
+  DNS: dnsCheck,
+  ICMP: icmpCheck,
+} as const;
+
+/** The rules between fields: SEMANTICS 1, spec part 8. */
+function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
+  const refuse = (path: string[], message: string): void =>
+    context.addIssue({ code: 'custom', path, message });
+
+  const { frequency, frequencyOffset, checkType } = check;
+  if (frequency === 0) {
+    if (checkType !== 'API' && checkType !== 'TCP') {
+      refuse(['frequency'], `must be 1 or more: only API and TCP checks can run every few seconds`);
+    } else if (!SUB_MINUTE_OFFSETS.some((allowed) => allowed === frequencyOffset)) {
+      refuse(['frequencyOffset'], 'must be 10, 20 or 30 (seconds) when frequency is 0');
+    }
+  } else if (frequencyOffset !== null) {
+    const max = maxFrequencyOffset(frequency);
+    if (frequencyOffset > max) {
+      refuse(['frequencyOffset'], `must be from 1 to ${max} when frequency is ${frequency}`);
+    }
+  }
+
+  const pair =
+    check.checkType === 'ICMP'
+      ? (['degradedPacketLossThreshold', 'maxPacketLossThreshold'] as const)
+      : (['degradedResponseTime', 'maxResponseTime'] as const);
+  const values = check as unknown as Record<string, number | null>;
+  const degraded = values[pair[0]] ?? null;
+  const max = values[pair[1]] ?? null;
+  if (degraded !== null && max !== null && degraded > max) {
+    refuse([pair[0]], `must not be over ${pair[1]}, which is ${max}`);
+  }
+
+  const onlyOn = check.retryStrategy?.onlyOn ?? [];
+  if (onlyOn.length > 0 && checkType !== 'URL' && checkType !== 'API') {
+    refuse(['retryStrategy', 'onlyOn'], 'must be left out: it is for URL and API checks only');
+  }
+}
+
+/** What tells one check from another that is alike. */
+export const OWN_FIELDS = ['name', 'request'] as const;
+
+/** The rules between fields see nothing of what is each check's own, so that alike checks share them. */
+type CommonBody = CommonOf<CheckBody>;
+type CommonOf<Body> = Body extends unknown ? Omit<Body, (typeof OWN_FIELDS)[number]> : never;
+
+type CheckBody =
+  | z.infer<typeof urlCheck>
+  | z.infer<typeof apiCheck>
+  | z.infer<typeof tcpCheck>
+  | z.infer<typeof dnsCheck>
+  | z.infer<typeof icmpCheck>;
+
+/**
+ * A maximum under the default of its degraded threshold lowers that default to itself: whoever
+ * gives one number must not have to give the other.
+ */
+function withFittingDefault(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const given = body as Readonly<Record<string, unknown>>;
+  const isIcmp = given.checkType === 'ICMP';
+  const degraded = isIcmp ? 'degradedPacketLossThreshold' : 'degradedResponseTime';
+  const max = given[isIcmp ? 'maxPacketLossThreshold' : 'maxResponseTime'];
+  const standard = DEGRADED_BY_TYPE.get(String(given.checkType));
+  if (given[degraded] !== undefined || typeof max !== 'number' || standard === undefined) {
+    return body;
+  }
+  return max >= 0 && max < standard ? { ...given, [degraded]: max } : body;
+}
+
+/** Any check that an agent can run, as the API and the check file take it, without its id. */
+export const checkBodySchema = z.preprocess(
+  withFittingDefault,
+  z
+    .discriminatedUnion('checkType', [urlCheck, apiCheck, tcpCheck, dnsCheck, icmpCheck])
+    .superRefine(crossFieldRules),
+);
+
+/** A check with its id and every default filled in: what is scheduled and run. */
+export type Check = CheckBody & { readonly id: string };
+export type CheckOf<Type extends Check['checkType']> = Extract<Check, { checkType: Type }>;

@@ -1,0 +1,189 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { IP_FAMILIES } from '../vocabulary.ts';
+import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
+import { urlSchema as url } from './request-url.ts';
+
+/** What each check type executes: SEMANTICS 1, spec 2.3. */
+
+const ipFamily = z
+  .enum(IP_FAMILIES)
+  .default('IPv4')
+  .describe('The family to use; IPv6 falls back to IPv4 where the agent has none.');
+
+const HOST_NAME =
+  /^(?=.{1,253}\.?$)[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?(\.[\p{L}\p{N}_]([\p{L}\p{N}_-]{0,61}[\p{L}\p{N}_])?)*\.?$/u;
+
+const hostname = z
+  .string()
+  .min(1)
+  .max(253)
+  .refine((text) => isIP(text.replace(/^\[(.*)\]$/, '$1')) !== 0 || HOST_NAME.test(text), {
+    message: 'must be a host name or an IP address, without scheme, port or path',
+  })
+  .describe('A name or an address, without scheme or port.');
+
+const port = z.int().min(1).max(65_535).describe('The port to reach.');
+
+export const API_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'] as const;
+export const BODY_TYPES = ['JSON', 'FORM', 'RAW', 'GRAPHQL', 'NONE'] as const;
+export const DNS_RECORD_TYPES = [
+  'A',
+  'AAAA',
+  'CNAME',
+  'MX',
+  'TXT',
+  'SOA',
+  'NS',
+  'SRV',
+  'CAA',
+  'PTR',
+  'HTTPS',
+] as const;
+export const DNS_PROTOCOLS = ['UDP', 'TCP'] as const;
+export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
+
+const value = z.string().max(20_000);
+const keyValue = z.strictObject({
+  key: z.string().min(1).max(2048),
+  value: value.default(''),
+  locked: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Kept and given back as a note for people; it is not hidden from whoever reads the check.',
+    ),
+});
+
+/** RFC 9110 5.5: visible Latin-1 characters, spaces and tabs; no line breaks, no control characters. */
+export function isHeaderValue(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  return !/[\u0000-\u0008\u000a-\u001f\u007f]|[^\u0000-\u00ff]/.test(text);
+}
+
+/** RFC 9110 5.1: a token for the name. Templates are for values only. */
+const header = keyValue.superRefine(({ key, value }, context) => {
+  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(key)) {
+    context.addIssue({ code: 'custom', path: ['key'], message: 'must be a valid header name' });
+  }
+  if (!isHeaderValue(value)) {
+    context.addIssue({
+      code: 'custom',
+      path: ['value'],
+      message: 'must hold only visible Latin-1 characters, spaces and tabs',
+    });
+  }
+});
+
+export const urlRequestSchema = z.strictObject({
+  url,
+  method: z.literal('GET').default('GET').describe('Always GET.'),
+  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
+  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.URL),
+});
+export type UrlRequest = z.infer<typeof urlRequestSchema>;
+
+const MAX_HEADERS = 100;
+const password = z.string().max(1024);
+const basicAuth = z.strictObject({ username: z.string().max(1024), password });
+
+export const apiRequestSchema = z.strictObject({
+  method: z.enum(API_METHODS).default('GET').describe('The method of the request.'),
+  url,
+  headers: z
+    .array(header)
+    .max(MAX_HEADERS)
+    .default([])
+    .describe('{key, value} each. Values of Authorization and the like are shown as ********.'),
+  queryParameters: z
+    .array(keyValue)
+    .max(100)
+    .default([])
+    .describe('{key, value} each, added to the address.'),
+  bodyType: z
+    .enum(BODY_TYPES)
+    .default('NONE')
+    .describe('What `body` is; sets the content type unless a header does.'),
+  body: z.string().max(1_000_000).default('').describe('The text to send.'),
+  basicAuth: basicAuth
+    .nullable()
+    .default(null)
+    .describe(
+      '{username, password}. The password is shown as ********; where it is empty, the username is.',
+    ),
+  followRedirects: z.boolean().default(true).describe('Follows up to 10 redirects.'),
+  skipSSL: z.boolean().default(false).describe('Takes any certificate.'),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.API),
+});
+export type ApiRequest = z.infer<typeof apiRequestSchema>;
+
+/**
+ * The same as an update takes it, before the stored credentials are put in. What is wrong with headers
+ * is found afterwards.
+ */
+export const changedApiRequestSchema = apiRequestSchema.extend({
+  headers: z
+    .array(keyValue.extend({ value: value.nullable().optional() }))
+    .max(MAX_HEADERS)
+    .optional()
+    .describe(
+      'The value of Authorization and the like stays where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same; null removes it. All of them stay where `headers` is left out.',
+    ),
+  basicAuth: basicAuth
+    .extend({
+      username: basicAuth.shape.username.optional(),
+      password: password.nullable().optional(),
+    })
+    .nullable()
+    .optional()
+    .describe(
+      'It stays where it is left out; so does the password, or the username without one, where it is ******** or left out, while scheme, host and port of `url` and the Host header stay the same. null removes it.',
+    ),
+});
+
+export const tcpRequestSchema = z.strictObject({
+  hostname,
+  port,
+  data: z.string().max(65_536).nullable().default(null).describe('Text to send once connected.'),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.TCP),
+});
+export type TcpRequest = z.infer<typeof tcpRequestSchema>;
+
+export const dnsRequestSchema = z
+  .strictObject({
+    query: z.string().min(1).max(253).describe('The name to ask for.'),
+    recordType: z.enum(DNS_RECORD_TYPES).default('A').describe('The kind of record.'),
+    nameServer: hostname
+      .nullable()
+      .default(null)
+      .describe('The server to ask; left out, those of the system in order.'),
+    port: port.default(53),
+    protocol: z
+      .enum(DNS_PROTOCOLS)
+      .default('UDP')
+      .describe('A truncated UDP answer is asked for again over TCP.'),
+    assertions: assertionsOf(ASSERTION_SOURCES.DNS),
+  })
+  .refine(
+    ({ query, recordType }) =>
+      query === '.' ||
+      (recordType === 'PTR' && isIP(query) !== 0) ||
+      HOST_NAME.test(query.replace(/^\*\./, '')),
+    {
+      path: ['query'],
+      message: 'must be a domain name, for example example.com; for PTR also an IP address',
+    },
+  );
+export type DnsRequest = z.infer<typeof dnsRequestSchema>;
+
+export const icmpRequestSchema = z.strictObject({
+  hostname,
+  pingCount: z.int().min(1).max(50).default(10).describe('Echo requests to send, 500 ms apart.'),
+  ipFamily,
+  assertions: assertionsOf(ASSERTION_SOURCES.ICMP),
+});
+export type IcmpRequest = z.infer<typeof icmpRequestSchema>;

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { type Check, commonFields } from '../check/check.ts';
+
+export const HEARTBEAT_UNITS = ['DAYS', 'HOURS', 'MINUTES', 'SECONDS'] as const;
+export type HeartbeatUnit = (typeof HEARTBEAT_UNITS)[number];
+
+const UNIT_MS: Readonly<Record<HeartbeatUnit, number>> = {
+  DAYS: 86_400_000,
+  HOURS: 3_600_000,
+  MINUTES: 60_000,
+  SECONDS: 1000,
+};
+
+/** SEMANTICS 6. */
+const MIN_PERIOD_MS = 30_000;
+const MAX_MS = 365 * UNIT_MS.DAYS;
+const MAX_SECONDS = MAX_MS / UNIT_MS.SECONDS;
+
+/** The fields of `heartbeat`, before the rule that holds for an amount and its unit together. */
+export const rhythmFields = {
+  period: z
+    .int()
+    .min(1)
+    .max(MAX_SECONDS)
+    .describe('How often a ping is expected: from 30 seconds to 365 days.'),
+  periodUnit: z.enum(HEARTBEAT_UNITS).describe('The unit of `period`.'),
+  grace: z
+    .int()
+    .min(0)
+    .max(MAX_SECONDS)
+    .describe('How much later than that it may come: from 0 to 365 days.'),
+  graceUnit: z.enum(HEARTBEAT_UNITS).describe('The unit of `grace`.'),
+};
+
+type RhythmInput = z.output<z.ZodObject<typeof rhythmFields>>;
+
+/** What no unit allows is refused by the fields themselves. */
+function limits(given: RhythmInput, context: z.RefinementCtx): void {
+  const { periodMs, graceMs } = rhythmOf(given);
+  const { period, grace } = given;
+  if (period >= 1 && period <= MAX_SECONDS && (periodMs < MIN_PERIOD_MS || periodMs > MAX_MS)) {
+    const message = 'must be from 30 seconds to 365 days, in its unit';
+    context.addIssue({ code: 'custom', path: ['period'], message });
+  }
+  if (grace <= MAX_SECONDS && graceMs > MAX_MS) {
+    const message = 'must be from 0 to 365 days, in its unit';
+    context.addIssue({ code: 'custom', path: ['grace'], message });
+  }
+}
+
+/** The writable fields of a heartbeat check. It is passive: nothing says where or how it runs. */
+export const heartbeatFields = {
+  name: commonFields.name,
+  activated: commonFields.activated.describe('Whether a missing ping counts.'),
+  muted: commonFields.muted,
+  tags: commonFields.tags,
+  alertSettings: commonFields.alertSettings,
+  useGlobalAlertSettings: commonFields.useGlobalAlertSettings,
+  groupId: commonFields.groupId,
+  alertChannelSubscriptions: commonFields.alertChannelSubscriptions,
+  triggerIncident: commonFields.triggerIncident,
+  description: commonFields.description,
+  heartbeat: z
+    .strictObject(rhythmFields)
+    .superRefine(limits)
+    .describe('How often the job pings, and how late it may be.'),
+};
+
+/** A check that waits to be pinged (SEMANTICS 6), as the API takes it, without its id. */
+export const heartbeatCheckSchema = z.strictObject({
+  checkType: z.literal('HEARTBEAT'),
+  ...heartbeatFields,
+});
+
+/** With its id and every default filled in. */
+export type HeartbeatCheck = z.output<typeof heartbeatCheckSchema> & { readonly id: string };
+
+/** Whatever an account can have under /v1/checks. */
+export type AnyCheck = Check | HeartbeatCheck;
+
+/** How often a heartbeat is expected, and how late it may be. Milliseconds. */
+export interface Rhythm {
+  /** 30 s to 365 d. */
+  readonly periodMs: number;
+  /** 0 to 365 d. */
+  readonly graceMs: number;
+}
+
+export function rhythmOf({ period, periodUnit, grace, graceUnit }: RhythmInput): Rhythm {
+  return { periodMs: period * UNIT_MS[periodUnit], graceMs: grace * UNIT_MS[graceUnit] };
+}
+
+/** For example `1 day 12 hours`; milliseconds are left out. */
+export function durationText(durationMs: number): string {
+  const parts: string[] = [];
+  let restMs = durationMs;
+  for (const unit of HEARTBEAT_UNITS) {
+    const amount = Math.floor(restMs / UNIT_MS[unit]);
+    restMs -= amount * UNIT_MS[unit];
+    const word = unit.toLowerCase().slice(0, -1);
+    if (amount > 0) parts.push(`${amount} ${word}${amount === 1 ? '' : 's'}`);
+  }
+  return parts.length === 0 ? '0 seconds' : parts.join(' ');
+}

@@ -1,0 +1,324 @@
+import type { AssertionResult } from '../check/assertion.ts';
+import type { DnsProtocol } from '../check/request.ts';
+import type { IpFamily, RunnableCheckType } from '../vocabulary.ts';
+import type { ErrorCode } from './error-codes.ts';
+import type { Traceroute } from './traceroute.ts';
+
+/** Results as the specification and SEMANTICS 1 (Result) have them. All times in milliseconds. */
+
+/** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
+export interface HttpTimings {
+  readonly socket: number | null;
+  readonly lookup: number | null;
+  readonly connect: number | null;
+  readonly secureConnect: number | null;
+  readonly response: number | null;
+  readonly end: number | null;
+}
+
+/** Durations, summed over redirects; they add up to the total within 1 ms. */
+export interface HttpTimingPhases {
+  readonly wait: number;
+  readonly dns: number;
+  readonly tcp: number;
+  readonly tls: number;
+  readonly firstByte: number;
+  readonly download: number;
+  readonly total: number;
+}
+
+/** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
+export interface TcpTimings {
+  readonly lookup: number | null;
+  readonly connect: number | null;
+  /** The first byte of the response. */
+  readonly response: number | null;
+  readonly end: number;
+}
+
+export interface TcpTimingPhases {
+  readonly dns: number;
+  readonly connection: number;
+  readonly data: number;
+  readonly total: number;
+}
+
+export interface DnsTimings {
+  readonly end: number;
+}
+
+export interface DnsTimingPhases {
+  readonly total: number;
+}
+
+export interface IcmpTimings {
+  readonly lookup: number;
+  readonly end: number;
+}
+
+export interface IcmpTimingPhases {
+  readonly dns: number;
+  readonly total: number;
+}
+
+export interface CertificateFacts {
+  readonly subject: string;
+  readonly issuer: string;
+  readonly subjectAltNames: readonly string[];
+  /** ISO 8601. */
+  readonly validFrom: string;
+  readonly validTo: string;
+  /** Whole days from now to validTo; negative once it is past. */
+  readonly daysRemaining: number;
+  readonly serialNumber: string;
+  readonly fingerprint256: string;
+}
+
+export interface TlsFacts {
+  /** TLSv1.2, TLSv1.3; null where no handshake came that far. */
+  readonly protocol: string | null;
+  readonly cipher: string | null;
+  readonly alpnProtocol: string | null;
+  readonly authorized: boolean;
+  readonly certificate: CertificateFacts | null;
+}
+
+/** A body as it is stored in a result: text up to 10 KB, binary as base64 up to 50 KB. */
+export interface StoredBody {
+  readonly body: string | null;
+  readonly bodyEncoding: 'text' | 'base64' | 'omitted';
+  /** Bytes after decoding, as far as they were read. */
+  readonly bodyBytes: number;
+  /** More was sent than the 25 MB that are read. */
+  readonly bodyTruncated: boolean;
+  /** Present where `body` is only the first 10 KB of a longer text. */
+  readonly bodyCut?: true;
+}
+
+export interface HttpResponse extends StoredBody {
+  readonly status: number;
+  readonly statusText: string;
+  readonly httpVersion: '1.0' | '1.1' | '2';
+  /** Lower-case names; repeated fields are joined with ', ', Set-Cookie is an array. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The address of the last hop. */
+  readonly ip: string;
+  readonly ipFamily: IpFamily;
+  /** The last hop's URL. */
+  readonly url: string;
+  readonly redirects: readonly { readonly status: number; readonly url: string }[];
+  readonly tls: TlsFacts | null;
+  readonly timings: HttpTimings;
+  readonly timingPhases: HttpTimingPhases;
+}
+
+export interface HttpRequestEcho {
+  readonly method: string;
+  readonly url: string;
+  readonly data: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface TcpResponse {
+  readonly data: string;
+  readonly address: string;
+  readonly port: number;
+  readonly ipFamily: IpFamily;
+}
+
+export interface DnsAnswer {
+  readonly Status: number;
+  readonly TC: boolean;
+  readonly RD: boolean;
+  readonly RA: boolean;
+  readonly AD: boolean;
+  readonly CD: boolean;
+  readonly Question: readonly { readonly name: string; readonly type: string }[];
+  readonly Answer: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly TTL: number;
+    readonly data: string;
+  }[];
+}
+
+export interface DnsResponse {
+  /** NOERROR, NXDOMAIN, SERVFAIL, … */
+  readonly responseCode: string;
+  readonly answer: DnsAnswer;
+  /** The answer in the layout that dig prints. */
+  readonly text: string;
+  readonly nameServer: {
+    readonly host: string;
+    readonly port: number;
+    readonly protocol: DnsProtocol;
+  };
+}
+
+export interface IcmpResponse {
+  readonly hostname: string;
+  readonly resolvedIp: string;
+  readonly ipFamily: IpFamily;
+  readonly pingCount: number;
+  readonly packetsSent: number;
+  readonly packetsReceived: number;
+  /** Percent. */
+  readonly packetLoss: number;
+  readonly dnsResolutionTime: number;
+  /** null where no reply came. */
+  readonly latency: Readonly<Record<'avg' | 'min' | 'max' | 'stdDev', number | null>>;
+  readonly pingResults: readonly {
+    readonly sequence: number;
+    readonly success: boolean;
+    readonly rtt: number | null;
+    readonly ttl: number | null;
+  }[];
+}
+
+/** One line of a job log. `time` is epoch milliseconds. */
+export interface LogEntry {
+  readonly time: number;
+  readonly level: 'info' | 'warn' | 'error';
+  readonly msg: string;
+}
+
+/**
+ * Who saw things happen: the agent's event loop, which is late where it gets no CPU; the kernel,
+ * which is not; or the kernel some of them (connecting) and the event loop the rest.
+ */
+export type TimingClock = 'event-loop' | 'kernel' | 'mixed';
+
+/** How exact the times of an attempt are. */
+export interface Timing {
+  /** By so much they may be too long, milliseconds; never too short, but for what follows a first byte. */
+  readonly uncertaintyMs: number;
+  /** A TimingClock, or what newer agents may have. */
+  readonly clock: string;
+}
+
+/** What the agent's kernel says of the connection, as it was at the end. */
+export interface TcpFacts {
+  /** Whose connection it is: through a proxy it ends there. */
+  readonly peer: 'target' | 'proxy';
+  /** Round trips: smoothed, and the shortest, null where the kernel does not tell it. */
+  readonly rttMs: number;
+  readonly minRttMs: number | null;
+  /** Segments that the agent's side sent again, the SYN among them. */
+  readonly retransmits: number;
+  /** Bytes of data that a segment to the peer carries at most. */
+  readonly mss: number;
+}
+
+/** What all types' details have in common. */
+export interface CheckDetail<Request, Response> {
+  readonly request: Request;
+  readonly response: Response | null;
+  readonly assertions: readonly AssertionResult[];
+  readonly requestError: string | null;
+  readonly requestErrorCode: ErrorCode | null;
+  readonly jobLog: readonly LogEntry[];
+  readonly jobAssets: readonly string[];
+  readonly pcapDataUrl: string | null;
+  readonly traceroute: Traceroute | null;
+  /** Absent where an older agent made the result. */
+  readonly timing?: Timing;
+}
+
+/** Beside the response where none came (SEMANTICS 1, Result). */
+export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
+  readonly timings?: HttpTimings;
+  readonly timingPhases?: HttpTimingPhases;
+  readonly tls?: TlsFacts | null;
+  /** Of the last hop, also where a response came; absent where an older agent made the result. */
+  readonly tcp?: TcpFacts | null;
+}
+
+export type TcpDetail = CheckDetail<
+  { hostname: string; port: number; data: string | null; ipFamily: IpFamily },
+  TcpResponse
+> & {
+  readonly timings: TcpTimings;
+  readonly timingPhases: TcpTimingPhases;
+  /** Absent where an older agent made the result. */
+  readonly tcp?: TcpFacts | null;
+};
+
+export type DnsDetail = CheckDetail<
+  {
+    query: string;
+    recordType: string;
+    nameServer: string | null;
+    port: number;
+    protocol: DnsProtocol;
+  },
+  DnsResponse
+> & { readonly timings: DnsTimings; readonly timingPhases: DnsTimingPhases };
+
+export type IcmpDetail = CheckDetail<
+  { hostname: string; pingCount: number; ipFamily: IpFamily },
+  IcmpResponse
+> & { readonly timings: IcmpTimings; readonly timingPhases: IcmpTimingPhases };
+
+export type ResultType = 'FINAL' | 'ATTEMPT';
+
+/** One attempt of one run: spec 2.4, with the details of the check's type. */
+export interface CheckResult {
+  readonly resultType: ResultType;
+  readonly id: string;
+  readonly name: string;
+  readonly checkId: string;
+  readonly checkType: RunnableCheckType;
+  readonly hasFailures: boolean;
+  readonly hasErrors: boolean;
+  readonly isDegraded: boolean;
+  readonly isCancelled: boolean;
+  readonly overMaxResponseTime: boolean;
+  readonly runLocation: string;
+  /** ISO 8601, like the two after it. */
+  readonly startedAt: string;
+  readonly stoppedAt: string;
+  readonly created_at: string;
+  readonly responseTime: number;
+  readonly apiCheckResult: HttpDetail | null;
+  readonly tcpCheckResult: TcpDetail | null;
+  readonly dnsCheckResult: DnsDetail | null;
+  readonly icmpCheckResult: IcmpDetail | null;
+  readonly browserCheckResult: null;
+  readonly multiStepCheckResult: null;
+  readonly agenticCheckResult: null;
+  /** The slot in epoch milliseconds. */
+  readonly checkRunId: number;
+  /** FINAL: retries made. ATTEMPT: attempts that came before this one. */
+  readonly attempts: number;
+  readonly sequenceId: string;
+  readonly errorGroupIds: readonly string[];
+}
+
+/** Why a slot was not run, as the results tell it; the README's table is held to this list. */
+export const MISSED_REASONS = {
+  previous_run_active: "The check's previous run was still going.",
+  agent_busy:
+    'All JOB_CONCURRENCY places were taken until too late, or all the memory for response bodies.',
+  agent_asleep: 'The agent did not turn in time: the machine slept or the process was stopped.',
+  clock_jump: 'The wall clock was set forward over the slot.',
+  agent_offline: 'The agent itself had lost its network (CONNECTIVITY_CHECK).',
+  agent_starved:
+    'The agent was short of CPU: no attempt had a certain verdict, or the run was left out.',
+  agent_stopped: 'The agent was not running, or stopped before the run was finished.',
+  agent_fault: 'A fault of the agent itself ended the run.',
+  spool_damaged: "It may have been run: what the agent's disk had of it was damaged, and is lost.",
+  unassigned: 'No agent had the check: the one before was lost, or none was connected.',
+} as const;
+export type MissedReason = keyof typeof MISSED_REASONS;
+
+/** Consecutive slots of one check that were not run, all for the same reason. */
+export interface MissedSlots {
+  readonly checkId: string;
+  /** Epoch milliseconds of the first of them. */
+  readonly slot: number;
+  /** Epoch milliseconds of the last of them; the same as `slot` for one. */
+  readonly lastSlot: number;
+  readonly count: number;
+  readonly reason: MissedReason;
+}

@@ -1,0 +1,114 @@
+import type { Check } from '../check/check.ts';
+import { type Failure, isOwnFault } from './error-codes.ts';
+
+/** What an attempt showed, as far as a verdict needs it. */
+export interface Observation {
+  readonly failure: Failure | null;
+  /** What thresholds are held against. */
+  readonly responseTimeMs: number;
+  /**
+   * The check type's own criterion (SEMANTICS 1, Default criterion):
+   * - `met`: status below 400, reachable, NOERROR, loss under the maximum
+   * - `unmet`: the opposite, or no response
+   * - `decided`: an assertion of the user's stands in its place
+   */
+  readonly criterion: 'met' | 'unmet' | 'decided';
+  readonly answered: boolean;
+  readonly assertionsFailed: boolean;
+  /** Percent; null for all types but ICMP. */
+  readonly packetLossPercent: number | null;
+}
+
+export interface Verdict {
+  readonly hasFailures: boolean;
+  readonly hasErrors: boolean;
+  readonly isDegraded: boolean;
+  readonly overMaxResponseTime: boolean;
+}
+
+const OWN_FAULT: Verdict = {
+  hasFailures: false,
+  hasErrors: true,
+  isDegraded: false,
+  overMaxResponseTime: false,
+};
+
+/**
+ * Judges one attempt (SEMANTICS 1). An own fault is an error and no failure: nothing is known of
+ * the target.
+ */
+export function verdictOf(check: Check, seen: Observation): Verdict {
+  if (seen.failure !== null && isOwnFault(seen.failure.code)) return OWN_FAULT;
+  const level = thresholdLevel(check, seen);
+  const overMaxResponseTime = level === 'over-max';
+  return {
+    hasFailures: criterionFails(check, seen) || seen.assertionsFailed || overMaxResponseTime,
+    hasErrors: false,
+    isDegraded: level === 'over-degraded' || degradedByLoss(check, seen),
+    overMaxResponseTime,
+  };
+}
+
+/**
+ * What several verdicts on one attempt agree on; null where they do not. One that fails at all of
+ * the times fails, and is only called too slow where it is so at the last, which is the shortest.
+ */
+export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
+  const last = verdicts.at(-1);
+  if (last === undefined) return null;
+  const { hasFailures, hasErrors, isDegraded } = last;
+  const agree = verdicts.every(
+    (each) =>
+      each.hasFailures === hasFailures &&
+      each.hasErrors === hasErrors &&
+      (hasFailures || each.isDegraded === isDegraded),
+  );
+  return agree ? last : null;
+}
+
+/**
+ * Failures that say nothing of the target: the operator's own settings stopped the attempt. They
+ * fail a check that should fail, too, or a forbidden target would look healthy.
+ */
+const SETTINGS_AT_FAULT: readonly string[] = [
+  'VARIABLE_UNKNOWN',
+  'CREDENTIAL_NOT_READABLE',
+  'VARIABLE_DENIED',
+  'REQUEST_INVALID',
+  'ADDRESS_DENIED',
+  'PROXY_UNREACHABLE',
+  'PROXY_AUTH_REQUIRED',
+  'CLIENT_CERT_INVALID',
+];
+
+function criterionFails(check: Check, seen: Observation): boolean {
+  if (seen.failure !== null && SETTINGS_AT_FAULT.includes(seen.failure.code)) return true;
+  if (check.shouldFail) return seen.criterion === 'met';
+  return seen.criterion === 'unmet' || seen.failure !== null;
+}
+
+/**
+ * A check that should fail and got no response has got what it wants: the time that took is
+ * nobody's response time.
+ */
+function thresholdLevel(check: Check, seen: Observation): 'over-max' | 'over-degraded' | null {
+  if (check.checkType === 'ICMP') return null;
+  if (check.shouldFail && !seen.answered) return null;
+  const { maxResponseTime, degradedResponseTime } = check;
+  if (maxResponseTime !== null && seen.responseTimeMs > maxResponseTime) return 'over-max';
+  if (degradedResponseTime !== null && seen.responseTimeMs > degradedResponseTime) {
+    return 'over-degraded';
+  }
+  return null;
+}
+
+/** Loss is what an ICMP check that should fail wants, so it cannot degrade it. */
+function degradedByLoss(check: Check, seen: Observation): boolean {
+  if (check.checkType !== 'ICMP' || check.shouldFail || seen.packetLossPercent === null) {
+    return false;
+  }
+  return (
+    seen.packetLossPercent >= check.degradedPacketLossThreshold &&
+    seen.packetLossPercent < check.maxPacketLossThreshold
+  );
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { commonFields } from '../check/check.ts';
+import { instantMsOf, instantSchema } from '../instant.ts';
+import type { Pause } from './pause.ts';
+import { REPEAT_UNITS, type Recurrence } from './recurrence.ts';
+
+/** A day (its begin in UTC) or a full timestamp. */
+const instant = instantSchema;
+/** More is no maintenance, and the times of months stay within what dates there are. */
+const MAX_REPEAT_INTERVAL = 10_000;
+
+/** The writable fields of a maintenance window: spec 2.11. What holds between them: windowProblems. */
+export const maintenanceWindowSchema = z.strictObject({
+  name: z.string().min(1).max(200).describe('What people call the window.'),
+  tags: commonFields.tags.describe(
+    'Checks that have one of these tags, or whose group has, skip their slots while the window lasts.',
+  ),
+  startsAt: instant.describe('When it begins for the first time.'),
+  endsAt: instant.describe('When its first occurrence ends; after startsAt.'),
+  repeatUnit: z
+    .enum(REPEAT_UNITS)
+    .describe(
+      'What repeatInterval counts. A month without the day on which the window began uses its last day.',
+    ),
+  repeatInterval: z
+    .int()
+    .min(1)
+    .max(MAX_REPEAT_INTERVAL)
+    .nullable()
+    .default(null)
+    .describe('So many units after the last occurrence began the next one does; null for once.'),
+  repeatEndsAt: instant
+    .nullable()
+    .default(null)
+    .describe(
+      'From then on no occurrence begins; after startsAt, or null where it repeats for ever.',
+    ),
+  pauseAllChecks: z
+    .boolean()
+    .default(false)
+    .describe('Whether all checks skip their slots, whatever the tags.'),
+  silenceAlertsTags: commonFields.tags.describe(
+    'Checks that have one of these tags, or whose group has, give no alerts while the window lasts.',
+  ),
+  silenceAllAlerts: z
+    .boolean()
+    .default(false)
+    .describe('Whether no check gives alerts, whatever silenceAlertsTags.'),
+});
+export type MaintenanceWindowFields = z.output<typeof maintenanceWindowSchema>;
+
+/** The same with its times as epoch milliseconds. */
+export interface MaintenanceWindow extends Recurrence {
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly pauseAllChecks: boolean;
+  readonly silenceAlertsTags: readonly string[];
+  readonly silenceAllAlerts: boolean;
+}
+
+/** Of fields that fit the schema. */
+export function maintenanceWindowOf({
+  startsAt,
+  endsAt,
+  repeatEndsAt,
+  ...fields
+}: MaintenanceWindowFields): MaintenanceWindow {
+  return {
+    ...fields,
+    startsAtMs: instantMsOf(startsAt) ?? 0,
+    endsAtMs: instantMsOf(endsAt) ?? 0,
+    repeatEndsAtMs: repeatEndsAt === null ? null : instantMsOf(repeatEndsAt),
+  };
+}
+
+/** The fields as a response has them: with full timestamps in UTC. */
+export function fieldsOfWindow({
+  startsAtMs,
+  endsAtMs,
+  repeatEndsAtMs,
+  tags,
+  silenceAlertsTags,
+  ...fields
+}: MaintenanceWindow): MaintenanceWindowFields {
+  return {
+    ...fields,
+    tags: [...tags],
+    silenceAlertsTags: [...silenceAlertsTags],
+    startsAt: new Date(startsAtMs).toISOString(),
+    endsAt: new Date(endsAtMs).toISOString(),
+    repeatEndsAt: repeatEndsAtMs === null ? null : new Date(repeatEndsAtMs).toISOString(),
+  };
+}
+
+/** What is wrong between its fields; `message` reads on after the field's name. */
+export function windowProblems({
+  startsAtMs,
+  endsAtMs,
+  repeatEndsAtMs,
+}: MaintenanceWindow): readonly { readonly field: string; readonly message: string }[] {
+  const message = 'must be after startsAt';
+  const problems = [];
+  if (endsAtMs <= startsAtMs) problems.push({ field: 'endsAt', message });
+  if (repeatEndsAtMs !== null && repeatEndsAtMs <= startsAtMs) {
+    problems.push({ field: 'repeatEndsAt', message });
+  }
+  return problems;
+}
+
+/** What agents are told of it; null where it pauses nothing. */
+export function pauseOf(window: MaintenanceWindow): Pause | null {
+  const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
+  if (!window.pauseAllChecks && window.tags.length === 0) return null;
+  const tags = window.pauseAllChecks ? null : [...window.tags];
+  return { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs, tags };
+}
+
+/** When which checks give no alerts, in the form of a pause; null where it silences none. */
+export function silenceOf(window: MaintenanceWindow): Pause | null {
+  const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
+  if (!window.silenceAllAlerts && window.silenceAlertsTags.length === 0) return null;
+  const tags = window.silenceAllAlerts ? null : [...window.silenceAlertsTags];
+  return { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs, tags };
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { instantSchema } from '../instant.ts';
+import { incidentUpdateSchema, MAX_INCIDENT_UPDATES } from './incident.ts';
+import { serviceIdSchema } from './status-page.ts';
+
+/** From the worst. */
+export const INCIDENT_SEVERITIES = ['CRITICAL', 'MAJOR', 'MEDIUM', 'MINOR'] as const;
+export type IncidentSeverity = (typeof INCIDENT_SEVERITIES)[number];
+
+const MAX_SERVICES = 100;
+
+/** The writable fields of an update of an incident of status pages. */
+export const pageIncidentUpdateSchema = incidentUpdateSchema.extend({
+  publicIncidentUpdateDate: instantSchema
+    .nullable()
+    .default(null)
+    .describe('The time that readers are shown; null for that of its creation.'),
+  notifySubscribers: z
+    .boolean()
+    .default(false)
+    .describe('Whether the subscribers of the page are to be told.'),
+});
+export type PageIncidentUpdate = z.infer<typeof pageIncidentUpdateSchema>;
+
+/** The fields of an incident of status pages that an update may change. */
+export const pageIncidentChangesSchema = z.strictObject({
+  name: z.string().min(1).max(255).describe('What people call the incident.'),
+  severity: z.enum(INCIDENT_SEVERITIES).describe('How severe it is.'),
+  services: z
+    .array(serviceIdSchema)
+    .max(MAX_SERVICES)
+    .refine((ids) => new Set(ids).size === ids.length, { error: 'must name each service once' })
+    .default([])
+    .describe('The ids of the services that it concerns: it shows on the pages that have one.'),
+});
+export type PageIncidentFields = z.infer<typeof pageIncidentChangesSchema>;
+
+/** An incident of status pages as it is created. */
+export const pageIncidentSchema = pageIncidentChangesSchema.extend({
+  incidentUpdates: z
+    .array(pageIncidentUpdateSchema)
+    .min(1)
+    .max(MAX_INCIDENT_UPDATES)
+    .describe('What is told first, oldest first; at least one.'),
+});
+
+/** How a service is doing, by the open incidents that name it. From the best. */
+export const SERVICE_STATES = [
+  'OPERATIONAL',
+  'DEGRADED',
+  'PARTIAL_OUTAGE',
+  'MAJOR_OUTAGE',
+] as const;
+export type ServiceState = (typeof SERVICE_STATES)[number];
+
+const STATE_OF: Readonly<Record<IncidentSeverity, ServiceState>> = {
+  CRITICAL: 'MAJOR_OUTAGE',
+  MAJOR: 'PARTIAL_OUTAGE',
+  MEDIUM: 'DEGRADED',
+  MINOR: 'DEGRADED',
+};
+
+/** The state of what the open incidents of these severities concern. */
+export function stateUnder(severities: readonly IncidentSeverity[]): ServiceState {
+  return worstOf(severities.map((severity) => STATE_OF[severity]));
+}
+
+/** The worst of them, and OPERATIONAL for none. */
+export function worstOf(states: readonly ServiceState[]): ServiceState {
+  const worst = Math.max(0, ...states.map((state) => SERVICE_STATES.indexOf(state)));
+  return SERVICE_STATES[worst] ?? 'OPERATIONAL';
+}

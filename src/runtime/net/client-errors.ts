@@ -1,0 +1,79 @@
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Clock } from '../clock.ts';
+
+export interface ClientErrorOptions {
+  readonly clock: Clock;
+  /** What is answered, by status and a sentence that says why. */
+  readonly answer: (status: number, message: string) => ClientErrorAnswer;
+}
+
+export interface ClientErrorAnswer {
+  readonly contentType: string;
+  readonly body: string;
+}
+
+type ClientError = Error & { readonly code?: string };
+
+const REQUEST_TIMEOUT = 'ERR_HTTP_REQUEST_TIMEOUT';
+const MEANINGS: Readonly<Record<string, readonly [number, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'The headers are too large'],
+  [REQUEST_TIMEOUT]: [408, 'The request was not sent in time'],
+};
+
+/** So long a client may take to read why its connection ends. */
+const LINGER_MS = 1_000;
+
+/**
+ * For bytes that are no HTTP request: there is no request to answer, only a socket. It is always
+ * destroyed in the end: the other side may leave its half open for as long as it likes.
+ */
+export class ClientErrors {
+  readonly #options: ClientErrorOptions;
+  readonly #lastRequests = new WeakMap<Socket, IncomingMessage>();
+
+  constructor(options: ClientErrorOptions) {
+    this.#options = options;
+  }
+
+  /** Has to see the requests of the server whose errors it handles. */
+  watch(server: Server): void {
+    server.on('request', (request) => this.#lastRequests.set(request.socket, request));
+  }
+
+  /** The listener of `clientError`. */
+  readonly handle = (error: ClientError, socket: Socket): void => {
+    if (error.code !== REQUEST_TIMEOUT) {
+      this.#refuse(error, socket);
+      return;
+    }
+    // Node looks for late requests at its timers, before it reads. After a standstill of this process a
+    // request that has long arrived would be late: sockets are read between the timers and an immediate.
+    const before = this.#lastWhole(socket);
+    setImmediate(() => {
+      if (this.#lastWhole(socket) === before) this.#refuse(error, socket);
+    });
+  };
+
+  /** The last request of the socket, if it is here as a whole. */
+  #lastWhole(socket: Socket): IncomingMessage | null {
+    const last = this.#lastRequests.get(socket);
+    return last?.complete === true ? last : null;
+  }
+
+  #refuse({ code }: ClientError, socket: Socket): void {
+    // What comes in the middle of an answer would be taken for a part of it.
+    if (!socket.writable || socket.bytesWritten > 0) {
+      socket.destroy();
+      return;
+    }
+    const [status, message] = MEANINGS[code ?? ''] ?? [400, 'This is no valid HTTP request'];
+    const { contentType, body } = this.#options.answer(status, message);
+    socket.end(
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: ${contentType}\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    );
+    // To destroy it while the client sends would lose the answer.
+    const cancel = this.#options.clock.after(LINGER_MS, () => socket.destroy());
+    socket.once('close', cancel);
+  }
+}

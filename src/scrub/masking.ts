@@ -1,0 +1,174 @@
+import { MASK } from '../model/credentials/sensitive-headers.ts';
+import type { Automaton } from './automaton/automaton.ts';
+import { SecretSearch } from './secret-search.ts';
+import type { Spans } from './spans.ts';
+
+type Turn = () => Promise<void>;
+
+const MASK_BYTES = new TextEncoder().encode(MASK);
+const COPY_BYTES = 512 * 1024;
+const COPY_WORK = 50_000;
+const SPAN_WORK = 20;
+
+const encoder = new TextEncoder();
+const SCRATCH = new Uint8Array(32 * 1024);
+/** In UTF-8, of a unit of UTF-16. */
+const MAX_UNIT_BYTES = 3;
+
+/** The text with the secrets masked; the same where there are none. */
+export function maskText(automaton: Automaton, text: string): string {
+  return searched(automaton, text, (spans, byteLength) => {
+    if (spans.count === 0) return text;
+    const unitAt = byteLength === text.length ? (byte: number) => byte : unitsOf(text);
+    let masked = '';
+    let done = 0;
+    for (let span = 0; span < spans.count; span += 1) {
+      masked += text.slice(done, unitAt(spans.from(span))) + MASK;
+      done = unitAt(spans.to(span));
+    }
+    return masked + text.slice(done);
+  });
+}
+
+export function holdsSecret(automaton: Automaton, text: string): boolean {
+  return searched(automaton, text, (spans) => spans.count > 0);
+}
+
+function searched<T>(
+  automaton: Automaton,
+  text: string,
+  use: (spans: Spans, byteLength: number) => T,
+): T {
+  const isShort = text.length * MAX_UNIT_BYTES <= SCRATCH.length;
+  const bytes = isShort ? SCRATCH : encoder.encode(text);
+  const length = isShort ? encoder.encodeInto(text, SCRATCH).written : bytes.length;
+  const search = SecretSearch.take(automaton);
+  try {
+    search.open(bytes, length);
+    search.searchAtOnce();
+    return use(search.spans, length);
+  } finally {
+    search.release();
+  }
+}
+
+/** Tells the position in UTF-16 of ever higher positions in UTF-8. */
+function unitsOf(text: string): (byte: number) => number {
+  let unit = 0;
+  let at = 0;
+  return (byte) => {
+    while (at < byte) {
+      const code = text.codePointAt(unit) ?? 0;
+      // Half of a pair is written as U+FFFD, which takes as many bytes as its neighbours.
+      at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      unit += code < 0x10000 ? 1 : 2;
+    }
+    return unit;
+  };
+}
+
+/** The bytes with the secrets masked; the same object where there are none. */
+export async function maskBytes(
+  automaton: Automaton,
+  bytes: Uint8Array,
+  turn: Turn,
+): Promise<Uint8Array> {
+  const search = SecretSearch.take(automaton);
+  try {
+    search.open(bytes, bytes.length);
+    await search.search(true, turn);
+    const { spans } = search;
+    if (spans.count === 0) return bytes;
+    let size = bytes.length;
+    for (let span = 0; span < spans.count; span += 1) {
+      size += MASK_BYTES.length + spans.from(span) - spans.to(span);
+    }
+    const masked = Buffer.allocUnsafeSlow(size);
+    let written = 0;
+    let done = 0;
+    for (let span = 0; span <= spans.count; span += 1) {
+      const isLast = span === spans.count;
+      const to = isLast ? bytes.length : spans.from(span);
+      // To copy megabytes takes milliseconds, too.
+      while (done < to) {
+        const part = bytes.subarray(done, Math.min(to, done + COPY_BYTES));
+        masked.set(part, written);
+        written += part.length;
+        done += part.length;
+        await search.rest(turn, SPAN_WORK + (COPY_WORK * part.length) / COPY_BYTES);
+      }
+      if (isLast) break;
+      masked.set(MASK_BYTES, written);
+      written += MASK_BYTES.length;
+      done = spans.to(span);
+    }
+    return masked;
+  } finally {
+    search.release();
+  }
+}
+
+/**
+ * What comes with the secrets masked, also those that are in two pieces or more. No more is held
+ * back than a secret may be long in the longest form of it.
+ */
+export async function* maskPieces(
+  automaton: Automaton,
+  pieces: AsyncIterable<Uint8Array>,
+  turn: Turn,
+): AsyncGenerator<Uint8Array> {
+  const search = SecretSearch.take(automaton);
+  const output = new Output(search);
+  try {
+    for await (const piece of pieces) {
+      for (let added = 0; added < piece.length; ) {
+        added += search.add(piece.subarray(added));
+        await search.search(false, turn);
+        const decided = output.upTo(search.decided);
+        if (decided.length > 0) yield decided;
+      }
+    }
+    await search.search(true, turn);
+    const rest = output.upTo(search.length);
+    if (rest.length > 0) yield rest;
+  } finally {
+    search.release();
+  }
+}
+
+/** What of a text in pieces is given on. */
+class Output {
+  readonly #search: SecretSearch;
+  /** So far the text was given on. */
+  #done = 0;
+  /** Where the last mask ends: what touches it has no mask of its own. */
+  #maskedTo = -1;
+
+  constructor(search: SecretSearch) {
+    this.#search = search;
+  }
+
+  /** What is before a position and was not given on before. */
+  upTo(position: number): Uint8Array {
+    const { spans, bytes } = this.#search;
+    const parts: Uint8Array[] = [];
+    let used = 0;
+    for (; used < spans.count && spans.from(used) < position; used += 1) {
+      const from = spans.from(used);
+      if (from > this.#done) parts.push(bytes.subarray(this.#done, from));
+      if (from > this.#maskedTo) parts.push(MASK_BYTES);
+      this.#maskedTo = Math.max(this.#maskedTo, spans.to(used));
+      this.#done = Math.max(this.#done, this.#maskedTo);
+    }
+    spans.dropFirst(used);
+    if (position > this.#done) {
+      parts.push(bytes.subarray(this.#done, position));
+      this.#done = position;
+    }
+    const given = Buffer.concat(parts);
+    const dropped = this.#search.drop(this.#done);
+    this.#done -= dropped;
+    this.#maskedTo -= dropped;
+    return given;
+  }
+}

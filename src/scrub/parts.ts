@@ -1,0 +1,189 @@
+import { MASK } from '../model/credentials/sensitive-headers.ts';
+
+/** Shorter parts of a secret are not masked: they stand in many texts by chance. */
+export const MIN_PART_CHARS = 8;
+/** Of all forms together; the index takes 8 to 16 bytes for each. */
+export const MAX_INDEXED_CHARS = 1_000_000;
+/** After so many the builder lets others go on. */
+const CHARS_A_STEP = 20_000;
+const SECRETS_A_STEP = 200;
+/** What stands before the path of an address is no secret by itself, but for the password in it. */
+const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
+
+/**
+ * Masks parts of secrets, from MIN_PART_CHARS characters on, wherever they stand.
+ *
+ * Whoever sees the mask learns that the part is right, and so finds the rest piece by piece. So this is
+ * for texts alone that come from a target, and for the secrets alone that the same attempt sent to
+ * it: a target that had none of a secret has none to show, and may be made to show guesses.
+ */
+export interface PartMask {
+  /** One mask for parts that touch or overlap. The same text where there are none. */
+  text(text: string): string;
+  holdsPart(text: string): boolean;
+  /** Characters of secrets that the index has no room for: their parts are not masked. */
+  readonly charsLeftOut: number;
+}
+
+export const NO_PARTS: PartMask = {
+  text: (text) => text,
+  holdsPart: () => false,
+  charsLeftOut: 0,
+};
+
+/** At once, so for few secrets. */
+export function createPartMask(secrets: readonly string[]): PartMask {
+  const building = indexParts(secrets);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same with a turn for others every millisecond or so. */
+export async function buildPartMask(
+  secrets: readonly string[],
+  turn: () => Promise<void>,
+): Promise<PartMask> {
+  const building = indexParts(secrets);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return step.value;
+    await turn();
+  }
+}
+
+/**
+ * Each window of MIN_PART_CHARS characters of each form goes into a table of positions (open
+ * addressing, at most half full), where it is looked up by its hash and compared.
+ */
+function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
+  const forms: string[] = [];
+  let chars = 0;
+  let charsLeftOut = 0;
+  for (const [index, secret] of secrets.entries()) {
+    if (index % SECRETS_A_STEP === SECRETS_A_STEP - 1) yield;
+    const own = charsLeftOut === 0 ? formsOf(secret) : [];
+    const ownChars = own.reduce((sum, form) => sum + form.length, 0);
+    // Once there is no room, the work for those that come later ends, too.
+    if (charsLeftOut > 0 || chars + ownChars > MAX_INDEXED_CHARS) charsLeftOut += secret.length;
+    else {
+      chars += ownChars;
+      forms.push(...own);
+    }
+  }
+  if (forms.length === 0) return { ...NO_PARTS, charsLeftOut };
+  yield;
+
+  const all = forms.join('');
+  const size = 2 ** Math.ceil(Math.log2(chars * 2));
+  const table = new Int32Array(size);
+  const isAt = (text: string, from: number, position: number): boolean => {
+    for (let at = 0; at < MIN_PART_CHARS; at += 1) {
+      if (text.charCodeAt(from + at) !== all.charCodeAt(position + at)) return false;
+    }
+    return true;
+  };
+  /** The slot that has the window, or the free one where it belongs. */
+  const slotOf = (text: string, from: number): number => {
+    let slot = hashOf(text, from) & (size - 1);
+    for (;;) {
+      const stored = table[slot] ?? 0;
+      if (stored === 0 || isAt(text, from, stored - 1)) return slot;
+      slot = (slot + 1) & (size - 1);
+    }
+  };
+  let start = 0;
+  let sinceStep = 0;
+  for (const form of forms) {
+    for (let from = start; from + MIN_PART_CHARS <= start + form.length; from += 1) {
+      if (isVaried(all, from)) table[slotOf(all, from)] ||= from + 1;
+      sinceStep += 1;
+      if (sinceStep % CHARS_A_STEP === 0) yield;
+    }
+    start += form.length;
+  }
+  const isPart = (text: string, from: number): boolean => (table[slotOf(text, from)] ?? 0) !== 0;
+  return maskOf(isPart, charsLeftOut);
+}
+
+function maskOf(isPart: (text: string, from: number) => boolean, charsLeftOut: number): PartMask {
+  return {
+    charsLeftOut,
+    text(text) {
+      let masked = '';
+      let done = 0;
+      let partEnd = -1;
+      for (let from = 0; from + MIN_PART_CHARS <= text.length; from += 1) {
+        if (!isPart(text, from)) continue;
+        if (from > partEnd) {
+          masked += text.slice(done, from) + MASK;
+        }
+        partEnd = from + MIN_PART_CHARS;
+        done = partEnd;
+      }
+      return partEnd === -1 ? text : masked + text.slice(done);
+    },
+    holdsPart(text) {
+      for (let from = 0; from + MIN_PART_CHARS <= text.length; from += 1) {
+        if (isPart(text, from)) return true;
+      }
+      return false;
+    },
+  };
+}
+
+/** A part of fewer than three different characters is a line or a filler: `--------`. */
+function isVaried(text: string, from: number): boolean {
+  const first = text.charCodeAt(from);
+  let second = first;
+  for (let at = from + 1; at < from + MIN_PART_CHARS; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === first || code === second) continue;
+    if (second !== first) return true;
+    second = code;
+  }
+  return false;
+}
+
+/** FNV-1a, by UTF-16 units. */
+function hashOf(text: string, from: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = from; at < from + MIN_PART_CHARS; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+/** A value and its encodings, as a target may send it back: those from which parts can be cut. */
+function formsOf(secret: string): readonly string[] {
+  const address = ADDRESS.exec(secret);
+  if (address === null) return encodingsOf(secret);
+  const [, userinfo = '', rest = ''] = address;
+  return [userinfo.replace(/^[^:]*:/, ''), rest].flatMap(encodingsOf);
+}
+
+function encodingsOf(text: string): readonly string[] {
+  if (text.length < MIN_PART_CHARS) return [];
+  const bytes = Buffer.from(text, 'utf8');
+  const hex = bytes.toString('hex');
+  const forms = [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    encodeURIComponent(text.toWellFormed()),
+    hex,
+    hex.toUpperCase(),
+    ...[0, 1, 2].flatMap((before) => inBase64(bytes, before)),
+  ];
+  return [...new Set(forms)].filter((form) => form.length >= MIN_PART_CHARS);
+}
+
+/** What base64 and base64url have of the bytes alone, where so many others stand before them. */
+function inBase64(bytes: Buffer, before: number): readonly string[] {
+  const padded = Buffer.concat([Buffer.alloc(before), bytes]);
+  // Sextets that hold bits of the neighbours are theirs, too.
+  const from = Math.ceil((before * 8) / 6);
+  const to = Math.floor((padded.length * 8) / 6);
+  const text = padded.toString('base64').slice(from, to);
+  return [text, text.replaceAll('+', '-').replaceAll('/', '_')];
+}

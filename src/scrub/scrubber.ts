@@ -1,0 +1,118 @@
+import { MASK } from '../model/credentials/sensitive-headers.ts';
+import type { Automaton } from './automaton/automaton.ts';
+import { buildAutomaton } from './automaton/build-automaton.ts';
+import { deepText } from './deep.ts';
+import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
+
+export { isSecretWorthy } from './secret-worthy.ts';
+
+/**
+ * Masks secrets wherever they stand (SEMANTICS 2): plain, escaped for JSON, a URL or HTML, in base64,
+ * base64url and hexadecimal, and each of these inside another. Where several touch or overlap, one
+ * mask stands for all. An escape is masked whole or not at all. The time each takes is in proportion
+ * to the text, however many secrets there are.
+ *
+ * Only whole secrets are masked, so a text is to be scrubbed before it is cut. Nearly every text is
+ * of somebody's making who may see what becomes of it: whoever reports a test session, writes a check
+ * or has a target. If the mask told that a part of a secret was guessed right (`sk_live_a…`,
+ * `sk_live_b…`), they would find it piece by piece. For a whole secret it tells only that the whole
+ * guess is right. Parts are masked in one place, where only a target can have put them: parts.ts.
+ */
+export interface Scrubber {
+  /** Without secrets, everything comes back as it is. */
+  readonly isIdle: boolean;
+  /** At once, so for short texts: some ten nanoseconds a byte, a hundred where nearly all is escapes. */
+  text(text: string): string;
+  /**
+   * Every text inside of a value, names of fields too: two that become the same stay two. The same
+   * object where nothing was found. Objects that know themselves how they are written in JSON (a URL)
+   * become what is written; what is more than 500 levels deep, or stands in itself, becomes a mask.
+   *
+   * @param keep names of fields whose values stay as they are
+   */
+  deep<T>(value: T, keep?: ReadonlySet<string>): T;
+  /**
+   * A line of JSON, which stays JSON; untouched where nothing was found. What is no JSON becomes a
+   * JSON string.
+   */
+  json(line: string): string;
+  holdsKnown(text: string): boolean;
+  /** With a turn every few milliseconds. The same object where nothing was found. */
+  bytes(bytes: Uint8Array): Promise<Uint8Array>;
+  /** The same of a text in pieces, which may be cut anywhere, in bounded memory. */
+  stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
+}
+
+type Turn = () => Promise<void>;
+
+const NOTHING_KEPT: ReadonlySet<string> = new Set();
+
+/** Has nothing to mask. */
+export const NO_SECRETS: Scrubber = {
+  isIdle: true,
+  text: (text) => text,
+  deep: (value) => value,
+  json: (line) => line,
+  holdsKnown: () => false,
+  bytes: async (bytes) => bytes,
+  stream: async function* stream(pieces) {
+    yield* pieces;
+  },
+};
+
+/**
+ * At once, so for few secrets: a thousand take some ten milliseconds.
+ *
+ * @param secrets those that are none by themselves (`isSecretWorthy`) are left out
+ * @param turn how `bytes` and `stream` let others have a turn; left out, they do not
+ */
+export function createScrubber(
+  secrets: readonly string[],
+  turn: Turn = async () => undefined,
+): Scrubber {
+  const building = buildAutomaton(secrets);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return scrubberOf(step.value, turn);
+  }
+}
+
+/**
+ * The same in slices of about a millisecond, with a turn between them. It takes 14 bytes of memory
+ * for each byte of the secrets.
+ */
+export async function buildScrubber(secrets: readonly string[], turn: Turn): Promise<Scrubber> {
+  const building = buildAutomaton(secrets);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return scrubberOf(step.value, turn);
+    await turn();
+  }
+}
+
+function scrubberOf(automaton: Automaton | null, turn: Turn): Scrubber {
+  if (automaton === null) return NO_SECRETS;
+  const text = (given: string): string => maskText(automaton, given);
+  const deep = <T>(value: T, keep: ReadonlySet<string> = NOTHING_KEPT): T =>
+    deepText(value, text, keep, MASK);
+  return {
+    isIdle: false,
+    text,
+    deep,
+    json(line) {
+      // Without an escape, a text in the line is what it says.
+      if (!line.includes('\\') && !holdsSecret(automaton, line)) return line;
+      let value: unknown;
+      try {
+        value = JSON.parse(line);
+      } catch {
+        return JSON.stringify(text(line));
+      }
+      const scrubbed = deep(value);
+      return scrubbed === value ? line : JSON.stringify(scrubbed);
+    },
+    holdsKnown: (given) => holdsSecret(automaton, given),
+    bytes: (bytes) => maskBytes(automaton, bytes, turn),
+    stream: (pieces) => maskPieces(automaton, pieces, turn),
+  };
+}

@@ -1,0 +1,106 @@
+import { type Automaton, NO_AUTOMATON } from './automaton/automaton.ts';
+import { Escapes } from './encodings/escapes.ts';
+import { MAX_EXTENSION_BYTES, wholeFrom, wholeTo } from './encodings/whole-escapes.ts';
+import { TextScanner } from './search/scanner.ts';
+import type { Task } from './search/window.ts';
+import { Spans } from './spans.ts';
+
+/** Of a text that comes in pieces, so much is looked at in one window. */
+const MAX_PIECE_BYTES = 128 * 1024;
+/** Between two turns: at most a few milliseconds. */
+const MAX_WORK = 80_000;
+/** To make one anew takes longer than to search a line. */
+const MAX_IDLE = 4;
+
+/** Finds what is to be masked in one text: all of it, or piece by piece. */
+export class SecretSearch {
+  static readonly #idle: SecretSearch[] = [];
+
+  /** What was found, as positions in `bytes`. */
+  readonly spans = new Spans();
+  readonly #task: Task = { automaton: NO_AUTOMATON, work: 0 };
+  readonly #scanner: TextScanner;
+
+  private constructor() {
+    this.#scanner = new TextScanner(this.#task, (from, to) => {
+      const { window } = this.#scanner;
+      const end = wholeTo(window, escapes, from, to);
+      // What goes on from something that is masked is no beginning.
+      this.spans.add(this.spans.isInLast(from) ? from : wholeFrom(window, escapes, from), end);
+    });
+    const escapes = new Escapes(this.#scanner.window);
+  }
+
+  /** To be given back with `release`. */
+  static take(automaton: Automaton): SecretSearch {
+    const search = SecretSearch.#idle.pop() ?? new SecretSearch();
+    search.#task.automaton = automaton;
+    search.#task.work = 0;
+    search.#scanner.start();
+    search.spans.clear();
+    return search;
+  }
+
+  release(): void {
+    this.#task.automaton = NO_AUTOMATON;
+    this.#scanner.close();
+    if (SecretSearch.#idle.length < MAX_IDLE) SecretSearch.#idle.push(this);
+  }
+
+  get bytes(): Uint8Array {
+    return this.#scanner.window.bytes;
+  }
+
+  get length(): number {
+    return this.#scanner.length;
+  }
+
+  /** Everything that will be found begins at or behind it. */
+  get decided(): number {
+    return Math.max(0, this.#scanner.undecided() - MAX_EXTENSION_BYTES);
+  }
+
+  /** The whole text: nothing may be added. */
+  open(bytes: Uint8Array, length: number): void {
+    this.#scanner.open(bytes, length);
+  }
+
+  /** Adds the beginning of a piece of a text, as much as is looked at in one window. */
+  add(piece: Uint8Array): number {
+    const added = piece.subarray(0, MAX_PIECE_BYTES);
+    const { length } = this.#scanner;
+    this.#scanner.room(added.length).set(added, length);
+    this.#scanner.filledTo(length + added.length);
+    return added.length;
+  }
+
+  /**
+   * Searches until nothing can be searched any more, with a turn in between every few milliseconds.
+   *
+   * @param isWhole whether nothing more is added
+   */
+  async search(isWhole: boolean, turn: () => Promise<void>): Promise<void> {
+    while (!this.#scanner.run(isWhole)) await this.rest(turn);
+    if (isWhole) this.#scanner.end(false);
+    await this.rest(turn);
+  }
+
+  searchAtOnce(): void {
+    this.#scanner.end(false);
+  }
+
+  /** Lets others have a turn where it is time for it. */
+  async rest(turn: () => Promise<void>, work = 0): Promise<void> {
+    this.#task.work += work;
+    if (this.#task.work < MAX_WORK) return;
+    this.#task.work = 0;
+    await turn();
+  }
+
+  /** Forgets the beginning where there is enough of it; tells how many bytes that were. */
+  drop(before: number): number {
+    const dropped = this.#scanner.drop(Math.min(before, this.#scanner.undecided()));
+    if (dropped > 0) this.spans.shift(dropped);
+    return dropped;
+  }
+}

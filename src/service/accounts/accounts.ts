@@ -1,0 +1,19 @@
+import type { Store } from '../database/port.ts';
+import { notFound } from '../errors.ts';
+import { findAccount, type StoredAccount } from './sql.ts';
+
+/** What is known of accounts themselves. */
+export interface Accounts {
+  /** @throws ServiceError 404 where it was removed a moment ago */
+  read(accountId: string): Promise<StoredAccount>;
+}
+
+export function createAccounts({ store }: { readonly store: Store }): Accounts {
+  return {
+    async read(accountId) {
+      const found = await findAccount(store, accountId);
+      if (found === null) throw notFound('account');
+      return found;
+    },
+  };
+}

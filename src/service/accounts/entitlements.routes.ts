@@ -1,0 +1,64 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { Plans } from '../../model/account/plan.ts';
+import { notFound } from '../errors.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { entitlementsOf } from './entitlements.ts';
+
+const addon = z.strictObject({ tier: z.string(), tierDisplayName: z.string() });
+const response = z.strictObject({
+  plan: z.string(),
+  planDisplayName: z.string(),
+  locations: z.strictObject({
+    all: z.array(
+      z.strictObject({
+        id: z.string(),
+        name: z.string(),
+        available: z.boolean().describe('Whether checks of the account may name it.'),
+      }),
+    ),
+    maxPerCheck: z.number().describe('How many locations a check may name.'),
+  }),
+  entitlements: z.array(
+    z.strictObject({
+      key: z.string(),
+      name: z.string(),
+      description: z.string(),
+      type: z.enum(['flag', 'metered']),
+      enabled: z.boolean(),
+      quantity: z.number().optional().describe('How many; left out where there is no limit.'),
+      requiredPlan: z.string().optional().describe('The first plan that has it, or more of it.'),
+      requiredPlanDisplayName: z.string().optional(),
+    }),
+  ),
+  addons: z.strictObject({ communicate: addon, resolve: addon }),
+});
+
+/** What an account may have: spec 4.10. */
+export function entitlementsRoutes({ plans }: { readonly plans: Plans }): FastifyPluginAsync {
+  return async (untyped) => {
+    untyped.withTypeProvider<ZodTypeProvider>().get(
+      '/v1/accounts/:accountId/entitlements',
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: ['Accounts'],
+          summary: 'Read what the account may have by its plan',
+          params: z.object({ accountId: z.string().min(1).max(100) }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        if (request.params.accountId !== accountId) throw notFound('account');
+        const { locations, entitlements, ...rest } = entitlementsOf(plans, accountId);
+        return {
+          ...rest,
+          locations: { ...locations, all: [...locations.all] },
+          entitlements: [...entitlements],
+        };
+      },
+    );
+  };
+}

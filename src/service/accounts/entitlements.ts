@@ -1,0 +1,96 @@
+import {
+  PLAN_FEATURES,
+  PLAN_LIMITS,
+  type Plan,
+  type PlanFeature,
+  type PlanLimit,
+  type Plans,
+  planOf,
+} from '../../model/account/plan.ts';
+import { LOCATIONS } from '../../model/vocabulary.ts';
+
+/** One thing that a plan has, or has so many of (spec 2.9). */
+export interface Entitlement {
+  readonly key: string;
+  readonly name: string;
+  readonly description: string;
+  readonly type: 'flag' | 'metered';
+  readonly enabled: boolean;
+  /** How many there may be; left out where there is no limit, and for flags. */
+  readonly quantity?: number;
+  /** The first plan that has it, where the account's does not; or has more of it. */
+  readonly requiredPlan?: string;
+  readonly requiredPlanDisplayName?: string;
+}
+
+export interface EntitlementsOfAccount {
+  readonly plan: string;
+  readonly planDisplayName: string;
+  readonly locations: {
+    readonly all: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly available: boolean;
+    }[];
+    readonly maxPerCheck: number;
+  };
+  readonly entitlements: readonly Entitlement[];
+  readonly addons: Plan['addons'];
+}
+
+/** What an account may have. Pure: its plan says all of it. */
+export function entitlementsOf(plans: Plans, accountId: string): EntitlementsOfAccount {
+  const plan = planOf(plans, accountId);
+  const allowed: readonly string[] = plan.locations;
+  return {
+    plan: plan.name,
+    planDisplayName: plan.displayName,
+    locations: {
+      all: LOCATIONS.map((id) => ({ id, name: id, available: allowed.includes(id) })),
+      maxPerCheck: plan.maxLocationsPerCheck,
+    },
+    entitlements: [
+      ...(Object.keys(PLAN_LIMITS) as PlanLimit[]).map((key) => metered(plans, plan, key)),
+      ...(Object.keys(PLAN_FEATURES) as PlanFeature[]).map((key) => flag(plans, plan, key)),
+    ],
+    addons: plan.addons,
+  };
+}
+
+function metered(plans: Plans, plan: Plan, key: PlanLimit): Entitlement {
+  const quantity = plan.limits[key];
+  const more = (other: Plan): boolean =>
+    quantity !== undefined && (other.limits[key] ?? Number.POSITIVE_INFINITY) > quantity;
+  return {
+    key,
+    name: PLAN_LIMITS[key],
+    description:
+      quantity === undefined ? 'As many as wanted.' : `Up to ${quantity} in the account.`,
+    type: 'metered',
+    enabled: quantity !== 0,
+    ...(quantity === undefined ? {} : { quantity }),
+    ...firstWith(plans, more),
+  };
+}
+
+function flag(plans: Plans, plan: Plan, key: PlanFeature): Entitlement {
+  const enabled = plan.features[key] !== false;
+  return {
+    key,
+    name: PLAN_FEATURES[key],
+    description: enabled ? 'In the plan.' : 'Not in the plan.',
+    type: 'flag',
+    enabled,
+    ...(enabled ? {} : firstWith(plans, (other) => other.features[key] !== false)),
+  };
+}
+
+function firstWith(
+  { plans }: Plans,
+  has: (plan: Plan) => boolean,
+): Pick<Entitlement, 'requiredPlan' | 'requiredPlanDisplayName'> {
+  const found = Object.entries(plans).find(([, plan]) => has(plan));
+  if (found === undefined) return {};
+  const [requiredPlan, { displayName }] = found;
+  return { requiredPlan, requiredPlanDisplayName: displayName };
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { prefixOf } from '../api-keys/keys.ts';
+import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/sql.ts';
+import type { Store } from '../database/port.ts';
+import { hashOfKey } from '../http/access/authenticator.ts';
+import { hasAccount, insertAccount, lockFirstAccount } from './sql.ts';
+
+export interface FirstAccountParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+}
+
+const ACCOUNT_NAME = 'Main';
+const KEY_NAME = 'First key';
+
+/**
+ * - `made`: there was no account; now there is one, with this key
+ * - `known`: the key is one of an account that is there
+ * - `unused`: there are accounts, and the key is none of theirs
+ */
+export type FirstAccount = 'made' | 'known' | 'unused';
+
+/**
+ * A way into an empty service: without it nobody could make a key, as that needs a key. Harmless
+ * again, and by several replicas at once.
+ *
+ * @param key `vk_` and 32 hex digits
+ */
+export function makeFirstAccount(
+  { store, clock, ids }: FirstAccountParts,
+  key: string,
+): Promise<FirstAccount> {
+  const hash = hashOfKey(key);
+  const [accountId, keyId] = [ids(), ids()];
+  return store.transaction(async (tx) => {
+    if ((await findActiveApiKeyByHash(tx, hash)) !== null) return 'known';
+    if (await lockFirstAccount(tx)) {
+      // Another replica may have made it while this one waited for the lock.
+      return (await findActiveApiKeyByHash(tx, hash)) === null ? 'unused' : 'known';
+    }
+    const createdAtMs = clock.wallMs();
+    await insertAccount(tx, { id: accountId, name: ACCOUNT_NAME, createdAtMs });
+    await insertApiKey(tx, {
+      id: keyId,
+      accountId,
+      name: KEY_NAME,
+      role: 'admin',
+      hash,
+      prefix: prefixOf(key),
+      createdAtMs,
+    });
+    return 'made';
+  });
+}
+
+/** Then nobody can be let in. */
+export async function isWithoutAccount(store: Store): Promise<boolean> {
+  return !(await hasAccount(store));
+}

@@ -1,0 +1,63 @@
+import type { ErrorsAnswer, ErrorsRequest } from '../../wire/v1/error-report.ts';
+import { isKnownAgent } from '../agents/sql.ts';
+import type { Store } from '../database/port.ts';
+import { conflict, notFound } from '../errors.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { findPrivateLocation } from '../private-locations/sql.ts';
+import { type AgentError, insertAgentErrors, listAgentErrors, trimAgentErrors } from './sql.ts';
+
+export type { AgentError } from './sql.ts';
+
+/** Of each location; those of the agent that has most make way first. */
+export const MAX_AGENT_ERRORS = 1_000;
+/** Of each agent the newest ones, so that one alone does not push out those of all others. */
+export const MAX_ERRORS_AN_AGENT = 100;
+
+/** The agents' own errors: external observability (SEMANTICS 4). */
+export interface AgentErrors {
+  /**
+   * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, past MAX_AGENT_ERRORS of the location
+   * those of whichever agent has most.
+   *
+   * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
+   *   agent: whoever has its key could make up any number of them
+   */
+  take(caller: AgentCaller, request: ErrorsRequest): Promise<ErrorsAnswer>;
+  /** Newest first. */
+  list(accountId: string, locationId: string, page: Page): Promise<readonly AgentError[]>;
+}
+
+export function createAgentErrors({ store }: { readonly store: Store }): AgentErrors {
+  return {
+    async take({ accountId, locationId }, { reports, ...agent }) {
+      if (reports.length === 0) return { stored: 0 };
+      const { agentId } = agent;
+      if (!(await isKnownAgent(store, { locationId, id: agentId }))) {
+        throw conflict(
+          `Agent ${agentId} has to be one of the location's agents before it reports errors: it becomes one by its first poll that is not refused`,
+          { reason: 'unknown_agent' },
+        );
+      }
+      const errors = reports.map(({ firstAt, lastAt, ...error }) => ({
+        ...error,
+        firstAtMs: firstAt,
+        lastAtMs: lastAt,
+      }));
+      const stored = await insertAgentErrors(store, { accountId, locationId, ...agent, errors });
+      await trimAgentErrors(store, {
+        accountId,
+        locationId,
+        keepOfEach: MAX_ERRORS_AN_AGENT,
+        keep: MAX_AGENT_ERRORS,
+      });
+      return { stored };
+    },
+
+    async list(accountId, locationId, page) {
+      const location = await findPrivateLocation(store, { accountId, id: locationId });
+      if (location === null) throw notFound('private location');
+      return listAgentErrors(store, { accountId, locationId, ...rangeOf(page) });
+    },
+  };
+}

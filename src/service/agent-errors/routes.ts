@@ -1,0 +1,71 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf } from '../http/access/authentication.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import {
+  type AgentError,
+  type AgentErrors,
+  MAX_AGENT_ERRORS,
+  MAX_ERRORS_AN_AGENT,
+} from './agent-errors.ts';
+
+const response = z.strictObject({
+  id: z.number(),
+  agentId: z.string(),
+  version: z.string().describe('Of the agent.'),
+  node: z.string(),
+  platform: z.string(),
+  arch: z.string(),
+  class: z.string(),
+  code: z.string().nullable(),
+  stack: z.array(z.unknown()).describe('Frames, the innermost one first.'),
+  count: z.number().describe('How often it happened from firstAt to lastAt.'),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+  received_at: z.iso.datetime(),
+});
+
+/** What the agents of a location report of their own errors, for users to see. */
+export function locationAgentErrorsRoutes(features: {
+  readonly agentErrors: Pick<AgentErrors, 'list'>;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+    app.get(
+      '/v1/private-locations/:id/agent-errors',
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: ['Private locations'],
+          summary: "List the errors of a location's agents, newest first",
+          description: `Errors of the agents themselves, without anything of what they check. Of each agent the ${MAX_ERRORS_AN_AGENT} newest are kept, of each location ${MAX_AGENT_ERRORS}.`,
+          params: z.object({ id: uuidParam }),
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await features.agentErrors.list(accountId, request.params.id, request.query);
+        return found.map(present);
+      },
+    );
+  };
+}
+
+function present({
+  firstAt,
+  lastAt,
+  receivedAt,
+  stack,
+  ...error
+}: AgentError): z.output<typeof response> {
+  return {
+    ...error,
+    stack: [...stack],
+    firstAt: firstAt.toISOString(),
+    lastAt: lastAt.toISOString(),
+    received_at: receivedAt.toISOString(),
+  };
+}

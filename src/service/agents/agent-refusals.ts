@@ -1,0 +1,82 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { conflict, type ServiceError } from '../errors.ts';
+import type { AgentLimits } from './agent-limits.ts';
+import type { AgentOfLocation } from './share.sql.ts';
+
+/** Why a poll is refused though its key is right. Agents go by it: see poll-faults.ts of the agent. */
+export const REFUSAL_REASONS = ['too_many_agents', 'ended'] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+const LOG_EVERY_MS = 600_000;
+/** Locations and reasons that are remembered; the one that was logged longest ago makes way. */
+const MAX_REMEMBERED = 1_000;
+
+interface Logged {
+  readonly atMs: number;
+  /** Refused since then. */
+  more: number;
+}
+
+/** Counts refused polls, and logs them: once in ten minutes for each location and reason. */
+export class AgentRefusals {
+  readonly #clock: Clock;
+  readonly #log: Logger;
+  readonly #limits: AgentLimits;
+  readonly #logged = new Map<string, Logged>();
+  readonly #counts: Record<RefusalReason, number> = { too_many_agents: 0, ended: 0 };
+
+  constructor({
+    clock,
+    log,
+    limits,
+  }: {
+    readonly clock: Clock;
+    readonly log: Logger;
+    readonly limits: AgentLimits;
+  }) {
+    this.#clock = clock;
+    this.#log = log;
+    this.#limits = limits;
+  }
+
+  /** Polls refused since the start. */
+  get counts(): Readonly<Record<RefusalReason, number>> {
+    return this.#counts;
+  }
+
+  /** @returns the answer to the poll, to be thrown */
+  refuse(reason: RefusalReason, agent: AgentOfLocation): ServiceError {
+    this.#counts[reason] += 1;
+    const error = this.#errorOf(reason, agent);
+    const key = `${reason} ${agent.locationId}`;
+    const nowMs = this.#clock.monotonicMs();
+    const last = this.#logged.get(key);
+    if (last !== undefined && nowMs - last.atMs < LOG_EVERY_MS) {
+      last.more += 1;
+      return error;
+    }
+    const fields = { reason, ...agent, refusedBefore: last?.more ?? 0 };
+    this.#log.warn(fields, `an agent's poll is refused: ${error.message}`);
+    this.#logged.delete(key);
+    this.#logged.set(key, { atMs: nowMs, more: 0 });
+    const [oldest] = this.#logged.keys();
+    if (this.#logged.size > MAX_REMEMBERED && oldest !== undefined) this.#logged.delete(oldest);
+    return error;
+  }
+
+  #errorOf(reason: RefusalReason, { locationId, agentId }: AgentOfLocation): ServiceError {
+    const agents = `/v1/private-locations/${locationId}/agents`;
+    if (reason === 'ended') {
+      return conflict(
+        `Agent ${agentId} was ended by an operator: whoever has an API key with the role write can allow it again with POST ${agents}/${agentId}/allow; to run another agent on this machine, start it with an empty DATA_DIR`,
+        { reason },
+      );
+    }
+    const limit = this.#limits.perLocation;
+    return conflict(
+      `The location has ${limit} agents, as many as MAX_AGENTS_PER_LOCATION of the service allows: stop agents, end them with DELETE ${agents}/{agentId}, or raise the setting; an agent that stopped keeps its place for 5 minutes`,
+      { reason, limit },
+    );
+  }
+}

@@ -1,0 +1,137 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { Bell } from '../../../runtime/signal.ts';
+import type { Store } from '../../database/port.ts';
+import { StoreError } from '../../database/store-errors.ts';
+import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../agent-limits.ts';
+import { assignLocation } from './assign-location.ts';
+import { CHANGES_CHANNEL, locationsToAssign } from './location-changes.sql.ts';
+
+/** Decides who runs what. Any number of replicas may do so at once, each location by one of them. */
+export interface Assigner {
+  /** Until the signal aborts. Never rejects: what fails is logged and tried again. */
+  run(signal: AbortSignal): Promise<void>;
+  /**
+   * Once, all locations with something to do.
+   *
+   * @returns how many were done, by us
+   * @throws StoreError where the database cannot be asked which they are
+   */
+  pass(): Promise<number>;
+}
+
+export interface AssignerParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Left out, DEFAULT_AGENT_LIMITS. */
+  readonly agentLimits?: AgentLimits;
+}
+
+/** Nothing tells of a lease that ended, so it is looked for; and of a word that got lost. */
+const LOOK_EVERY_MS = 1_000;
+const MAX_BACKOFF_MS = 30_000;
+const MAX_LOCATIONS = 500;
+
+interface Trouble {
+  readonly tries: number;
+  /** Monotonic. Till then it is left alone. */
+  readonly untilMs: number;
+}
+
+export function createAssigner({
+  store,
+  clock,
+  log,
+  agentLimits: limits = DEFAULT_AGENT_LIMITS,
+}: AssignerParts): Assigner {
+  const bell = new Bell();
+  /** By location; one that fails keeps none of the others waiting. */
+  const troubles = new Map<string, Trouble>();
+  /** Kinds of failures that were logged since all went well. */
+  const logged = new Set<string>();
+
+  const report = (thrown: unknown, fields: Readonly<Record<string, unknown>>): void => {
+    const kind = thrown instanceof StoreError ? thrown.code : 'fault';
+    if (logged.has(kind)) return;
+    logged.add(kind);
+    const text = `checks cannot be assigned to agents now, it is tried again: ${messageOf(thrown)}`;
+    if (!(thrown instanceof StoreError)) log.error({ ...fields, err: thrown }, text);
+    // A database that is away for a while is no fault of the service: requests say the same, as 503.
+    else log[thrown.kind === 'unavailable' ? 'warn' : 'error']({ ...fields, code: kind }, text);
+  };
+
+  const assignOne = async (locationId: string): Promise<boolean> => {
+    try {
+      const done = await store.transaction((tx) => assignLocation(tx, locationId, limits));
+      troubles.delete(locationId);
+      return done;
+    } catch (thrown) {
+      report(thrown, { locationId });
+      const tries = (troubles.get(locationId)?.tries ?? 0) + 1;
+      troubles.set(locationId, { tries, untilMs: clock.monotonicMs() + backOffMs(tries) });
+      return false;
+    }
+  };
+
+  const passUntil = async (signal: AbortSignal | null): Promise<number> => {
+    const nowMs = clock.monotonicMs();
+    const except = [...troubles].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? [id] : []));
+    const due = await locationsToAssign(store, { except, limit: MAX_LOCATIONS });
+    for (const id of troubles.keys()) {
+      // Whatever was due there is done, by another replica, or the location is gone.
+      if (!due.includes(id) && !except.includes(id)) troubles.delete(id);
+    }
+    let done = 0;
+    for (const locationId of due) {
+      if (signal?.aborted === true) break;
+      if (await assignOne(locationId)) done += 1;
+    }
+    if (troubles.size === 0) logged.clear();
+    return done;
+  };
+
+  const listen = async (): Promise<(() => Promise<void>) | null> => {
+    try {
+      return await store.listen(CHANGES_CHANNEL, bell.ring, bell.ring);
+    } catch (thrown) {
+      report(thrown, {});
+      return null;
+    }
+  };
+
+  return {
+    pass: () => passUntil(null),
+    async run(signal) {
+      let end: (() => Promise<void>) | null = null;
+      let failures = 0;
+      while (!signal.aborted) {
+        end ??= await listen();
+        try {
+          if ((await passUntil(signal)) === MAX_LOCATIONS) bell.ring();
+          failures = 0;
+        } catch (thrown) {
+          failures += 1;
+          report(thrown, {});
+        }
+        await bell.wait(
+          clock,
+          failures === 0 ? jittered(LOOK_EVERY_MS) : backOffMs(failures),
+          signal,
+        );
+      }
+      // The store may be closed by now, and then there is nothing to end.
+      await end?.().catch(() => {});
+    },
+  };
+}
+
+/** Replicas that began together do not stay in step. */
+function jittered(delayMs: number): number {
+  return delayMs * (0.75 + Math.random() / 2);
+}
+
+function backOffMs(tries: number): number {
+  return jittered(Math.min(MAX_BACKOFF_MS, LOOK_EVERY_MS * 2 ** Math.min(tries, 10)));
+}

@@ -1,0 +1,229 @@
+import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { Sql } from '../../database/port.ts';
+import type { OfLocation } from './lock.sql.ts';
+import type { Place } from './sql.ts';
+
+/** Which checks the assigner has to place, read within a transaction of `lockAssignments`. */
+
+/**
+ * Some of the checks: those that are named, or those whose ids are past `after` and not past
+ * `last`; with null, all that are past `after`.
+ */
+export type CheckRange =
+  | { readonly checkIds: readonly string[] }
+  | { readonly after: string; readonly last: string | null };
+
+/** Where a range of so many checks of an account ends; null where no more of them are left. */
+export async function endOfRange(
+  sql: Sql,
+  {
+    accountId,
+    after,
+    checks,
+  }: { readonly accountId: string; readonly after: string; readonly checks: number },
+): Promise<string | null> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from checks where account_id = $1 and id > $2
+     order by id limit 1 offset $3::int - 1`,
+    [accountId, after, checks],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** The condition on a column with checks' ids, whose parameters begin with number `from`. */
+function inRange(column: string, range: CheckRange, from: number): [string, readonly unknown[]] {
+  if ('checkIds' in range) return [`${column} = any($${from}::text[])`, [range.checkIds]];
+  const { after, last } = range;
+  return last === null
+    ? [`${column} > $${from}`, [after]]
+    : [`${column} > $${from} and ${column} <= $${from + 1}`, [after, last]];
+}
+
+/** In a group that names private locations these stand in for the check's own. */
+const SLUGS = `case when slugs_or_none(g.private_locations) <> '[]'::jsonb
+  then g.private_locations else slugs_or_none(c.body -> 'privateLocations') end`;
+/** $1 is the location, $2 the account, $3 the slug. */
+const RUNS_HERE = `c.account_id = $2 and c.check_type <> 'HEARTBEAT' and c.activated and coalesce(g.activated, true) and (${SLUGS}) ? $3`;
+
+/** A check that is to run in a location, as far as that decides who runs it and when. */
+export interface Candidate {
+  readonly id: string;
+  readonly checkType: RunnableCheckType;
+  readonly ipFamily: IpFamily;
+  readonly frequency: Frequency;
+  readonly frequencyOffset: number | null;
+  readonly runParallel: boolean;
+  /** All private locations that it names, of which some may not exist. */
+  readonly slugs: readonly string[];
+  readonly revision: number;
+  /** What it was so far; null for one that is new here. */
+  readonly before: Place | null;
+}
+
+type PlaceRow = {
+  readonly agent_id: string | null;
+  readonly unassigned_reason: string | null;
+  readonly period_ms: number;
+  readonly phase_ms: number;
+  readonly stride: number;
+  readonly stride_index: number;
+  readonly check_revision: number;
+};
+
+/** Of an assignment `a`. */
+const PLACE = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride, a.stride_index,
+  a.check_revision`;
+
+function placeOf(row: PlaceRow): Place {
+  return {
+    agentId: row.agent_id,
+    unassignedReason: row.unassigned_reason,
+    slots: {
+      periodMs: row.period_ms,
+      phaseMs: row.phase_ms,
+      stride: row.stride,
+      index: row.stride_index,
+    },
+    checkRevision: row.check_revision,
+  };
+}
+
+/** Of a check `c`. */
+const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
+
+type CandidateRow = PlaceRow & {
+  readonly id: string;
+  readonly check_type: RunnableCheckType;
+  readonly ip_family: IpFamily;
+  readonly frequency: Frequency;
+  readonly frequency_offset: number | null;
+  readonly run_parallel: boolean;
+  readonly slugs: readonly string[];
+  readonly revision: number;
+  readonly known: string | null;
+};
+
+function candidateOf(row: CandidateRow): Candidate {
+  return {
+    id: row.id,
+    checkType: row.check_type,
+    ipFamily: row.ip_family,
+    frequency: row.frequency,
+    frequencyOffset: row.frequency_offset,
+    runParallel: row.run_parallel,
+    slugs: row.slugs,
+    revision: row.revision,
+    before: row.known === null ? null : placeOf(row),
+  };
+}
+
+interface LocationSlug extends OfLocation {
+  readonly accountId: string;
+  readonly slug: string;
+}
+
+/**
+ * Where the checks of a range are read from. Named ones are looked up one by one: for some thousands
+ * of them the planner would otherwise rather read all that there are.
+ */
+function checksIn(range: CheckRange): [string, string, readonly unknown[]] {
+  if ('checkIds' in range) {
+    const one = 'select * from checks where account_id = $2 and id = named.id limit 1';
+    const source = `(select distinct id from unnest($4::text[]) as named (id)) as named
+       cross join lateral (${one}) c`;
+    return [source, 'true', [range.checkIds]];
+  }
+  return ['checks c', ...inRange('c.id', range, 4)];
+}
+
+/** Those of a range that run in the location now. */
+export async function listCandidates(
+  sql: Sql,
+  { locationId, accountId, slug, range }: LocationSlug & { readonly range: CheckRange },
+): Promise<readonly Candidate[]> {
+  const [source, condition, params] = checksIn(range);
+  const rows = await sql.query<CandidateRow>(
+    `select c.id, c.check_type, ${IP_FAMILY} as ip_family,
+       c.frequency, (c.body ->> 'frequencyOffset')::float8 as frequency_offset,
+       coalesce((c.body ->> 'runParallel')::boolean, false) as run_parallel, ${SLUGS} as slugs,
+       c.revision, a.check_id as known, ${PLACE}
+     from ${source} left join check_groups g on g.id = c.group_id
+       left join assignments a on a.location_id = $1 and a.check_id = c.id
+     where ${RUNS_HERE} and ${condition}`,
+    [locationId, accountId, slug, ...params],
+  );
+  return rows.map(candidateOf);
+}
+
+/** The checks of a range that the location has so far, whether they still run there or not. */
+export async function listAssigned(
+  sql: Sql,
+  { locationId, range }: OfLocation & { readonly range: CheckRange },
+): Promise<readonly string[]> {
+  const [condition, params] = inRange('check_id', range, 2);
+  const rows = await sql.query<{ check_id: string }>(
+    `select check_id from assignments where location_id = $1 and ${condition}`,
+    [locationId, ...params],
+  );
+  return rows.map(({ check_id }) => check_id);
+}
+
+/** A check that ran in a location by the changes that were taken so far, and is without its agent. */
+export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
+  readonly before: Place;
+}
+
+type OrphanRow = PlaceRow & {
+  readonly id: string;
+  readonly check_type: RunnableCheckType | null;
+  readonly ip_family: IpFamily | null;
+};
+
+/**
+ * The checks of the location that these agents have, at most so many.
+ *
+ * @returns `deleted` are the ids of those that are checks no more; `all` where there are no others
+ */
+export async function listOrphans(
+  sql: Sql,
+  {
+    locationId,
+    agentIds,
+    limit,
+  }: OfLocation & { readonly agentIds: readonly string[]; readonly limit: number },
+): Promise<{
+  readonly orphans: readonly Orphan[];
+  readonly deleted: readonly string[];
+  readonly all: boolean;
+}> {
+  const rows = await sql.query<OrphanRow>(
+    // With a limit of one the planner looks each up; else it might read all checks that there are.
+    `select a.*, c.* from (
+       select account_id, check_id as id, ${PLACE} from assignments a
+       where location_id = $1 and agent_id = any($2::text[]) limit $3::int
+     ) a left join lateral (
+       select check_type, ${IP_FAMILY} as ip_family from checks c
+       where c.account_id = a.account_id and c.id = a.id limit 1
+     ) c on true`,
+    [locationId, agentIds, limit],
+  );
+  const deleted: string[] = [];
+  const orphans: Orphan[] = [];
+  for (const { id, check_type: checkType, ip_family: ipFamily, ...row } of rows) {
+    if (checkType === null || ipFamily === null) deleted.push(id);
+    else orphans.push({ id, checkType, ipFamily, before: placeOf(row) });
+  }
+  return { orphans, deleted, all: rows.length < limit };
+}
+
+/** The checks of the location that nobody has. */
+export async function listUnassigned(
+  sql: Sql,
+  { locationId }: OfLocation,
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ check_id: string }>(
+    'select check_id from assignments where location_id = $1 and agent_id is null',
+    [locationId],
+  );
+  return rows.map(({ check_id }) => check_id);
+}

@@ -1,0 +1,55 @@
+import type { Check } from '../../../model/check/check.ts';
+import type { IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
+import type { Capabilities } from '../../../wire/v1/poll.ts';
+
+/** A live agent, as far as it matters to who runs what. */
+export interface AssignableAgent {
+  readonly id: string;
+  /** Runs at once, 1 or more: its share of the checks goes by it. */
+  readonly concurrency: number;
+  readonly capabilities: Pick<Capabilities, 'types' | 'ipv6' | 'icmp'>;
+}
+
+/** A check, as far as it matters to who runs it. */
+export interface AssignableCheck {
+  readonly id: string;
+  readonly checkType: RunnableCheckType;
+  readonly ipFamily: IpFamily;
+}
+
+/** A DNS check asks a server of either family. */
+export function assignableCheckOf(check: Check): AssignableCheck {
+  const ipFamily = 'ipFamily' in check.request ? check.request.ipFamily : 'IPv4';
+  return { id: check.id, checkType: check.checkType, ipFamily };
+}
+
+/** Why nobody runs a check, for its owner to read. */
+export const UNASSIGNED_REASONS = {
+  no_live_agent: 'No agent of the location is connected.',
+  type_not_supported: 'No connected agent of the location runs checks of this type; upgrade one.',
+  icmp_not_permitted:
+    'No connected agent of the location may open an ICMP socket; see "ICMP without privilege".',
+  too_many_locations: 'The check names more private locations than can take turns.',
+} as const;
+export type UnassignedReason = keyof typeof UNASSIGNED_REASONS;
+
+export type Capable =
+  | { readonly agents: readonly AssignableAgent[]; readonly reason: null }
+  | { readonly agents: readonly []; readonly reason: UnassignedReason };
+
+/**
+ * Which of the agents can run checks of this kind. Without a route to IPv6 an agent still runs an
+ * IPv6 check, over IPv4 (SEMANTICS 1, ipFamily), so it is left to it only where no other is.
+ */
+export function capableOf(
+  { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,
+  agents: readonly AssignableAgent[],
+): Capable {
+  if (agents.length === 0) return { agents: [], reason: 'no_live_agent' };
+  const typed = agents.filter(({ capabilities }) => capabilities.types.includes(checkType));
+  if (typed.length === 0) return { agents: [], reason: 'type_not_supported' };
+  const able = checkType === 'ICMP' ? typed.filter(({ capabilities }) => capabilities.icmp) : typed;
+  if (able.length === 0) return { agents: [], reason: 'icmp_not_permitted' };
+  const withIpv6 = ipFamily === 'IPv6' ? able.filter(({ capabilities }) => capabilities.ipv6) : [];
+  return { agents: withIpv6.length > 0 ? withIpv6 : able, reason: null };
+}

@@ -1,0 +1,132 @@
+import type { Sql } from '../../database/port.ts';
+
+/** Told without a payload whenever a row of location_changes is written. */
+export const CHANGES_CHANNEL = 'vedette_changes';
+/** Told with a location's id when its agents have something to hear of. */
+export const ASSIGNMENTS_CHANNEL = 'vedette_assignments';
+
+/** So long a tombstone is kept: see assignment_tombstones. */
+const TOMBSTONE_AGE = `interval '1 day'`;
+
+export interface LocationChanges {
+  readonly count: number;
+  /** Some of them concern all checks of the location. */
+  readonly everything: boolean;
+  /** Agents that gave their leases back. */
+  readonly goneAgents: readonly string[];
+  /** The checks that are named; null where they are more than was asked for. */
+  readonly checkIds: readonly string[] | null;
+}
+
+/** Says that an agent came or changed, so that all checks of the location are looked at. */
+export function noteAgentChange(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<void> {
+  return noteChange(sql, locationId, null);
+}
+
+/** Says that an agent is gone, so that its checks are given to others. */
+export function noteGoneAgent(
+  sql: Sql,
+  { locationId, agentId }: { readonly locationId: string; readonly agentId: string },
+): Promise<void> {
+  return noteChange(sql, locationId, agentId);
+}
+
+async function noteChange(sql: Sql, locationId: string, goneAgent: string | null): Promise<void> {
+  await sql.query(
+    `with noted as (
+       insert into location_changes (location_id, gone_agent) values ($1, $2) returning id
+     )
+     select pg_notify($3, '')::text from noted`,
+    [locationId, goneAgent, CHANGES_CHANNEL],
+  );
+}
+
+/**
+ * Takes away what is noted of the location. What is read after it has all of these changes, and
+ * one that comes later is noted anew.
+ */
+export async function takeLocationChanges(
+  sql: Sql,
+  { locationId, maxChecks }: { readonly locationId: string; readonly maxChecks: number },
+): Promise<LocationChanges> {
+  const [row] = await sql.query<{
+    count: number;
+    everything: boolean;
+    gone_agents: readonly string[] | null;
+    checks: number;
+    check_ids: readonly string[] | null;
+  }>(
+    `with taken as (
+       delete from location_changes where location_id = $1 returning check_id, gone_agent
+     )
+     select count(*) as count,
+       coalesce(bool_or(check_id is null and gone_agent is null), false) as everything,
+       array_agg(distinct gone_agent) filter (where gone_agent is not null) as gone_agents,
+       count(distinct check_id) as checks,
+       (array_agg(distinct check_id) filter (where check_id is not null))[1:$2::int] as check_ids
+     from taken`,
+    [locationId, maxChecks],
+  );
+  const { count, everything, gone_agents, checks, check_ids } = row ?? {
+    count: 0,
+    everything: false,
+    gone_agents: null,
+    checks: 0,
+    check_ids: null,
+  };
+  const checkIds = checks > maxChecks ? null : (check_ids ?? []);
+  return { count, everything, goneAgents: gone_agents ?? [], checkIds };
+}
+
+/** Locations with something to do: a change, an agent past its lease, tombstones past their time. */
+export async function locationsToAssign(
+  sql: Sql,
+  { except, limit }: { readonly except: readonly string[]; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ location_id: string }>(
+    `select location_id from (
+       select location_id from location_changes
+       union select location_id from agents where lease_until < now()
+       union select location_id from assignment_tombstones where created_at < now() - ${TOMBSTONE_AGE}
+     ) due
+     where location_id <> all($1::text[])
+     order by location_id limit $2::int`,
+    [except, limit],
+  );
+  return rows.map(({ location_id }) => location_id);
+}
+
+/**
+ * Only for a location that `lockAssignments` holds.
+ *
+ * @returns whether there were any
+ */
+export async function purgeTombstones(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `with purged as (
+       delete from assignment_tombstones
+       where location_id = $1 and created_at < now() - ${TOMBSTONE_AGE}
+       returning revision
+     )
+     update location_assignments
+     set purged_revision = greatest(purged_revision, (select max(revision) from purged))
+     where location_id = $1 and exists (select from purged)
+     returning location_id`,
+    [locationId],
+  );
+  return rows.length > 0;
+}
+
+/** Wakes the held polls of the location's agents, in every replica, when the transaction ends. */
+export async function tellLocation(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<void> {
+  await sql.query('select pg_notify($1, $2)::text', [ASSIGNMENTS_CHANNEL, locationId]);
+}

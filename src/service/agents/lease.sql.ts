@@ -1,0 +1,244 @@
+import type { Capabilities } from '../../wire/v1/poll.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+import { HAS_PLACE, type KnownAgent } from './sql.ts';
+
+export interface AgentKey {
+  readonly locationId: string;
+  readonly id: string;
+}
+
+/** What a poll says of an agent. */
+export interface AgentFacts {
+  readonly instanceId: string;
+  readonly version: string;
+  readonly capabilities: Capabilities;
+  readonly concurrency: number;
+  readonly running: number;
+  readonly queued: number;
+  readonly refused: KnownAgent['refused'];
+  readonly leaseMs: number;
+  /** null where it does not say. */
+  readonly clockAheadMs: number | null;
+}
+
+const FACTS = `version = $4, running = least($5::bigint, 2147483647)::int,
+  queued = least($6::bigint, 2147483647)::int, refused = $7::jsonb,
+  lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now(),
+  clock_ahead_ms = $9::bigint`;
+
+function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
+  return [
+    key.locationId,
+    key.id,
+    facts.instanceId,
+    facts.version,
+    facts.running,
+    facts.queued,
+    jsonText(facts.refused),
+    facts.leaseMs,
+    facts.clockAheadMs,
+  ];
+}
+
+/** An agent that polls, and the lease that it believes to hold. */
+export interface Renewal {
+  readonly id: string;
+  readonly epoch: number;
+  readonly facts: AgentFacts;
+}
+
+/**
+ * Renews the leases of a location whose holders are as they were: what nearly every poll does, with
+ * one statement for all that come at once.
+ *
+ * @returns for each whether it was; not where this instance does not hold the lease with this
+ *   epoch, where what it can do has changed, or where the agent was ended
+ */
+export async function renewLeases(
+  sql: Sql,
+  { locationId, renewals }: { readonly locationId: string; readonly renewals: readonly Renewal[] },
+): Promise<readonly boolean[]> {
+  const column = <Value>(of: (renewal: Renewal) => Value): Value[] => renewals.map(of);
+  const rows = await sql.query<{ n: number }>(
+    // In the order of their ids, so that two such statements never wait for each other.
+    `with asked as materialized (
+       select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
+         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[]) with ordinality
+         as asked (id, instance_id, epoch, capabilities, concurrency, version, running, queued, refused,
+         lease_ms, clock_ahead_ms, n)
+     ), held as materialized (
+       select asked.n from agents a join asked on asked.id = a.id
+       where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
+         and a.lease_until is not null and a.ended_at is null
+         and a.capabilities = asked.capabilities::jsonb and a.concurrency = asked.concurrency
+       order by a.id, asked.n for update of a
+     ), renewed as (
+       update agents a set version = asked.version,
+         running = least(asked.running, 2147483647)::int,
+         queued = least(asked.queued, 2147483647)::int, refused = asked.refused::jsonb,
+         lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now(),
+         clock_ahead_ms = asked.clock_ahead_ms
+       from asked join held on held.n = asked.n where a.location_id = $1 and a.id = asked.id
+     )
+     select n from held`,
+    [
+      locationId,
+      column(({ id }) => id),
+      column(({ facts }) => facts.instanceId),
+      column(({ epoch }) => epoch),
+      column(({ facts }) => jsonText(facts.capabilities)),
+      column(({ facts }) => facts.concurrency),
+      column(({ facts }) => facts.version),
+      column(({ facts }) => facts.running),
+      column(({ facts }) => facts.queued),
+      column(({ facts }) => jsonText(facts.refused)),
+      column(({ facts }) => facts.leaseMs),
+      column(({ facts }) => facts.clockAheadMs),
+    ],
+  );
+  const held = new Set(rows.map(({ n }) => n));
+  return renewals.map((_, index) => held.has(index + 1));
+}
+
+export interface HeldLease {
+  readonly instanceId: string;
+  readonly epoch: number;
+  /** Neither given back nor found to be over. */
+  readonly held: boolean;
+  /** Its time is not over. */
+  readonly live: boolean;
+  /** The agent is one of those that count towards the location's bound: see `countPlaces`. */
+  readonly hasPlace: boolean;
+  /** An operator ended the agent. */
+  readonly ended: boolean;
+}
+
+/** Until the transaction ends, nobody else changes the agent. */
+export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise<HeldLease | null> {
+  const [row] = await sql.query<{
+    instance_id: string;
+    epoch: number;
+    held: boolean;
+    live: boolean;
+    has_place: boolean;
+    ended: boolean;
+  }>(
+    `select instance_id, epoch, lease_until is not null as held,
+       coalesce(lease_until > now(), false) as live, ${HAS_PLACE} as has_place,
+       ended_at is not null as ended
+     from agents where location_id = $1 and id = $2 for update`,
+    [locationId, id],
+  );
+  if (row === undefined) return null;
+  const { instance_id: instanceId, has_place: hasPlace, epoch, held, live, ended } = row;
+  return { instanceId, epoch, held, live, hasPlace, ended };
+}
+
+/** Renews a lease that `lockAgent` has seen to be held, and notes what its holder is now. */
+export async function changeAgent(
+  sql: Sql,
+  { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
+): Promise<void> {
+  await sql.query(
+    `update agents set ${FACTS}, capabilities = $10::jsonb, concurrency = $11::int
+     where location_id = $1 and id = $2 and instance_id = $3 and lease_until is not null`,
+    [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency],
+  );
+}
+
+/**
+ * Takes the lease anew, with the next epoch: whoever had it before can change nothing with its own.
+ *
+ * @returns the epoch
+ */
+export async function takeLease(
+  sql: Sql,
+  {
+    accountId,
+    facts,
+    ...key
+  }: AgentKey & { readonly accountId: string; readonly facts: AgentFacts },
+): Promise<number> {
+  const rows = await sql.query<{ epoch: number }>(
+    `insert into agents (account_id, location_id, id, instance_id, version, running, queued,
+       refused, lease_until, clock_ahead_ms, capabilities, concurrency, epoch)
+     values ($12, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
+       least($6::bigint, 2147483647)::int, $7::jsonb,
+       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::int, 1)
+     on conflict (location_id, id) do update set ${FACTS}, instance_id = $3,
+       capabilities = $10::jsonb, concurrency = $11::int, epoch = agents.epoch + 1
+     returning epoch`,
+    [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency, accountId],
+  );
+  return rows[0]?.epoch ?? 0;
+}
+
+/** @returns false where the lease is another's by now, or over */
+export async function endLease(
+  sql: Sql,
+  { locationId, id, epoch }: AgentKey & { readonly epoch: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update agents set lease_until = null
+     where location_id = $1 and id = $2 and epoch = $3::bigint and lease_until is not null
+     returning id`,
+    [locationId, id, epoch],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends the agent for good, with its lease, until `allowAgent`. Only where `lockAssignments` holds the
+ * location. One that was ended before stays as it is.
+ *
+ * @returns null where the location has no such agent
+ */
+export async function markAgentEnded(
+  sql: Sql,
+  { locationId, id }: AgentKey,
+): Promise<{ readonly wasHeld: boolean } | null> {
+  const [row] = await sql.query<{ was_held: boolean }>(
+    `with before as materialized (
+       select lease_until is not null as held from agents
+       where location_id = $1 and id = $2 for update
+     )
+     update agents set ended_at = coalesce(ended_at, now()), lease_until = null from before
+     where location_id = $1 and id = $2 returning before.held as was_held`,
+    [locationId, id],
+  );
+  return row === undefined ? null : { wasHeld: row.was_held };
+}
+
+/** @returns false where the location has no such agent */
+export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promise<boolean> {
+  const rows = await sql.query(
+    'update agents set ended_at = null where location_id = $1 and id = $2 returning id',
+    [locationId, id],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Ends the leases whose time is over, and forgets agents that were not seen for a month; an ended one
+ * is kept, as it would come back as a new one.
+ *
+ * @returns whose leases ended
+ */
+export async function reapAgents(
+  sql: Sql,
+  { locationId }: { readonly locationId: string },
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `update agents set lease_until = null where location_id = $1 and lease_until < now()
+     returning id`,
+    [locationId],
+  );
+  await sql.query(
+    `delete from agents
+     where location_id = $1 and lease_until is null and ended_at is null
+       and last_seen_at < now() - interval '30 days'`,
+    [locationId],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,38 @@
+import { setMaxListeners } from 'node:events';
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { MAX_REQUEST_BYTES, PATHS } from '../../wire/v1/limits.ts';
+import { pollRequestSchema, pollResponseSchema } from '../../wire/v1/poll.ts';
+import { agentOf } from '../http/access/agent-access.ts';
+import { gzipAnswer } from '../http/json/gzip-answer.ts';
+import { whileWanted } from '../http/while-wanted.ts';
+import type { Agents } from './agents.ts';
+
+/** The long poll of agents: DESIGN 4. */
+export function pollRoutes({
+  agents,
+  stopping,
+}: {
+  readonly agents: Pick<Agents, 'poll'>;
+  /** Aborts when the service stops: held polls then end at once. */
+  readonly stopping: AbortSignal;
+}): FastifyPluginAsync {
+  // Every poll that is held waits for it, and Node would warn of a leak from the eleventh on.
+  setMaxListeners(0, stopping);
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+    app.post(
+      PATHS.poll,
+      {
+        config: { agent: true, gzip: true },
+        bodyLimit: MAX_REQUEST_BYTES,
+        onSend: gzipAnswer,
+        schema: { body: pollRequestSchema, response: { 200: pollResponseSchema } },
+      },
+      (request, reply) =>
+        whileWanted(reply, stopping, (signal) =>
+          agents.poll(agentOf(request), request.body, signal),
+        ),
+    );
+  };
+}

@@ -1,0 +1,143 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { id as agentId } from '../../wire/v1/fields.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import type { Agents, ListedAgent } from './agents.ts';
+
+const TAGS = ['Private locations'];
+const PATH = '/v1/private-locations/:id/agents';
+const CHANGING = { role: 'write' } as const;
+
+const response = z.strictObject({
+  id: z.string().describe('The agent keeps it in its DATA_DIR.'),
+  version: z.string(),
+  live: z.boolean().describe('It polled lately, and runs its checks.'),
+  checks: z.int().describe('How many checks of the location it runs.'),
+  running: z.int().describe('Runs in progress when it last polled.'),
+  queued: z.int().describe('Runs that waited for a place by then.'),
+  concurrency: z.int().describe('Runs that it does at once, as it says.'),
+  countedConcurrency: z
+    .int()
+    .describe(
+      'What counts for its share of the checks: its concurrency, or MAX_AGENT_CONCURRENCY of the service where it says more.',
+    ),
+  capabilities: z.strictObject({
+    types: z.array(z.string()),
+    ipv6: z.boolean().describe('It has a route to IPv6.'),
+    icmp: z.boolean().describe('It may open an ICMP socket.'),
+    capture: z.boolean().describe('It may capture packets.'),
+  }),
+  refused: z
+    .array(z.strictObject({ checkId: z.string(), problem: z.string() }))
+    .describe('Checks and runs that it was given and cannot read; 100 at most are named.'),
+  clockAheadMs: z
+    .int()
+    .nullable()
+    .describe(
+      "How far its clock is ahead of the service's, in milliseconds; below 0 it is behind. null where it does not say.",
+    ),
+  lease_until: z.iso
+    .datetime()
+    .nullable()
+    .describe('When its checks go to others unless it polls again; null where they have.'),
+  first_seen_at: z.iso.datetime(),
+  last_seen_at: z.iso.datetime().describe('Of its last poll that was not refused.'),
+  ended_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When it was ended by a DELETE; null for an agent that may poll.'),
+});
+const params = z.object({ id: uuidParam });
+const agentParams = params.extend({ agentId: agentId.describe('The id of the agent.') });
+
+/** The agents that poll for a private location. */
+export function locationAgentsRoutes({
+  agents,
+}: {
+  readonly agents: Pick<Agents, 'list' | 'end' | 'allow'>;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+    app.get(
+      PATH,
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: TAGS,
+          summary: 'List the agents of a private location, those that came first, first',
+          description:
+            'Also those that are gone, which are forgotten after a month, and those that were ended.',
+          params,
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await agents.list(accountId, request.params.id, request.query);
+        return found.map(presentAgent);
+      },
+    );
+
+    app.delete(
+      `${PATH}/:agentId`,
+      {
+        config: CHANGING,
+        schema: {
+          tags: TAGS,
+          summary: 'End an agent: its checks move to the others, and its polls are refused',
+          description:
+            'It stays in the list, with the time in `ended_at`, until it is allowed again. What it has measured is still taken in: to shut out whoever has the key, revoke the key.',
+          params: agentParams,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        const { id, agentId } = request.params;
+        await agents.end(callerOf(request).accountId, id, agentId);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.post(
+      `${PATH}/:agentId/allow`,
+      {
+        config: CHANGING,
+        schema: {
+          tags: TAGS,
+          summary: 'Let an ended agent poll again',
+          description: 'It asks every few minutes, and at once where it is restarted.',
+          params: agentParams,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        const { id, agentId } = request.params;
+        await agents.allow(callerOf(request).accountId, id, agentId);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentAgent({
+  leaseUntil,
+  firstSeenAt,
+  lastSeenAt,
+  endedAt,
+  capabilities: { types, ipv6, icmp, capture },
+  refused,
+  ...agent
+}: ListedAgent): z.output<typeof response> {
+  return {
+    ...agent,
+    capabilities: { types, ipv6, icmp, capture },
+    refused: refused.map(({ checkId, problem }) => ({ checkId, problem })),
+    lease_until: leaseUntil?.toISOString() ?? null,
+    first_seen_at: firstSeenAt.toISOString(),
+    last_seen_at: lastSeenAt.toISOString(),
+    ended_at: endedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,194 @@
+import type { AlertChannel } from '../../../model/alerting/alert-channel.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { type Allowance, unlimited } from '../../accounts/allowance.ts';
+import type { Sql, Store } from '../../database/port.ts';
+import { invalid, notFound, type RequestProblem } from '../../errors.ts';
+import { bodyProblem } from '../../http/resources/input-problems.ts';
+import { inSlices, type Page, rangeOf } from '../../http/resources/paging.ts';
+import type { SendOutcome } from '../delivery/outcome.ts';
+import { sampleNotice } from '../delivery/sample-notice.ts';
+import { sendSealed } from '../delivery/send-sealed.ts';
+import type { NoticeSender } from '../delivery/sender.ts';
+import { type ChannelInput, changedChannel, wholeChannel } from './channel-input.ts';
+import { sealedTarget } from './channel-secrets.ts';
+import {
+  deleteChannel,
+  findChannel,
+  findChannels,
+  insertChannel,
+  listChannelEntries,
+  lockChannel,
+  newChannelId,
+  type StoredChannel,
+  updateChannel,
+} from './sql.ts';
+import {
+  deleteSubscriptionsOfChannel,
+  holdSubscribers,
+  insertSubscriptions,
+  type Subscription,
+  subscriptionsOfChannels,
+} from './subscriptions.sql.ts';
+
+export interface AlertChannelsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly sender: Pick<NoticeSender, 'send'>;
+  /** null: no channel with secrets can be stored. */
+  readonly secrets: SecretBox | null;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
+}
+
+/** A channel with its subscriptions by check. */
+export interface ChannelView extends StoredChannel {
+  readonly subscriptions: AlertChannel['subscriptions'];
+}
+
+export interface AlertChannels {
+  create(accountId: string, input: ChannelInput): Promise<ChannelView>;
+  read(accountId: string, id: number): Promise<ChannelView>;
+  /** Oldest first, a few at a time. */
+  list(accountId: string, page: Page): AsyncIterable<readonly ChannelView[]>;
+  /**
+   * The given fields over the stored ones, each whole; of a webhook the secrets that are not given
+   * stay. The type stays.
+   */
+  update(accountId: string, id: number, input: ChannelInput): Promise<ChannelView>;
+  /** With its subscriptions, what waits to be sent to it, and its log. */
+  remove(accountId: string, id: number): Promise<void>;
+  /** Sends a made-up notice at once, once. It is not in the log. */
+  test(accountId: string, id: number, signal: AbortSignal): Promise<SendOutcome>;
+}
+
+export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
+  const { store, clock, ids, sender, secrets, allowance = unlimited } = parts;
+
+  async function viewsOf(
+    sql: Sql,
+    accountId: string,
+    channels: readonly StoredChannel[],
+  ): Promise<readonly ChannelView[]> {
+    const channelIds = channels.map(({ id }) => id);
+    const byChannel = new Map<number, Subscription[]>(channelIds.map((id) => [id, []]));
+    for (const one of await subscriptionsOfChannels(sql, { accountId, channelIds })) {
+      byChannel.get(one.channelId)?.push(one);
+    }
+    return channels.map((channel) => ({
+      ...channel,
+      subscriptions: (byChannel.get(channel.id) ?? []).map(({ checkId, activated }) => {
+        return { checkId, activated };
+      }),
+    }));
+  }
+
+  async function viewOf(sql: Sql, accountId: string, channel: StoredChannel): Promise<ChannelView> {
+    const [view] = await viewsOf(sql, accountId, [channel]);
+    return view ?? { ...channel, subscriptions: [] };
+  }
+
+  return {
+    async create(accountId, input) {
+      const { subscriptions, ...given } = wholeChannel(input);
+      return store.transaction(async (tx) => {
+        // First of all locks, as everywhere.
+        await allowance.grow(tx, accountId, 'alertChannels');
+        await holdNamedChecks(tx, accountId, subscriptions, []);
+        const key = { accountId, id: await newChannelId(tx) };
+        const { target, sealedSecrets } = sealedTarget(secrets, key, given);
+        const fields = { ...given, ...target };
+        const createdAtMs = clock.wallMs();
+        const created = await insertChannel(tx, { ...key, fields, sealedSecrets, createdAtMs });
+        await insertSubscriptions(tx, {
+          accountId,
+          subscriptions: subscriptions.map((one) => ({ ...one, channelId: created.id })),
+        });
+        return viewOf(tx, accountId, created);
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findChannel(store, { accountId, id });
+      if (found === null) throw notFound('alert channel');
+      return viewOf(store, accountId, found);
+    },
+
+    async *list(accountId, page) {
+      const entries = await listChannelEntries(store, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, async (ids) =>
+        viewsOf(store, accountId, await findChannels(store, { accountId, ids })),
+      );
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const known = await findChannel(tx, { accountId, id });
+        if (known === null) throw notFound('alert channel');
+        const isSubscribing = input.subscriptions !== undefined;
+        const before = isSubscribing
+          ? await subscriptionsOfChannels(tx, { accountId, channelIds: [id] })
+          : [];
+        // The checks come first, as where a check changes.
+        const key = { accountId, id };
+        const { subscriptions: named } = changedChannel(secrets, key, known, input);
+        if (isSubscribing) await holdNamedChecks(tx, accountId, named, before);
+        const stored = await lockChannel(tx, { accountId, id });
+        if (stored === null) throw notFound('alert channel');
+        const { subscriptions, content } = changedChannel(secrets, key, stored, input);
+        if (isSubscribing) {
+          await deleteSubscriptionsOfChannel(tx, { accountId, channelId: id });
+          await insertSubscriptions(tx, {
+            accountId,
+            subscriptions: subscriptions.map((one) => ({ ...one, channelId: id })),
+          });
+        }
+        const updatedAtMs = clock.wallMs();
+        const updated = await updateChannel(tx, { ...key, ...content, updatedAtMs });
+        if (updated === null) throw notFound('alert channel');
+        return viewOf(tx, accountId, updated);
+      });
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteChannel(store, { accountId, id }))) throw notFound('alert channel');
+    },
+
+    async test(accountId, id, signal) {
+      const found = await findChannel(store, { accountId, id });
+      if (found === null) throw notFound('alert channel');
+      const notice = sampleNotice({ alertId: ids(), atMs: clock.wallMs() });
+      const { fields: target, sealedSecrets } = found;
+      const letter = { deliveryId: ids(), accountId, channelId: id, target, sealedSecrets, notice };
+      return sendSealed({ sender, secrets }, letter, signal);
+    },
+  };
+}
+
+/**
+ * Until the transaction ends, the checks stay as they are.
+ *
+ * @throws ServiceError 400 where one is named that there is not, or twice
+ */
+async function holdNamedChecks(
+  tx: Sql,
+  accountId: string,
+  named: readonly { readonly checkId: string }[],
+  before: readonly { readonly checkId: string }[],
+): Promise<void> {
+  const ids = named.map(({ checkId }) => checkId);
+  const all = [...new Set([...ids, ...before.map(({ checkId }) => checkId)])];
+  const there = new Set(await holdSubscribers(tx, { accountId, checkIds: all }));
+  const firsts = new Map<string, number>();
+  const problems = ids.flatMap((id, index): readonly RequestProblem[] => {
+    const path = ['subscriptions', index, 'checkId'];
+    if (!there.has(id))
+      return [bodyProblem(path, 'must be the id of a check: there is no such one')];
+    const first = firsts.get(id) ?? index;
+    firsts.set(id, first);
+    return first < index ? [bodyProblem(path, 'must not name a check twice')] : [];
+  });
+  if (problems.length > 0) throw invalid(problems);
+}

@@ -1,0 +1,157 @@
+import {
+  type AlertChannel,
+  alertChannelSchema,
+  type OpenTarget,
+  type OpenWebhookConfig,
+  type WebhookConfig,
+} from '../../../model/alerting/alert-channel.ts';
+import { holdsMask } from '../../../model/credentials/sensitive-headers.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { invalid, type RequestProblem, ServiceError } from '../../errors.ts';
+import { givenFields } from '../../http/resources/given-fields.ts';
+import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-problems.ts';
+import { notReadable } from '../../secrets/secret-store.ts';
+import { templateProblemOf } from '../senders/template-check.ts';
+import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
+import { withKeptSecrets } from './kept-secrets.ts';
+import type { ChannelFields, ChannelKey, StoredChannel } from './sql.ts';
+
+/** A body as it came. */
+export type ChannelInput = Readonly<Record<string, unknown>>;
+
+/** What the service adds to a channel: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+/** @throws ServiceError 400 where it is no channel, and for a mask in place of a value */
+export function wholeChannel(fields: ChannelInput): AlertChannel {
+  const channel = parsedChannel(fields);
+  const problems = maskProblemsIn(channel);
+  if (problems.length > 0) throw invalid(problems);
+  return channel;
+}
+
+/** With masks that releases before have stored: an update of other fields leaves them. */
+function parsedChannel(fields: ChannelInput): AlertChannel {
+  const parsed = parseBody(alertChannelSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const channel = parsed.value;
+  const problem = channel.type === 'WEBHOOK' ? templateProblemOf(channel.config) : null;
+  if (problem !== null) throw invalid([bodyProblem(['config', 'template'], problem)]);
+  return channel;
+}
+
+/** Keys that may not write are shown masks: in a copy of such an answer the values are missing. */
+function maskProblemsIn({ type, config }: AlertChannel): readonly RequestProblem[] {
+  if (type !== 'WEBHOOK' && type !== 'SLACK') return [];
+  const paths: (string | number)[][] = holdsMask(config.url) ? [['url']] : [];
+  if (type === 'WEBHOOK') {
+    for (const name of ['headers', 'queryParameters'] as const) {
+      for (const [index, { value }] of config[name].entries()) {
+        if (holdsMask(value)) paths.push([name, index, 'value']);
+      }
+    }
+    if (holdsMask(config.webhookSecret ?? '')) paths.push(['webhookSecret']);
+  }
+  return paths.map((path) => bodyProblem(['config', ...path], MASK_GIVEN));
+}
+
+export interface ChangedChannel {
+  readonly subscriptions: AlertChannel['subscriptions'];
+  readonly content: Pick<StoredChannel, 'fields' | 'sealedSecrets'>;
+}
+
+/**
+ * The stored fields with those that are given over them. Secrets are not touched, and need no key,
+ * unless the configuration is given.
+ *
+ * @throws ServiceError 400 where they make no channel; 409 where secrets are to be read or stored
+ *   and there is no key
+ */
+export function changedChannel(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  stored: StoredChannel,
+  input: ChannelInput,
+): ChangedChannel {
+  const { fields: target, sealedSecrets } = stored;
+  const fixed = { id: key.id, type: target.type };
+  const given = givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
+  let config: unknown = given.config ?? bareConfigOf(target);
+  let isUnreadable = false;
+  if (target.type === 'WEBHOOK' && isObject(given.config)) {
+    const kept = keptWebhook(secrets, key, { config: target.config, sealedSecrets }, given.config);
+    ({ config, isUnreadable } = kept);
+  }
+  const whole = given.config === undefined ? parsedChannel : wholeChannel;
+  const channel = whole({ ...target, ...given, config });
+  const { subscriptions, ...fields } = channel;
+  const sealed =
+    given.config === undefined
+      ? { target, sealedSecrets }
+      : isUnreadable
+        ? { target: besideSecrets(channel, target), sealedSecrets }
+        : sealedTarget(secrets, key, channel);
+  return {
+    subscriptions,
+    content: {
+      // The type of both is the same.
+      fields: { ...fields, config: sealed.target.config } as ChannelFields,
+      sealedSecrets: sealed.sealedSecrets,
+    },
+  };
+}
+
+function bareConfigOf(fields: ChannelFields): unknown {
+  if (fields.type !== 'WEBHOOK') return fields.config;
+  const { hasWebhookSecret: _, ...config } = fields.config;
+  return config;
+}
+
+function isObject(given: unknown): given is ChannelInput {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+/**
+ * The given configuration of a webhook with the secrets that it keeps; without them where no key opens
+ * them and all of them stay, as nobody needs to read them for that.
+ *
+ * @throws ServiceError 409 where no key opens them and not all stay: it names those to be given again
+ */
+function keptWebhook(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  stored: { readonly config: OpenWebhookConfig; readonly sealedSecrets: Buffer | null },
+  given: ChannelInput,
+): { readonly config: ChannelInput; readonly isUnreadable: boolean } {
+  const failures: ServiceError[] = [];
+  const open = (box: SecretBox | null, sealedSecrets: Buffer | null): WebhookConfig => {
+    const target = { type: 'WEBHOOK', config: stored.config } as const;
+    return openedTarget(box, key, { target, sealedSecrets }).config as WebhookConfig;
+  };
+  const opened = (): WebhookConfig => {
+    try {
+      return open(secrets, stored.sealedSecrets);
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      failures.push(error);
+      return open(null, null);
+    }
+  };
+  const { config, paths, isSame } = withKeptSecrets(given, stored.config, opened);
+  const [unreadable] = failures;
+  if (unreadable === undefined) return { config, isUnreadable: false };
+  if (isSame) return { config, isUnreadable: true };
+  throw notReadable(
+    unreadable,
+    paths.map((path) => bodyProblem(path, '').path),
+  );
+}
+
+/** The target as it is stored beside secrets that stay as they are. */
+function besideSecrets(channel: AlertChannel, before: ChannelFields): OpenTarget {
+  if (channel.type !== 'WEBHOOK' || before.type !== 'WEBHOOK') return before;
+  return {
+    type: 'WEBHOOK',
+    config: withoutSecrets(channel.config, before.config.hasWebhookSecret),
+  };
+}

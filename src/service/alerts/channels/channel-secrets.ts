@@ -1,0 +1,106 @@
+import type {
+  ChannelPair,
+  ChannelTarget,
+  OpenWebhookConfig,
+  WebhookConfig,
+} from '../../../model/alerting/alert-channel.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { boxOf, opened } from '../../secrets/secret-store.ts';
+import type { ChannelKey, SealedTarget } from './sql.ts';
+
+/** What is encrypted, as JSON: the locked values in the order in which they stand. */
+interface WebhookSecrets {
+  readonly webhookSecret: string | null;
+  readonly headers: readonly string[];
+  readonly queryParameters: readonly string[];
+}
+
+/**
+ * A target as it is stored.
+ *
+ * @throws ServiceError 409 where it has secrets and there is no key
+ */
+export function sealedTarget(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  target: ChannelTarget,
+): SealedTarget {
+  if (target.type !== 'WEBHOOK') return { target, sealedSecrets: null };
+  const { webhookSecret = null, headers, queryParameters } = target.config;
+  const hidden: WebhookSecrets = {
+    webhookSecret,
+    headers: lockedValues(headers),
+    queryParameters: lockedValues(queryParameters),
+  };
+  const hasAny =
+    webhookSecret !== null ||
+    [...hidden.headers, ...hidden.queryParameters].some((value) => value !== '');
+  return {
+    target: { type: 'WEBHOOK', config: withoutSecrets(target.config, webhookSecret !== null) },
+    sealedSecrets: hasAny ? boxOf(secrets).seal(JSON.stringify(hidden), placeOf(key)) : null,
+  };
+}
+
+/** A webhook as it is stored beside its secrets. */
+export function withoutSecrets(
+  config: WebhookConfig,
+  hasWebhookSecret: boolean,
+): OpenWebhookConfig {
+  const { webhookSecret: _, headers, queryParameters, ...rest } = config;
+  return {
+    ...rest,
+    headers: withoutLocked(headers),
+    queryParameters: withoutLocked(queryParameters),
+    hasWebhookSecret,
+  };
+}
+
+/**
+ * A stored target, with its secrets.
+ *
+ * @throws ServiceError 409 where it has secrets and there is no key that opens them
+ */
+export function openedTarget(
+  secrets: SecretBox | null,
+  key: ChannelKey,
+  { target, sealedSecrets }: SealedTarget,
+): ChannelTarget {
+  if (target.type !== 'WEBHOOK') return target;
+  const { hasWebhookSecret: _, ...config } = target.config;
+  if (sealedSecrets === null) return { type: 'WEBHOOK', config };
+  const text = opened(secrets, sealedSecrets, placeOf(key));
+  const { webhookSecret, headers, queryParameters }: WebhookSecrets = JSON.parse(text);
+  return {
+    type: 'WEBHOOK',
+    config: {
+      ...config,
+      webhookSecret,
+      headers: withValues(config.headers, headers),
+      queryParameters: withValues(config.queryParameters, queryParameters),
+    },
+  };
+}
+
+/** All that nobody is to see of it. */
+export function secretsIn(config: WebhookConfig): readonly string[] {
+  const { webhookSecret = null, headers, queryParameters } = config;
+  const locked = [...lockedValues(headers), ...lockedValues(queryParameters)];
+  return webhookSecret === null ? locked : [webhookSecret, ...locked];
+}
+
+function placeOf({ accountId, id }: ChannelKey): readonly string[] {
+  return ['alert_channels', accountId, String(id)];
+}
+
+function lockedValues(pairs: readonly ChannelPair[]): readonly string[] {
+  return pairs.filter(({ locked }) => locked).map(({ value }) => value);
+}
+
+function withoutLocked(pairs: readonly ChannelPair[]): ChannelPair[] {
+  return pairs.map((pair) => (pair.locked ? { ...pair, value: '' } : pair));
+}
+
+function withValues(pairs: readonly ChannelPair[], values: readonly string[]): ChannelPair[] {
+  const left = [...values];
+  return pairs.map((pair) => (pair.locked ? { ...pair, value: left.shift() ?? '' } : pair));
+}

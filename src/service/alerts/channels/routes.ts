@@ -1,0 +1,141 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  ALERT_CHANNEL_SHAPES,
+  ALERT_CHANNEL_TYPES,
+  alertChannelSchema,
+} from '../../../model/alerting/alert-channel.ts';
+import { hiddenTarget } from '../../checks/hidden-channels.ts';
+import { callerOf } from '../../http/access/authentication.ts';
+import type { Viewer } from '../../http/access/viewer.ts';
+import { crudRoutes } from '../../http/resources/crud.ts';
+import { numberParam, pageQuery } from '../../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf, TIMES } from '../../http/resources/resource-schemas.ts';
+import { whileWanted } from '../../http/while-wanted.ts';
+import type { AlertChannels, ChannelView } from './alert-channels.ts';
+
+const TAG = 'Alert channels';
+const WRITE = { role: 'write' } as const;
+const PATH = '/v1/alert-channels';
+
+const channelId = numberParam.describe('The id of the channel.');
+
+const { type: _type, config: _config, ...commonFields } = ALERT_CHANNEL_SHAPES.EMAIL.shape;
+const changes = z.strictObject({
+  ...optionalFieldsOf(commonFields),
+  ...ignored(['created_at', 'updated_at']),
+  type: z.enum(ALERT_CHANNEL_TYPES).optional().describe('The same as ever.'),
+  config: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'As a channel of the type has it, whole; of a webhook, locked values that are empty and a secret that is left out stay as they are.',
+    ),
+  id: z.number().optional().describe('The same as in the path.'),
+});
+
+const added = { id: z.number(), ...TIMES };
+const response = z.discriminatedUnion('type', [
+  ALERT_CHANNEL_SHAPES.EMAIL.extend(added),
+  ALERT_CHANNEL_SHAPES.WEBHOOK.extend({
+    ...added,
+    config: ALERT_CHANNEL_SHAPES.WEBHOOK.shape.config.omit({ webhookSecret: true }).extend({
+      hasWebhookSecret: z.boolean().describe('Whether what is sent is signed.'),
+    }),
+  }),
+  ALERT_CHANNEL_SHAPES.SLACK.extend(added),
+  ALERT_CHANNEL_SHAPES.SMS.extend(added),
+]);
+
+const testResponse = z.strictObject({
+  delivered: z.boolean().describe('Whether the other side took it.'),
+  status: z.number().nullable().describe('Of HTTP or SMTP; null where no answer came.'),
+  error: z
+    .string()
+    .nullable()
+    .describe(
+      'Why it was not delivered, or what was amiss although it was; null where all is well.',
+    ),
+});
+
+/** Where alerts are sent: SEMANTICS 5, spec 2.3. */
+export function alertChannelsRoutes({
+  alertChannels,
+  stopping,
+}: {
+  readonly alertChannels: AlertChannels;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    await app.register(
+      crudRoutes({
+        path: PATH,
+        tag: TAG,
+        changing: WRITE,
+        id: { name: 'id', schema: channelId },
+        query: z.strictObject(pageQuery),
+        body: alertChannelSchema,
+        changes,
+        response,
+        texts: {
+          create: { summary: 'Create an alert channel' },
+          list: { summary: 'List alert channels, oldest first' },
+          read: {
+            summary: 'Read an alert channel',
+            description:
+              'Secrets and locked values are not in it. Keys that may not write are shown neither the paths of webhooks nor their query parameters and credentials.',
+          },
+          update: {
+            summary: 'Update an alert channel',
+            description:
+              'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          },
+          remove: {
+            summary: 'Delete an alert channel, with its subscriptions and its log',
+            description: 'What waits to be sent to it is not sent any more.',
+          },
+        },
+        feature: alertChannels,
+        present: presentChannel,
+      }),
+    );
+
+    app.post(
+      `${PATH}/:id/test`,
+      {
+        config: WRITE,
+        schema: {
+          tags: [TAG],
+          summary: 'Send a test notice, once, and tell what came of it',
+          params: z.object({ id: channelId }),
+          response: { 200: testResponse },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const outcome = await whileWanted(reply, stopping, (signal) =>
+          alertChannels.test(accountId, request.params.id, signal),
+        );
+        const error = outcome.ok ? outcome.remark : outcome.error;
+        return { delivered: outcome.ok, status: outcome.status, error };
+      },
+    );
+  };
+}
+
+function presentChannel(
+  { id, fields, subscriptions, createdAt, updatedAt }: ChannelView,
+  viewer: Viewer,
+): z.output<typeof response> {
+  return {
+    ...(viewer.mayWrite ? fields : hiddenTarget(fields)),
+    subscriptions,
+    id,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+}

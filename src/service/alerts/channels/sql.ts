@@ -1,0 +1,232 @@
+import type {
+  AlertChannel,
+  ChannelWishes,
+  OpenTarget,
+} from '../../../model/alerting/alert-channel.ts';
+import { bytesOf, type PageEntry } from '../../database/page-entries.ts';
+import type { Sql } from '../../database/port.ts';
+import { StoreError } from '../../database/store-errors.ts';
+import { jsonText } from '../../database/values.ts';
+
+/** A channel without its subscriptions, which have a table of their own. */
+export type ChannelFields = OpenTarget & ChannelWishes;
+
+/** A channel's target with its secrets, encrypted. */
+export interface SealedTarget {
+  readonly target: OpenTarget;
+  /** null where it has none. */
+  readonly sealedSecrets: Buffer | null;
+}
+
+export interface StoredChannel {
+  readonly id: number;
+  readonly fields: ChannelFields;
+  /** null where it has none. */
+  readonly sealedSecrets: Buffer | null;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface ChannelKey {
+  readonly accountId: string;
+  readonly id: number;
+}
+
+type ChannelRow = {
+  readonly id: number;
+  readonly type: AlertChannel['type'];
+  readonly config: OpenTarget['config'];
+  readonly sealed_secrets: Buffer | null;
+  readonly send_failure: boolean;
+  readonly send_recovery: boolean;
+  readonly send_degraded: boolean;
+  readonly ssl_expiry: boolean;
+  readonly ssl_expiry_threshold: number;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
+  ssl_expiry, ssl_expiry_threshold, created_at, updated_at`;
+
+function channelOf(row: ChannelRow): StoredChannel {
+  return {
+    id: row.id,
+    fields: {
+      // They were stored together, and the type never changes.
+      ...({ type: row.type, config: row.config } as OpenTarget),
+      sendFailure: row.send_failure,
+      sendRecovery: row.send_recovery,
+      sendDegraded: row.send_degraded,
+      sslExpiry: row.ssl_expiry,
+      sslExpiryThreshold: row.ssl_expiry_threshold,
+    },
+    sealedSecrets: row.sealed_secrets,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+type ChannelContent = Pick<StoredChannel, 'fields' | 'sealedSecrets'>;
+
+function valuesOf({ fields, sealedSecrets }: ChannelContent): readonly unknown[] {
+  return [
+    jsonText(fields.config),
+    fields.sendFailure,
+    fields.sendRecovery,
+    fields.sendDegraded,
+    fields.sslExpiry,
+    fields.sslExpiryThreshold,
+    sealedSecrets,
+  ];
+}
+
+/** For a channel that is to be: its secrets are bound to it before it is stored. */
+export async function newChannelId(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ id: number }>(
+    `select nextval(pg_get_serial_sequence('alert_channels', 'id')) as id`,
+  );
+  if (row === undefined) throw noRow();
+  return row.id;
+}
+
+/** @param channel with an id of `newChannelId` */
+export async function insertChannel(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    createdAtMs,
+    ...content
+  }: ChannelKey & ChannelContent & { readonly createdAtMs: number },
+): Promise<StoredChannel> {
+  const rows = await sql.query<ChannelRow>(
+    `insert into alert_channels (config, send_failure, send_recovery, send_degraded, ssl_expiry,
+       ssl_expiry_threshold, sealed_secrets, account_id, id, type, created_at, updated_at)
+     values ($1::jsonb, $2::boolean, $3::boolean, $4::boolean, $5::boolean, $6::int, $7::bytea, $8,
+       $9::bigint, $10, $11::timestamptz, null)
+     returning ${COLUMNS}`,
+    [...valuesOf(content), accountId, id, content.fields.type, new Date(createdAtMs)],
+  );
+  const [row] = rows;
+  if (row === undefined) throw noRow();
+  return channelOf(row);
+}
+
+function noRow(): StoreError {
+  return new StoreError('internal', 'STORE_STATEMENT', 'a new row of alert_channels was not given');
+}
+
+/** Only for a channel that `lockChannel` holds. */
+export async function updateChannel(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    updatedAtMs,
+    ...content
+  }: ChannelKey & ChannelContent & { readonly updatedAtMs: number },
+): Promise<StoredChannel | null> {
+  const rows = await sql.query<ChannelRow>(
+    `update alert_channels set config = $1::jsonb, send_failure = $2::boolean,
+       send_recovery = $3::boolean, send_degraded = $4::boolean, ssl_expiry = $5::boolean,
+       ssl_expiry_threshold = $6::int, sealed_secrets = $7::bytea, updated_at = $10::timestamptz
+     where account_id = $8 and id = $9::bigint
+     returning ${COLUMNS}`,
+    [...valuesOf(content), accountId, id, new Date(updatedAtMs)],
+  );
+  return rows[0] === undefined ? null : channelOf(rows[0]);
+}
+
+export async function findChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+  return readChannel(sql, key, '');
+}
+
+/**
+ * Until the transaction ends, nobody else changes the channel; notices to it, and subscriptions that
+ * others make, go on.
+ */
+export async function lockChannel(sql: Sql, key: ChannelKey): Promise<StoredChannel | null> {
+  return readChannel(sql, key, 'for no key update');
+}
+
+async function readChannel(
+  sql: Sql,
+  { accountId, id }: ChannelKey,
+  lock: '' | 'for no key update',
+): Promise<StoredChannel | null> {
+  const rows = await sql.query<ChannelRow>(
+    `select ${COLUMNS} from alert_channels where account_id = $1 and id = $2::bigint ${lock}`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : channelOf(rows[0]);
+}
+
+/** What a subscription takes where a channel is listed with its own. */
+const SUBSCRIPTION_BYTES = 200;
+
+/** The ids of a page of channels, oldest first. */
+export async function listChannelEntries(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly PageEntry<number>[]> {
+  return sql.query<PageEntry<number>>(
+    `select c.id, ${bytesOf('c.config')} + ${SUBSCRIPTION_BYTES} * (
+       select count(*) from alert_subscriptions s
+       where s.account_id = c.account_id and s.channel_id = c.id) as bytes
+     from alert_channels c where c.account_id = $1
+     order by c.id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+}
+
+/** Those of the channels that there are still, in the order of their pages. */
+export async function findChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<readonly StoredChannel[]> {
+  const rows = await sql.query<ChannelRow>(
+    `select ${COLUMNS} from alert_channels where account_id = $1 and id = any($2::bigint[])
+     order by id`,
+    [accountId, ids],
+  );
+  return rows.map(channelOf);
+}
+
+/**
+ * Those of the account, until the transaction ends none is deleted.
+ *
+ * @param ids null for all
+ * @returns the ids of those that there are, in their order
+ */
+export async function holdChannels(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] | null },
+): Promise<readonly number[]> {
+  if (ids !== null && ids.length === 0) return [];
+  const rows = await sql.query<{ id: number }>(
+    `select id from alert_channels
+     where account_id = $1 and ($2::bigint[] is null or id = any($2::bigint[]))
+     order by id for key share`,
+    [accountId, ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * With its subscriptions and its deliveries.
+ *
+ * @returns whether there was one
+ */
+export async function deleteChannel(sql: Sql, { accountId, id }: ChannelKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from alert_channels where account_id = $1 and id = $2::bigint returning 1',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import type { Store } from '../database/port.ts';
+import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
+import { type AlertChannels, createAlertChannels } from './channels/alert-channels.ts';
+import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
+import { type DeliveryConfig, NO_DELIVERY } from './delivery/delivery-config.ts';
+import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
+import { createNoticeBook } from './delivery/notice-book.ts';
+import { createNoticeSender } from './delivery/sender.ts';
+import { keepSending } from './delivery/worker.ts';
+import { type AlertEngine, createAlertEngine } from './engine.ts';
+import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
+import { maintenanceSilences } from './silences.ts';
+
+export interface AlertFeatureParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly allowance: Allowance;
+  readonly secrets: SecretBox | null;
+  readonly incidentTrigger: IncidentTrigger;
+  /** Left out, only webhooks and Slack channels are served. */
+  readonly delivery: DeliveryConfig | undefined;
+  /** Whole days for which alerts and the log of deliveries are kept. */
+  readonly retentionDays: number;
+}
+
+export interface AlertFeatures {
+  readonly alertChannels: AlertChannels;
+  readonly alertDeliveries: AlertDeliveries;
+  readonly alertEngine: AlertEngine;
+  readonly alertSettings: AccountAlertSettings;
+  readonly checkAlerts: CheckAlerts;
+  /** What goes on by itself until the signal aborts: thresholds by time, reminders, deliveries. */
+  readonly alertKeepers: readonly ((signal: AbortSignal) => Promise<void>)[];
+}
+
+/** All that there is about alerts, with what its parts share. */
+export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
+  const { clock, delivery, incidentTrigger: incidents } = parts;
+  const sender = createNoticeSender(delivery ?? NO_DELIVERY, clock);
+  const notices = createNoticeBook();
+  const alertEngine = createAlertEngine({
+    ...parts,
+    notices,
+    incidents,
+    silences: maintenanceSilences,
+  });
+  const checkAlerts = createCheckAlerts(parts);
+  const alertDeliveries = createAlertDeliveries(parts);
+  return {
+    alertChannels: createAlertChannels({ ...parts, sender }),
+    alertDeliveries,
+    alertEngine,
+    alertSettings: createAccountAlertSettings(parts),
+    checkAlerts,
+    alertKeepers: [
+      alertEngine.keep,
+      checkAlerts.keep,
+      alertDeliveries.keep,
+      (signal) => keepSending({ ...parts, sender }, signal).finally(sender.close),
+    ],
+  };
+}

@@ -1,0 +1,38 @@
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import type { SecretBox } from '../../../runtime/secret-box.ts';
+import { openedTarget } from '../channels/channel-secrets.ts';
+import type { SealedTarget } from '../channels/sql.ts';
+import type { AlertNotice } from '../notice.ts';
+import { notSent, type SendOutcome } from './outcome.ts';
+import type { NoticeSender } from './sender.ts';
+
+export interface SealedParcel extends SealedTarget {
+  readonly deliveryId: string;
+  readonly accountId: string;
+  readonly channelId: number;
+  readonly notice: AlertNotice;
+}
+
+export interface SealedSending {
+  readonly sender: Pick<NoticeSender, 'send'>;
+  readonly secrets: SecretBox | null;
+}
+
+/**
+ * Sends to a channel as it is stored. Secrets that cannot be read are a failure like others: whoever
+ * runs the service may give their key back until the last attempt.
+ */
+export async function sendSealed(
+  { sender, secrets }: SealedSending,
+  { deliveryId, accountId, channelId, notice, ...sealed }: SealedParcel,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  let target: ChannelTarget;
+  try {
+    target = openedTarget(secrets, { accountId, id: channelId }, sealed);
+  } catch (error) {
+    return notSent(`the secrets of the channel cannot be read: ${messageOf(error)}`);
+  }
+  return sender.send({ deliveryId, target, notice }, signal);
+}

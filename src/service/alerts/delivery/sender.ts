@@ -1,0 +1,65 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf } from '../../../runtime/errors.ts';
+import { denyNetworks } from '../../../runtime/net/address-guard.ts';
+import { createEmailSender } from '../senders/email.ts';
+import { createOutgoingHttp } from '../senders/outgoing-http.ts';
+import { createSlackSender } from '../senders/slack.ts';
+import { createSmsSender } from '../senders/sms.ts';
+import { createWebhookSender } from '../senders/webhook.ts';
+import type { DeliveryConfig } from './delivery-config.ts';
+import { notSent, type Parcel, type SendOutcome } from './outcome.ts';
+
+/** Sends a notice once, to a channel of any type. */
+export interface NoticeSender {
+  /**
+   * Resolves whatever happens, within `SEND_LIMIT_MS`.
+   *
+   * @param signal breaks it off: whether it arrived is not known then
+   */
+  send(parcel: Parcel, signal: AbortSignal): Promise<SendOutcome>;
+  close(): Promise<void>;
+}
+
+/** For all of it: name, connection, request and answer. */
+export const SEND_LIMIT_MS = 20_000;
+
+const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
+const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
+
+export function createNoticeSender(config: DeliveryConfig, clock: Clock): NoticeSender {
+  const http = createOutgoingHttp(denyNetworks(config.deny));
+  const email = config.smtp === null ? async () => NO_SMTP : createEmailSender(config.smtp);
+  const sms = config.sms === null ? async () => NO_SMS : createSmsSender(http, config.sms);
+  const webhook = createWebhookSender(http, clock);
+  const slack = createSlackSender(http);
+
+  async function sendTo(parcel: Parcel, signal: AbortSignal): Promise<SendOutcome> {
+    const { target } = parcel;
+    switch (target.type) {
+      case 'EMAIL':
+        return email({ ...parcel, target }, signal);
+      case 'WEBHOOK':
+        return webhook({ ...parcel, target }, signal);
+      case 'SLACK':
+        return slack({ ...parcel, target }, signal);
+      case 'SMS':
+        return sms({ ...parcel, target }, signal);
+    }
+  }
+
+  return {
+    async send(parcel, signal) {
+      const limit = new AbortController();
+      const cancel = clock.after(SEND_LIMIT_MS, () => limit.abort());
+      try {
+        return await sendTo(parcel, AbortSignal.any([signal, limit.signal]));
+      } catch (thrown) {
+        // No channel may keep the others from theirs.
+        return notSent(`the notice could not be made: ${messageOf(thrown)}`, { isFinal: true });
+      } finally {
+        cancel();
+      }
+    },
+    close: () => http.close(),
+  };
+}

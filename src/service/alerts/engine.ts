@@ -1,0 +1,116 @@
+import { MAX_THRESHOLD_DAYS } from '../../model/alerting/certificate-run-down.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { grouped } from '../../runtime/group-by.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Sql, Store } from '../database/port.ts';
+import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
+import type { FinalFollower } from '../results/final-follower.ts';
+import { settleJudgements } from './aftermath.ts';
+import { earlierVerdicts } from './earlier-runs.ts';
+import { judgeRuns } from './judgement.ts';
+import type { NoticeBook } from './notice.ts';
+import { type AlertObservation, observationOf } from './observation.ts';
+import { neverSilent, noIncidents, noNotices, type Silences } from './parts.ts';
+import { keepReminding, sweepDueAlerts } from './reminders.ts';
+import { findAlertSubjects } from './states.sql.ts';
+
+export type { AlertObservation } from './observation.ts';
+
+export interface AlertEngineParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly notices?: NoticeBook;
+  readonly incidents?: IncidentTrigger;
+  readonly silences?: Silences;
+}
+
+/**
+ * Judges how checks do and tells of it (SEMANTICS 5). The state of a check is a row that only
+ * whoever holds the check changes, in the transaction of what changes it: so it is the same on
+ * every replica and after every restart, and nothing is told twice.
+ */
+export interface AlertEngine {
+  /**
+   * Judges runs, or states of heartbeats, in the order of their slots. Their checks are locked by
+   * the caller (`lockSubjects`).
+   *
+   * @param atMs now; epoch milliseconds
+   */
+  observe(
+    tx: Sql,
+    accountId: string,
+    observations: readonly AlertObservation[],
+    atMs: number,
+  ): Promise<void>;
+  /** The same of results that are stored already. One statement, where all is well. */
+  readonly follow: FinalFollower;
+  /**
+   * Once, thresholds in minutes and reminders that are due.
+   *
+   * @returns how many checks it looked at
+   */
+  sweep(): Promise<number>;
+  /** The same every second or so, until the signal aborts. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
+  const { ids, silences = neverSilent, notices = noNotices, incidents = noIncidents } = parts;
+  const aftermath = { notices, incidents };
+  const reminderParts = { ...parts, silences, aftermath };
+
+  async function observe(
+    tx: Sql,
+    accountId: string,
+    observations: readonly AlertObservation[],
+    atMs: number,
+  ): Promise<void> {
+    if (observations.length === 0) return;
+    const runsOf = grouped(observations, ({ checkId }) => checkId);
+    const subjects = await findAlertSubjects(tx, {
+      accountId,
+      checkIds: [...runsOf.keys()],
+      named: [...runsOf.keys()].filter((id) =>
+        runsOf.get(id)?.some(({ condition }) => condition !== 'passing'),
+      ),
+      certificates: observations.flatMap(certificateIn),
+    });
+    if (subjects.length === 0) return;
+    const earlier = await earlierVerdicts(tx, { accountId, subjects, runsOf });
+    const firstMs = Math.min(...observations.map(({ slotMs }) => slotMs));
+    const isSilent = await silences.from(tx, accountId, firstMs);
+    const judgements = subjects.map((subject) => {
+      const { checkId } = subject;
+      const runs = runsOf.get(checkId) ?? [];
+      return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilent, ids });
+    });
+    await settleJudgements(tx, aftermath, { accountId, judgements, atMs });
+  }
+
+  return {
+    observe,
+
+    async follow(tx, { accountId, current, atMs }) {
+      const observations = [...current].flatMap((final) => observationOf(final) ?? []);
+      await observe(tx, accountId, observations, atMs);
+    },
+
+    sweep() {
+      return sweepDueAlerts(reminderParts);
+    },
+
+    keep(signal) {
+      return keepReminding(reminderParts, signal);
+    },
+  };
+}
+
+/** Near its end, as far as anybody can ask to hear of it. */
+function certificateIn({ checkId, slotMs, sslDaysRemaining }: AlertObservation) {
+  if (sslDaysRemaining === null) return [];
+  if (sslDaysRemaining < 0 || sslDaysRemaining > MAX_THRESHOLD_DAYS) return [];
+  return [{ checkId, slotMs, daysRemaining: sslDaysRemaining }];
+}

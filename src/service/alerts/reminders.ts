@@ -1,0 +1,75 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import { grouped } from '../../runtime/group-by.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { Store } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { type AftermathParts, settleJudgements } from './aftermath.ts';
+import { judgeTime } from './judgement.ts';
+import type { Silences } from './parts.ts';
+import { claimDueSubjects } from './states.sql.ts';
+
+export interface ReminderParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly ids: () => string;
+  readonly silences: Silences;
+  readonly aftermath: AftermathParts;
+}
+
+/** So that no transaction holds its checks for long. */
+const CHECKS_A_TRANSACTION = 100;
+const SWEEP_EVERY_MS = 1000;
+const MAX_BACK_OFF_MS = 30_000;
+
+/**
+ * Judges every check whose time has come. Several replicas share them: whoever has claimed a check
+ * holds it until what it gave is written.
+ *
+ * @returns how many it looked at
+ */
+export async function sweepDueAlerts(parts: ReminderParts): Promise<number> {
+  let swept = 0;
+  for (;;) {
+    const claimed = await sweepSome(parts);
+    swept += claimed;
+    if (claimed < CHECKS_A_TRANSACTION) return swept;
+  }
+}
+
+function sweepSome({ store, clock, ids, silences, aftermath }: ReminderParts): Promise<number> {
+  return store.transaction(async (tx) => {
+    const atMs = clock.wallMs();
+    const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
+    for (const [accountId, subjects] of grouped(due, (subject) => subject.accountId)) {
+      const isSilent = await silences.from(tx, accountId, atMs);
+      const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilent, ids }));
+      await settleJudgements(tx, aftermath, { accountId, judgements, atMs });
+    }
+    return due.length;
+  });
+}
+
+/** What fails is logged when it begins to, and tried again ever less often. */
+export async function keepReminding(parts: ReminderParts, signal: AbortSignal): Promise<void> {
+  const { clock, log } = parts;
+  let delayMs = SWEEP_EVERY_MS;
+  let fault: string | null = null;
+  do {
+    try {
+      await sweepDueAlerts(parts);
+      delayMs = SWEEP_EVERY_MS;
+      fault = null;
+    } catch (error) {
+      const kind = error instanceof StoreError ? error.code : 'OTHER';
+      if (kind !== fault && !signal.aborted) {
+        log.warn(`alerts that were due could not be given: ${messageOf(error)}`);
+      }
+      fault = kind;
+      delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);
+    }
+    // Replicas that were started together need not come together each time.
+  } while (await sleep(clock, delayMs * (0.75 + Math.random() / 2), signal));
+}

@@ -1,0 +1,69 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { ALERT_TYPES } from '../../model/alerting/alert.ts';
+import { CHECK_TYPES } from '../../model/vocabulary.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { READ } from '../http/resources/check-parameters.ts';
+import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import type { CheckAlert, CheckAlerts } from './check-alerts.ts';
+
+const response = z.array(
+  z.strictObject({
+    name: z.string().describe("The check's, when the alert was given."),
+    id: z.uuid(),
+    checkId: z.string(),
+    alertType: z.enum(ALERT_TYPES),
+    checkType: z.enum(CHECK_TYPES),
+    runLocation: z.string(),
+    responseTime: z.number().describe('Milliseconds.'),
+    error: z.string().nullable().describe('What led to the alert; null where nothing failed.'),
+    statusCode: z.string().nullable().describe('Of URL and API checks that were answered.'),
+    created_at: z.iso.date().describe('The day on which the alert was given, in UTC.'),
+    startedAt: z.iso.datetime().describe('When the run that led to the alert began.'),
+  }),
+);
+
+/** The alerts that checks gave: spec 4.6. */
+export function checkAlertsRoutes({
+  checkAlerts,
+}: {
+  readonly checkAlerts: CheckAlerts;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/check-alerts',
+      {
+        config: READ,
+        schema: {
+          tags: ['Check alerts'],
+          summary: 'List the alerts of all checks, newest first',
+          description:
+            'One for each alert that was given, whether or not a channel wanted it. The window is by when it was given.',
+          querystring: z.strictObject(windowQuery),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { limit, page, ...window } = request.query;
+        const { accountId } = callerOf(request);
+        const found = await checkAlerts.list(accountId, { limit, page, ...askedWindow(window) });
+        return found.map(presentAlert);
+      },
+    );
+  };
+}
+
+function presentAlert({
+  startedAtMs,
+  createdAtMs,
+  ...alert
+}: CheckAlert): z.output<typeof response>[number] {
+  return {
+    ...alert,
+    created_at: new Date(createdAtMs).toISOString().slice(0, 10),
+    startedAt: new Date(startedAtMs).toISOString(),
+  };
+}

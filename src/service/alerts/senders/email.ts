@@ -1,0 +1,121 @@
+import { createTransport } from 'nodemailer';
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { Smtp } from '../delivery/delivery-config.ts';
+import { notSent, type Send, type SendOutcome } from '../delivery/outcome.ts';
+import type { AlertNotice } from '../notice.ts';
+import { forHtml } from './escape.ts';
+import { factsOf, headlineOf } from './headline.ts';
+
+type Email = Extract<ChannelTarget, { type: 'EMAIL' }>;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const SOCKET_TIMEOUT_MS = 10_000;
+const MAX_SUBJECT_BYTES = 300;
+/** RFC 5321 4.2.3, for a server whose answer has no code that could be read. */
+const ACCEPTED = 250;
+
+/** Each mail goes over a connection of its own, which ends with it. */
+export function createEmailSender({
+  host,
+  port,
+  secure,
+  auth,
+  requireTls,
+  from,
+}: Smtp): Send<Email> {
+  const transport = createTransport({
+    host,
+    port,
+    secure,
+    requireTLS: requireTls,
+    ...(auth === null ? {} : { auth }),
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: SOCKET_TIMEOUT_MS,
+    dnsTimeout: CONNECT_TIMEOUT_MS,
+    // No part of a notice names a file or an address to be read.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
+  return async ({ deliveryId, target, notice }, signal) => {
+    try {
+      const sent = await transport.sendMail({
+        from,
+        to: { name: '', address: target.config.address },
+        messageId: `<${deliveryId}@${domain}>`,
+        headers: {
+          // RFC 3834 5: no holiday reply to a machine.
+          'Auto-Submitted': 'auto-generated',
+          'X-Service-Delivery': deliveryId,
+        },
+        signal,
+        ...mailOf(notice),
+      });
+      const code = /^\d{3}/.exec(sent.response)?.[0];
+      const status = code === undefined ? ACCEPTED : Number(code);
+      return { ok: true, status, remark: null, answer: sent.response };
+    } catch (thrown) {
+      return failureOf(thrown, signal);
+    }
+  };
+}
+
+/** Nothing of it is taken for a header: the subject is one line whatever the check is called. */
+export function mailOf(notice: AlertNotice): {
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+} {
+  const headline = headlineOf(notice);
+  const facts = factsOf(notice);
+  const rows = facts.map(
+    ([label, value]) =>
+      `<tr><th align="left" valign="top">${forHtml(label)}</th><td>${lines(forHtml(value))}</td></tr>`,
+  );
+  return {
+    subject: cut(headline),
+    text: [headline, '', ...facts.map(([label, value]) => `${label}: ${value}`), ''].join('\n'),
+    html: `<!doctype html><html><body><h2>${forHtml(headline)}</h2><table cellpadding="4">${rows.join('')}</table></body></html>`,
+  };
+}
+
+function lines(html: string): string {
+  return html.replaceAll('\n', '<br>');
+}
+
+function cut(text: string): string {
+  const kept = cutText(text, MAX_SUBJECT_BYTES);
+  return kept === text ? text : `${kept}…`;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNECTION: 'the mail server cannot be reached',
+  ETIMEDOUT: 'the mail server did not answer in time',
+  ESOCKET: 'the connection to the mail server broke',
+  EDNS: 'the name of the mail server could not be looked up',
+  ETLS: 'the mail server does not encrypt as it must',
+  EAUTH: 'the mail server does not let the service in: see SMTP_URL',
+  EENVELOPE: 'the mail server does not take the address',
+  EMESSAGE: 'the mail server does not take the mail',
+};
+
+function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
+  if (signal.aborted) return notSent('the mail server did not answer in time');
+  const code = systemCodeOf(thrown);
+  const reason = REASONS[code ?? ''] ?? 'the mail could not be sent';
+  const { responseCode, response } = thrown as {
+    readonly responseCode?: unknown;
+    readonly response?: unknown;
+  };
+  return {
+    ok: false,
+    status: typeof responseCode === 'number' ? responseCode : null,
+    error: code === null ? reason : `${reason} (${code})`,
+    answer: typeof response === 'string' ? response : null,
+    isFinal: false,
+    retryAfterMs: null,
+  };
+}

@@ -1,0 +1,61 @@
+import type { AlertType } from '../../../model/alerting/alert.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { AlertNotice } from '../notice.ts';
+
+/** A result's error may be long, and a template may hold it many times. */
+export const MAX_ERROR_BYTES = 2000;
+
+const WHAT_HAPPENED: Readonly<Record<Exclude<AlertType, 'ALERT_SSL'>, string>> = {
+  NO_ALERT: 'has nothing to tell',
+  ALERT_FAILURE: 'has failed',
+  ALERT_FAILURE_REMAIN: 'is still failing',
+  ALERT_FAILURE_DEGRADED: 'no longer fails, but is degraded',
+  ALERT_RECOVERY: 'has recovered',
+  ALERT_DEGRADED: 'is degraded',
+  ALERT_DEGRADED_REMAIN: 'is still degraded',
+  ALERT_DEGRADED_FAILURE: 'was degraded and has failed',
+  ALERT_DEGRADED_RECOVERY: 'is no longer degraded',
+};
+
+/** What happened to which check, on one line whatever the name of the check holds. */
+export function headlineOf(
+  notice: Pick<AlertNotice, 'alertType' | 'check' | 'reminder' | 'sslDaysRemaining'>,
+): string {
+  const { alertType, check, reminder, sslDaysRemaining } = notice;
+  const name = onOneLine(check.name);
+  const text =
+    alertType === 'ALERT_SSL'
+      ? `The certificate of ${name} ends ${inDays(sslDaysRemaining)}`
+      : `${name} ${WHAT_HAPPENED[alertType]}`;
+  return reminder > 0 ? `${text} (reminder ${reminder})` : text;
+}
+
+function inDays(days: number | null): string {
+  if (days === null) return 'soon';
+  if (days < 0) return 'in the past';
+  if (days === 0) return 'within a day';
+  return `in ${countText(days, 'day')}`;
+}
+
+/** Line breaks and other controls would begin a header of their own, or hide what follows. */
+export function onOneLine(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
+}
+
+/** What people are told beside the headline. */
+export function factsOf(notice: AlertNotice): readonly (readonly [string, string])[] {
+  const { check, runLocation, responseTime, statusCode, error, sslDaysRemaining } = notice;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['Check', `${onOneLine(check.name)} (${check.checkType}, ${check.id})`],
+    ['Group', check.groupName === null ? null : onOneLine(check.groupName)],
+    ['Tags', check.tags.length === 0 ? null : check.tags.map(onOneLine).join(', ')],
+    ['Location', onOneLine(runLocation)],
+    ['Time', new Date(notice.startedAtMs).toISOString()],
+    ['Response time', `${Math.round(responseTime)} ms`],
+    ['Status', statusCode],
+    ['Error', error === null ? null : cutText(error, MAX_ERROR_BYTES)],
+    ['Certificate', notice.alertType === 'ALERT_SSL' ? `ends ${inDays(sslDaysRemaining)}` : null],
+  ];
+  return facts.flatMap(([label, value]) => (value === null ? [] : [[label, value] as const]));
+}

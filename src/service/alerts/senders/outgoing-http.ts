@@ -1,0 +1,148 @@
+import { Agent, type Dispatcher, request } from 'undici';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import { type AddressGuard, allowAll } from '../../../runtime/net/address-guard.ts';
+import { VERSION } from '../../../runtime/version.ts';
+import { notSent, type SendOutcome } from '../delivery/outcome.ts';
+import { DENIED_CODE, guardedLookup, refuseDenied } from './guarded-lookup.ts';
+
+export interface OutgoingRequest {
+  readonly method: Dispatcher.HttpMethod;
+  readonly url: URL;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** null for none. */
+  readonly body: string | null;
+  /** Whether DELIVERY_DENY holds: not for what the service's own settings name. */
+  readonly isGuarded: boolean;
+}
+
+/** The way out for what is sent by HTTP. */
+export interface OutgoingHttp {
+  /** Resolves whatever happens, at the latest when the signal aborts. */
+  send(request: OutgoingRequest, signal: AbortSignal): Promise<SendOutcome>;
+  close(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const HEADERS_TIMEOUT_MS = 10_000;
+const BODY_TIMEOUT_MS = 5_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Of the answer: more than the log keeps, so that a secret is masked before it is cut. */
+const MAX_ANSWER_BYTES = 4 * 1024;
+/** Longer would keep a recovery away from its failure. */
+const MAX_RETRY_AFTER_MS = 300_000;
+
+/** Redirects are not followed, and of an answer only the start is read. */
+export function createOutgoingHttp(guard: AddressGuard): OutgoingHttp {
+  const guarded = agentWith(guard);
+  const open = agentWith(allowAll);
+
+  return {
+    async send({ method, url, headers, body, isGuarded }, signal) {
+      try {
+        if (isGuarded) refuseDenied(url.hostname, guard);
+        const answer = await request(url, {
+          dispatcher: isGuarded ? guarded : open,
+          method,
+          headers: { 'user-agent': `vedette/${VERSION}`, ...headers },
+          body,
+          signal,
+          // Each has a connection of its own: what another left behind is no way to be lost on.
+          reset: true,
+        });
+        return outcomeOf(answer, await startOf(answer.body));
+      } catch (thrown) {
+        return failureOf(thrown, signal);
+      }
+    },
+
+    async close() {
+      await Promise.all([guarded.destroy(), open.destroy()]);
+    },
+  };
+}
+
+function agentWith(guard: AddressGuard): Agent {
+  return new Agent({
+    connect: { timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup(guard) },
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    bodyTimeout: BODY_TIMEOUT_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    pipelining: 0,
+  });
+}
+
+/** What comes after that, or breaks it off, changes nothing about the status. */
+async function startOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of body) {
+      parts.push(Buffer.from(part));
+      bytes += part.length;
+      if (bytes >= MAX_ANSWER_BYTES) break;
+    }
+  } catch {
+    // As far as it came.
+  }
+  body.destroy();
+  return Buffer.concat(parts).subarray(0, MAX_ANSWER_BYTES).toString('utf8');
+}
+
+function outcomeOf(
+  { statusCode, headers }: Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'>,
+  answer: string,
+): SendOutcome {
+  if (statusCode < 300) return { ok: true, status: statusCode, remark: null, answer };
+  if (statusCode <= 399) {
+    const error = `the answer was the redirect ${statusCode}, and redirects are not followed: give the address that it leads to`;
+    return { ok: false, status: statusCode, error, answer, isFinal: true, retryAfterMs: null };
+  }
+  return {
+    ok: false,
+    status: statusCode,
+    error: `the answer was the status ${statusCode}`,
+    answer,
+    isFinal: false,
+    retryAfterMs: retryAfterOf(headers['retry-after']),
+  };
+}
+
+/** RFC 9110 10.2.3, in seconds; as a date it would need clocks that agree. */
+function retryAfterOf(value: string | readonly string[] | undefined): number | null {
+  if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) return null;
+  return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was torn down',
+  EPIPE: 'the connection was torn down',
+  UND_ERR_SOCKET: 'the connection ended before an answer came',
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
+  ETIMEDOUT: 'no connection came about in time',
+  UND_ERR_CONNECT_TIMEOUT: `no connection came about within ${CONNECT_TIMEOUT_MS / 1000} s`,
+  UND_ERR_HEADERS_TIMEOUT: `no answer came within ${HEADERS_TIMEOUT_MS / 1000} s`,
+  UND_ERR_HEADERS_OVERFLOW: 'the head of the answer is too large',
+};
+
+function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
+  if (signal.aborted) return notSent('no answer came in time');
+  const code = codeOf(thrown);
+  if (code === DENIED_CODE && thrown instanceof Error) {
+    return notSent(thrown.message, { isFinal: true });
+  }
+  const reason = REASONS[code ?? ''] ?? 'no answer came';
+  return notSent(code === null ? reason : `${reason} (${code})`);
+}
+
+/** Of several addresses that were tried, that of the first. */
+function codeOf(thrown: unknown): string | null {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
+    return systemCodeOf(thrown.errors[0]) ?? systemCodeOf(thrown);
+  }
+  return systemCodeOf(thrown);
+}

@@ -1,0 +1,49 @@
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { Send } from '../delivery/outcome.ts';
+import type { AlertNotice } from '../notice.ts';
+import { factsOf, headlineOf } from './headline.ts';
+import type { OutgoingHttp } from './outgoing-http.ts';
+
+type Slack = Extract<ChannelTarget, { type: 'SLACK' }>;
+
+/** Slack's limit of a text in a section is 3000 characters. */
+const MAX_TEXT_BYTES = 2900;
+
+export function createSlackSender(http: OutgoingHttp): Send<Slack> {
+  return ({ target, notice }, signal) =>
+    http.send(
+      {
+        method: 'POST',
+        url: new URL(target.config.url),
+        headers: { 'content-type': 'application/json; charset=utf-8' },
+        body: JSON.stringify(slackMessage(notice)),
+        isGuarded: true,
+      },
+      signal,
+    );
+}
+
+/** `text` is what notifications show, and the blocks what the channel does. */
+export function slackMessage(notice: AlertNotice): object {
+  const headline = escaped(headlineOf(notice));
+  const facts = factsOf(notice).map(([label, value]) => `*${label}:* ${escaped(value)}`);
+  return {
+    text: headline,
+    blocks: [section(`*${headline}*`), section(facts.join('\n'))],
+  };
+}
+
+function section(text: string): object {
+  return { type: 'section', text: { type: 'mrkdwn', text: cut(text) } };
+}
+
+/** The three characters that Slack's texts cannot hold: they begin links and mentions of all. */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function cut(text: string): string {
+  const kept = cutText(text, MAX_TEXT_BYTES);
+  return kept === text ? text : `${kept}…`;
+}

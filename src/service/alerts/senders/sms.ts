@@ -1,0 +1,47 @@
+import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { SmsGateway } from '../delivery/delivery-config.ts';
+import { notSent, type Send } from '../delivery/outcome.ts';
+import type { AlertNotice } from '../notice.ts';
+import { escapeFor } from './escape.ts';
+import { headlineOf } from './headline.ts';
+import type { OutgoingHttp } from './outgoing-http.ts';
+import { renderTemplate } from './template.ts';
+
+type Sms = Extract<ChannelTarget, { type: 'SMS' }>;
+
+/** Two parts of a message in the alphabet of telephones (GSM 03.38, 153 characters each). */
+const MAX_BYTES = 300;
+
+export function createSmsSender(http: OutgoingHttp, gateway: SmsGateway): Send<Sms> {
+  return async ({ deliveryId, target, notice }, signal) => {
+    const variables = {
+      NUMBER: target.config.number,
+      MESSAGE: smsText(notice),
+      DELIVERY_ID: deliveryId,
+    };
+    const body = renderTemplate(gateway.body, variables, escapeFor(gateway.contentType));
+    if (!body.ok) return notSent(`SMS_GATEWAY_BODY failed: ${body.problem}`, { isFinal: true });
+    return http.send(
+      {
+        method: 'POST',
+        url: new URL(gateway.url),
+        headers: {
+          'content-type': gateway.contentType,
+          ...(gateway.authorization === null ? {} : { authorization: gateway.authorization }),
+        },
+        body: body.text,
+        isGuarded: false,
+      },
+      signal,
+    );
+  };
+}
+
+/** What happened, where and why, as far as it fits. */
+export function smsText(notice: AlertNotice): string {
+  const why = notice.error === null ? '' : `: ${notice.error.replaceAll(/\s+/g, ' ')}`;
+  const text = `${headlineOf(notice)}, ${notice.runLocation}${why}`;
+  const kept = cutText(text, MAX_BYTES);
+  return kept === text ? text : `${kept}...`;
+}

@@ -1,0 +1,64 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { alertSettingsSchema, wholeAlertSettings } from '../../model/alerting/alert-settings.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { READ } from '../http/resources/check-parameters.ts';
+import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import type { AccountAlertSettings } from './settings.ts';
+
+const TAGS = ['Alert settings'];
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/accounts/:accountId/alert-settings';
+
+const params = z.object({ accountId: z.string().describe('The id of the account of the key.') });
+const changes = z.strictObject(optionalFieldsOf(alertSettingsSchema.shape));
+
+/** When trouble notifies, but where a check or its group says otherwise: SEMANTICS 5. */
+export function alertSettingsRoutes({
+  alertSettings,
+}: {
+  readonly alertSettings: AccountAlertSettings;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read the alert settings of the account',
+          description: 'With all that holds where nobody ever said anything.',
+          params,
+          response: { 200: alertSettingsSchema },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return wholeAlertSettings(await alertSettings.read(accountId, request.params.accountId));
+      },
+    );
+
+    app.route({
+      method: ['PUT', 'PATCH'],
+      url: PATH,
+      config: ADMIN,
+      schema: {
+        tags: TAGS,
+        summary: 'Change the alert settings of the account',
+        description:
+          'Fields that are left out stay as they are; each that is given replaces the stored one whole. They hold for checks and groups that have `useGlobalAlertSettings`, from their next run on.',
+        params,
+        body: changes,
+        response: { 200: alertSettingsSchema },
+      },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        const { params: asked, body } = request;
+        return wholeAlertSettings(await alertSettings.update(accountId, asked.accountId, body));
+      },
+    });
+  };
+}

@@ -1,0 +1,56 @@
+import { type AlertSettings, alertSettingsSchema } from '../../model/alerting/alert-settings.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { lockAccount } from '../accounts/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { invalid, notFound } from '../errors.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import { findAlertSettings, putAlertSettings } from './settings.sql.ts';
+
+/** When trouble notifies in all of an account, but where a check or a group says otherwise. */
+export interface AccountAlertSettings {
+  /** @throws ServiceError 404 for another account than the caller's */
+  read(callerAccountId: string, accountId: string): Promise<AlertSettings>;
+  /**
+   * The given fields over the stored ones, each whole.
+   *
+   * @throws ServiceError 404 for another account than the caller's
+   */
+  update(
+    callerAccountId: string,
+    accountId: string,
+    input: Readonly<Record<string, unknown>>,
+  ): Promise<AlertSettings>;
+}
+
+export function createAccountAlertSettings({
+  store,
+  clock,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+}): AccountAlertSettings {
+  async function stored(sql: Sql, accountId: string): Promise<AlertSettings> {
+    return (await findAlertSettings(sql, accountId)) ?? alertSettingsSchema.parse({});
+  }
+
+  return {
+    async read(callerAccountId, accountId) {
+      if (accountId !== callerAccountId) throw notFound('account');
+      return stored(store, accountId);
+    },
+
+    async update(callerAccountId, accountId, input) {
+      if (accountId !== callerAccountId) throw notFound('account');
+      const given = Object.entries(input).filter(([, value]) => value !== undefined);
+      return store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        const before = await stored(tx, accountId);
+        const parsed = parseBody(alertSettingsSchema, { ...before, ...Object.fromEntries(given) });
+        if (!parsed.ok) throw invalid(parsed.problems);
+        const settings = parsed.value;
+        await putAlertSettings(tx, { accountId, settings, updatedAtMs: clock.wallMs() });
+        return settings;
+      });
+    },
+  };
+}

@@ -1,0 +1,252 @@
+import type { AlertState } from '../../model/alerting/alert-state.ts';
+import type { RunDown } from '../../model/alerting/certificate-run-down.ts';
+import type { CheckType, Frequency } from '../../model/vocabulary.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+
+/** What is known of the run that an alert is about. */
+export interface RunFacts {
+  readonly runLocation: string;
+  /** Milliseconds. */
+  readonly responseTime: number;
+  readonly error: string | null;
+  readonly statusCode: string | null;
+  /** Epoch milliseconds. */
+  readonly startedAtMs: number;
+  readonly sslDaysRemaining: number | null;
+}
+
+/** A check as alerts see it, with what they must know later. */
+export interface AlertRecord {
+  readonly state: AlertState;
+  /** The last run that showed the trouble; null while there is none. */
+  readonly lastRun: RunFacts | null;
+  /** The alert that subscribers are reminded of. */
+  readonly alertId: string | null;
+  /** Whether the trouble opened an incident. */
+  readonly hasIncident: boolean;
+  /** Epoch milliseconds; null where the passing of time gives no alert. */
+  readonly dueAtMs: number | null;
+  readonly runDown: RunDown | null;
+}
+
+/** A check, as far as its alerts depend on it. */
+export interface AlertSubject {
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly name: string;
+  readonly checkType: CheckType;
+  /** Its own and its group's. */
+  readonly tags: readonly string[];
+  readonly groupName: string | null;
+  readonly isActive: boolean;
+  readonly isMuted: boolean;
+  readonly runsParallel: boolean;
+  /** The slugs of the private locations in force: its group's where that has any. */
+  readonly locations: readonly string[];
+  readonly frequency: Frequency;
+  readonly frequencyOffset: number | null;
+  /** As they are stored: an older release may have put them there. */
+  readonly settings: {
+    readonly own: unknown;
+    readonly ownUsesGlobal: boolean;
+    readonly group: unknown;
+    readonly groupUsesGlobal: boolean;
+    readonly account: unknown;
+  };
+  readonly triggerIncident: unknown;
+  readonly record: AlertRecord | null;
+}
+
+type RecordBody = Pick<AlertRecord, 'state' | 'lastRun' | 'alertId' | 'hasIncident'>;
+
+type SubjectRow = {
+  readonly account_id: string;
+  readonly id: string;
+  readonly name: string;
+  readonly check_type: CheckType;
+  readonly tags: readonly string[];
+  readonly group_name: string | null;
+  readonly is_active: boolean;
+  readonly is_muted: boolean;
+  readonly runs_parallel: boolean;
+  readonly locations: readonly string[];
+  readonly frequency: Frequency;
+  readonly frequency_offset: number | null;
+  readonly own: unknown;
+  readonly own_uses_global: boolean;
+  readonly of_group: unknown;
+  readonly group_uses_global: boolean;
+  readonly of_account: unknown;
+  readonly trigger_incident: unknown;
+  readonly due_at: Date | null;
+  readonly ssl_ends_at: Date | null;
+  readonly ssl_told_days: number | null;
+  readonly body: RecordBody | null;
+};
+
+const SUBJECT = `c.account_id, c.id, c.name, c.check_type,
+  c.tags || coalesce(g.tags, '[]'::jsonb) as tags, g.name as group_name,
+  c.activated and coalesce(g.activated, true) as is_active,
+  c.muted or coalesce(g.muted, false) as is_muted,
+  coalesce((c.body -> 'runParallel')::boolean, false) as runs_parallel,
+  case when slugs_or_none(g.private_locations) = '[]'
+    then slugs_or_none(c.body -> 'privateLocations')
+    else g.private_locations end as locations,
+  c.frequency, c.body -> 'frequencyOffset' as frequency_offset,
+  c.body -> 'alertSettings' as own,
+  coalesce((c.body -> 'useGlobalAlertSettings')::boolean, true) as own_uses_global,
+  g.alert_settings as of_group, coalesce(g.use_global_alert_settings, true) as group_uses_global,
+  a.settings as of_account, c.body -> 'triggerIncident' as trigger_incident,
+  s.due_at, s.ssl_ends_at, s.ssl_told_days, s.body`;
+
+const SAYS = `left join check_groups g on g.id = c.group_id and g.account_id = c.account_id
+  left join account_alert_settings a on a.account_id = c.account_id`;
+
+function subjectOf(row: SubjectRow): AlertSubject {
+  return {
+    accountId: row.account_id,
+    checkId: row.id,
+    name: row.name,
+    checkType: row.check_type,
+    tags: row.tags,
+    groupName: row.group_name,
+    isActive: row.is_active,
+    isMuted: row.is_muted,
+    runsParallel: row.runs_parallel,
+    locations: [...new Set(row.locations)],
+    frequency: row.frequency,
+    frequencyOffset: row.frequency_offset,
+    settings: {
+      own: row.own,
+      ownUsesGlobal: row.own_uses_global,
+      group: row.of_group,
+      groupUsesGlobal: row.group_uses_global,
+      account: row.of_account,
+    },
+    triggerIncident: row.trigger_incident,
+    record: recordOf(row),
+  };
+}
+
+function recordOf({ body, due_at, ssl_ends_at, ssl_told_days }: SubjectRow): AlertRecord | null {
+  if (body === null) return null;
+  return {
+    ...body,
+    dueAtMs: due_at?.getTime() ?? null,
+    runDown:
+      ssl_ends_at === null || ssl_told_days === null
+        ? null
+        : { endsAtMs: ssl_ends_at.getTime(), toldDays: ssl_told_days },
+  };
+}
+
+/**
+ * Of checks that had runs, those that alerts may come of: the ones that are named, the ones that
+ * were not passing, and the ones of whose certificates not all is told. For the others, which are
+ * nearly all, this is one look into an index. Only for checks that `lockSubjects` holds.
+ */
+export async function findAlertSubjects(
+  sql: Sql,
+  {
+    accountId,
+    checkIds,
+    named,
+    certificates,
+  }: {
+    readonly accountId: string;
+    readonly checkIds: readonly string[];
+    readonly named: readonly string[];
+    readonly certificates: readonly {
+      readonly checkId: string;
+      readonly slotMs: number;
+      readonly daysRemaining: number;
+    }[];
+  },
+): Promise<readonly AlertSubject[]> {
+  const rows = await sql.query<SubjectRow>(
+    `with wanted as (
+       select unnest($3::text[]) as id
+       union
+       select s.check_id from check_alert_states s
+       where s.account_id = $1 and s.check_id = any($2::text[]) and s.condition <> 'passing'
+       union
+       select given.id
+       from unnest($4::text[], $5::int[], $6::timestamptz[]) as given (id, days, slot)
+       left join check_alert_states s on s.account_id = $1 and s.check_id = given.id
+       where s.ssl_told_days is null or given.days < s.ssl_told_days or s.ssl_ends_at < given.slot
+     )
+     select ${SUBJECT}
+     from wanted join checks c on c.account_id = $1 and c.id = wanted.id
+     left join check_alert_states s on s.account_id = $1 and s.check_id = wanted.id
+     ${SAYS}
+     order by c.id`,
+    [
+      accountId,
+      checkIds,
+      named,
+      certificates.map(({ checkId }) => checkId),
+      certificates.map(({ daysRemaining }) => daysRemaining),
+      certificates.map(({ slotMs }) => new Date(slotMs)),
+    ],
+  );
+  return rows.map(subjectOf);
+}
+
+/**
+ * Checks whose alerts the passing of time may change, longest due first. Until the transaction ends
+ * nobody else changes them or takes in results of them; those that somebody holds are left out.
+ */
+export async function claimDueSubjects(
+  sql: Sql,
+  { atMs, limit }: { readonly atMs: number; readonly limit: number },
+): Promise<readonly AlertSubject[]> {
+  const rows = await sql.query<SubjectRow>(
+    `select ${SUBJECT}
+     from check_alert_states s join checks c on c.account_id = s.account_id and c.id = s.check_id
+     ${SAYS}
+     where s.due_at <= $1::timestamptz
+     order by s.due_at limit $2::bigint
+     for no key update of c, s skip locked`,
+    [new Date(atMs), limit],
+  );
+  return rows.map(subjectOf);
+}
+
+/**
+ * Stores whole records, over those that are there. Only for checks that the transaction holds: each
+ * is made from the one before it.
+ *
+ * @param records each of another check
+ */
+export async function putAlertRecords(
+  sql: Sql,
+  {
+    accountId,
+    records,
+  }: {
+    readonly accountId: string;
+    readonly records: readonly { readonly checkId: string; readonly record: AlertRecord }[];
+  },
+): Promise<void> {
+  const rows = records.map(({ checkId, record: { dueAtMs, runDown, ...body } }) => ({
+    check_id: checkId,
+    condition: body.state.condition,
+    due_at: dueAtMs === null ? null : new Date(dueAtMs),
+    ssl_ends_at: runDown === null ? null : new Date(runDown.endsAtMs),
+    ssl_told_days: runDown?.toldDays ?? null,
+    body,
+  }));
+  await sql.query(
+    `insert into check_alert_states
+       (account_id, check_id, condition, due_at, ssl_ends_at, ssl_told_days, body)
+     select $1, check_id, condition, due_at, ssl_ends_at, ssl_told_days, body
+     from jsonb_to_recordset($2::jsonb) as given (check_id text, condition text,
+       due_at timestamptz, ssl_ends_at timestamptz, ssl_told_days int, body jsonb)
+     on conflict (account_id, check_id) do update set
+       condition = excluded.condition, due_at = excluded.due_at,
+       ssl_ends_at = excluded.ssl_ends_at, ssl_told_days = excluded.ssl_told_days,
+       body = excluded.body`,
+    [accountId, jsonText(rows)],
+  );
+}

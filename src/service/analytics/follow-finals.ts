@@ -1,0 +1,47 @@
+import type { Measure } from '../../model/result/analytics.ts';
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import type { FinalFollower } from '../results/final-follower.ts';
+import { insertRunMetrics, type RunMetrics } from './metrics.sql.ts';
+
+/**
+ * Keeps what analytics tell of runs. A run that was cancelled, or that failed by a fault of our own,
+ * says nothing of its target and is not among them.
+ */
+export const keepRunMetrics: FinalFollower = async (tx, { accountId, finals }) => {
+  const judged = finals.filter(({ isCancelled, hasErrors }) => !isCancelled && !hasErrors);
+  if (judged.length > 0) await insertRunMetrics(tx, { accountId, runs: judged.map(metricsOf) });
+};
+
+function metricsOf(final: ReceivedResult): RunMetrics {
+  return {
+    checkId: final.checkId,
+    slotMs: final.checkRunId,
+    sequenceId: final.sequenceId,
+    runLocation: final.runLocation,
+    passed: !final.hasFailures,
+    statusCode: final.apiCheckResult?.response?.status ?? null,
+    retries: final.attempts,
+    measures: measuresOf(final),
+  };
+}
+
+function measuresOf(final: ReceivedResult): Partial<Record<Measure, number | null>> {
+  const { responseTime, apiCheckResult: http, tcpCheckResult: tcp, icmpCheckResult: icmp } = final;
+  if (final.checkType === 'ICMP') {
+    const { packetLoss = null, latency } = icmp?.response ?? {};
+    return {
+      packetLoss,
+      latencyMin: latency?.min ?? null,
+      latencyMax: latency?.max ?? null,
+      latencyAvg: latency?.avg ?? null,
+      latencyStdDev: latency?.stdDev ?? null,
+    };
+  }
+  const { dns, connection, data } = tcp?.timingPhases ?? {};
+  if (tcp !== null)
+    return { responseTime, dns: dns ?? null, connection: connection ?? null, data: data ?? null };
+  const phases = http?.response?.timingPhases ?? http?.timingPhases;
+  if (phases === undefined) return { responseTime };
+  const { wait, tcp: connect, firstByte, download } = phases;
+  return { responseTime, wait, dns: phases.dns, tcp: connect, firstByte, download };
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import {
+  AGGREGATION_INTERVAL,
+  ANALYTICS_GROUPINGS,
+  type AnalyticsGrouping,
+  METRICS,
+  type Metric,
+  QUICK_RANGES,
+  RUN_STATUSES,
+} from '../../model/result/analytics.ts';
+import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import { editDistance } from '../../runtime/text/edit-distance.ts';
+import { numberOf, pageQuery } from '../http/resources/parameters.ts';
+import { windowQuery } from '../http/resources/window-parameters.ts';
+
+/** A parameter that may be given several times, or once with commas; the same item twice is one. */
+function commaList<Item extends z.ZodType>(item: Item) {
+  return z.preprocess((value) => {
+    if (value === undefined) return undefined;
+    const parts = [value]
+      .flat()
+      .flatMap((one) => (typeof one === 'string' ? one.split(',') : [one]));
+    return [...new Set(parts)];
+  }, z.array(item).min(1));
+}
+
+/** Longer names are no slip of one that there is, and would take long to be compared. */
+const LONGEST_SLIP = 40;
+
+function nearestMetric(given: string, known: Iterable<string>): string | null {
+  if (given.length > LONGEST_SLIP) return null;
+  let best: string | null = null;
+  let bestDistance = Math.floor(given.length / 3) + 1;
+  for (const name of known) {
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    if (distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+function metricName(checkType: RunnableCheckType) {
+  const metrics = METRICS[checkType];
+  const plain = [...metrics.values()].flatMap(({ isPlain, name }) => (isPlain ? [name] : []));
+  return z
+    .string()
+    .refine((name) => metrics.has(name), {
+      error: ({ input }) => {
+        const nearest = nearestMetric(String(input), metrics.keys());
+        const hint =
+          nearest === null ? `the plain ones are ${plain.join(', ')}` : `did you mean ${nearest}?`;
+        const shown = JSON.stringify(String(input).slice(0, LONGEST_SLIP));
+        return `must be a metric of ${checkType} checks, not ${shown}; ${hint}`;
+      },
+    })
+    .meta({ enum: [...metrics.keys()] });
+}
+
+/** The metrics that were asked for by name. */
+export function metricsNamed(checkType: RunnableCheckType, names: readonly string[]): Metric[] {
+  return names.flatMap((name) => METRICS[checkType].get(name) ?? []);
+}
+
+/** Only HTTP answers have a status code. */
+function groupingsOf(
+  checkType: RunnableCheckType,
+): readonly [AnalyticsGrouping, ...AnalyticsGrouping[]] {
+  return checkType === 'API' || checkType === 'URL' ? ANALYTICS_GROUPINGS : ['runLocation'];
+}
+
+/** The query of spec 4.2 and 4.3. */
+export function analyticsQuery(checkType: RunnableCheckType) {
+  return z.strictObject({
+    metrics: commaList(metricName(checkType)).describe(
+      'Names of metrics, apart by commas or given several times. Plain names alone give a point for each run; with a suffixed one among them, or only availability and retries, there is one point for the whole window, and with aggregationInterval one for each interval.',
+    ),
+    quickRange: z
+      .enum(QUICK_RANGES)
+      .default('last24Hours')
+      .describe(
+        'The window, in UTC: last24Hours, last7Days and last30Days end now, thisWeek (from Monday on) and thisMonth too; lastWeek and lastMonth are whole.',
+      ),
+    from: windowQuery.from.describe(
+      'UNIX timestamp in seconds (or milliseconds), inclusive, in place of the beginning of quickRange.',
+    ),
+    to: windowQuery.to.describe(
+      'UNIX timestamp in seconds (or milliseconds), exclusive, in place of the end of quickRange.',
+    ),
+    aggregationInterval: z
+      .preprocess(
+        numberOf,
+        z.int().min(AGGREGATION_INTERVAL.min).max(AGGREGATION_INTERVAL.max).optional(),
+      )
+      .describe(
+        'Minutes that one point tells of. Intervals are counted in UTC from a Monday at 00:00, so that those of 1440 are days and those of 10080 weeks; one without a run has no point.',
+      ),
+    filterByStatus: commaList(z.enum(RUN_STATUSES))
+      .optional()
+      .describe('Only runs that ended so; degraded counts as success. Left out, all.'),
+    groupBy: z
+      .enum(groupingsOf(checkType))
+      .optional()
+      .describe('A series for each of these. Left out, one series of all runs.'),
+    limit: pageQuery.limit.describe('How many series at most, 1 to 100; left out, 10.'),
+    page: pageQuery.page.describe('Which of them, counted from 1; left out, the first.'),
+  });
+}

@@ -1,0 +1,141 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  AGGREGATIONS,
+  ANALYTICS_PATHS,
+  type AnalyticsGrouping,
+  METRIC_UNITS,
+  type Metric,
+} from '../../model/result/analytics.ts';
+import { CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { checkId } from '../http/resources/check-parameters.ts';
+import type { Page } from '../http/resources/paging.ts';
+import { askedWindow } from '../http/resources/window-parameters.ts';
+import type { Analytics, AnalyticsReport } from './analytics.ts';
+import { analyticsQuery, metricsNamed } from './parameters.ts';
+
+/** SEMANTICS 6. */
+const REPORTS_PER_MINUTE = 30;
+
+const params = z.object({ id: checkId });
+
+const point = z
+  .object({
+    time: z.iso.datetime().describe('Of the slot of the run, or where the interval begins.'),
+  })
+  .catchall(z.number().nullable())
+  .describe('The time, and each metric by its name; null where no run had it.');
+
+const response = z.strictObject({
+  checkId: z.string(),
+  name: z.string(),
+  checkType: z.enum(CHECK_TYPES),
+  activated: z.boolean(),
+  muted: z.boolean(),
+  frequency: z.number().describe('Minutes between runs.'),
+  from: z.iso.datetime().describe('Where the window begins; it is in it.'),
+  to: z.iso.datetime().describe('Where it ends; it is not in it.'),
+  tags: z.array(z.string()),
+  series: z.array(
+    z.strictObject({
+      runLocation: z.string().optional().describe('With groupBy=runLocation.'),
+      statusCode: z
+        .number()
+        .nullable()
+        .optional()
+        .describe('With groupBy=statusCode; null for the runs without an answer.'),
+      data: z.array(point).describe('By time.'),
+    }),
+  ),
+  pagination: z.strictObject({ page: z.number(), limit: z.number() }).describe('Of the series.'),
+  metadata: z
+    .record(
+      z.string(),
+      z.strictObject({
+        unit: z.enum(METRIC_UNITS),
+        label: z.string(),
+        aggregation: z
+          .enum(Object.keys(AGGREGATIONS) as (keyof typeof AGGREGATIONS)[])
+          .describe('What a point of several runs has.'),
+      }),
+    )
+    .describe('Of each metric, by its name.'),
+});
+
+/** How checks did over time: spec 4.2, 4.3, and the same for the other types. */
+export function analyticsRoutes({
+  analytics,
+}: {
+  readonly analytics: Analytics;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    for (const [type, path] of Object.entries(ANALYTICS_PATHS)) {
+      const checkType = type as RunnableCheckType;
+      app.get(
+        `/v1/analytics/${path}/:id`,
+        {
+          config: { role: 'read', rateLimit: { max: REPORTS_PER_MINUTE } },
+          schema: {
+            tags: ['Analytics'],
+            summary: `Report how ${/^[AI]/.test(checkType) ? 'an' : 'a'} ${checkType} check did over time`,
+            params,
+            querystring: analyticsQuery(checkType),
+            response: { 200: response },
+          },
+        },
+        async (request) => {
+          const { quickRange, filterByStatus, limit, page, ...asked } = request.query;
+          const metrics = metricsNamed(checkType, asked.metrics);
+          const groupBy = asked.groupBy ?? null;
+          const { accountId } = callerOf(request);
+          const report = await analytics.report(accountId, request.params.id, checkType, {
+            quickRange,
+            ...askedWindow(asked),
+            aggregationMinutes: asked.aggregationInterval ?? null,
+            statuses: filterByStatus ?? [],
+            groupBy,
+            metrics,
+            limit,
+            page,
+          });
+          return presentReport(report, { metrics, groupBy, limit, page });
+        },
+      );
+    }
+  };
+}
+
+function presentReport(
+  { check, fromMs, toMs, series }: AnalyticsReport,
+  {
+    metrics,
+    groupBy,
+    limit,
+    page,
+  }: Page & { readonly metrics: readonly Metric[]; readonly groupBy: AnalyticsGrouping | null },
+): z.output<typeof response> {
+  return {
+    checkId: check.id,
+    name: check.name,
+    checkType: check.checkType,
+    activated: check.activated,
+    muted: check.muted,
+    frequency: check.frequency,
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+    tags: [...check.tags],
+    // What a point has beside its time TypeScript cannot say.
+    series: series.map(({ group, data }) => ({
+      ...(groupBy === null ? {} : { [groupBy]: group }),
+      data,
+    })) as unknown as z.output<typeof response>['series'],
+    pagination: { page, limit },
+    metadata: Object.fromEntries(
+      metrics.map(({ name, unit, label, aggregation }) => [name, { unit, label, aggregation }]),
+    ),
+  };
+}

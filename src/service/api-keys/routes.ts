@@ -1,0 +1,108 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf } from '../http/access/authentication.ts';
+import { ROLES } from '../http/access/authenticator.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { KEY_TIMES } from '../http/resources/resource-schemas.ts';
+import type { ApiKey, ApiKeys } from './api-keys.ts';
+
+const TAGS = ['API keys'];
+/** Whoever can make a key can do all that the key can. */
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/api-keys';
+
+const params = z.object({ id: uuidParam });
+const fields = {
+  name: z.string().min(1).max(255).describe('What people call the key.'),
+  role: z.enum(ROLES).describe('What it may do: each role may also do what those before it may.'),
+};
+const response = z.strictObject({
+  id: z.string(),
+  ...fields,
+  prefix: z.string().describe('How the key begins.'),
+  ...KEY_TIMES,
+});
+const newKeyResponse = response.extend({
+  key: z.string().describe('The whole key; it is told this once.'),
+});
+
+/** The keys of the API itself: spec part 5. */
+export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Make an API key',
+          body: z.strictObject(fields),
+          response: { 201: newKeyResponse },
+        },
+      },
+      async (request, reply) => {
+        const { key, apiKey } = await apiKeys.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send({ ...presentApiKey(apiKey), key });
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'List API keys, oldest first, revoked ones too',
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const found = await apiKeys.list(callerOf(request).accountId, request.query);
+        return found.map(presentApiKey);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: ADMIN,
+        schema: { tags: TAGS, summary: 'Read an API key', params, response: { 200: response } },
+      },
+      async (request) =>
+        presentApiKey(await apiKeys.read(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: TAGS,
+          summary: 'Revoke an API key, for good; the last admin key stays',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await apiKeys.revoke(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentApiKey(key: ApiKey): z.output<typeof response> {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    prefix: key.prefix,
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,92 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { entitlementsRoutes } from './accounts/entitlements.routes.ts';
+import { accountsRoutes } from './accounts/routes.ts';
+import { staticIpv6sRoutes } from './accounts/static-ipv6s.routes.ts';
+import { agentErrorsRoutes } from './agent-errors/report.routes.ts';
+import { locationAgentErrorsRoutes } from './agent-errors/routes.ts';
+import { pollRoutes } from './agents/poll.routes.ts';
+import { releaseRoutes } from './agents/release.routes.ts';
+import { locationAgentsRoutes } from './agents/routes.ts';
+import { alertChannelsRoutes } from './alerts/channels/routes.ts';
+import { alertDeliveriesRoutes } from './alerts/delivery/routes.ts';
+import { checkAlertsRoutes } from './alerts/routes.ts';
+import { alertSettingsRoutes } from './alerts/settings.routes.ts';
+import { analyticsRoutes } from './analytics/routes.ts';
+import { apiKeysRoutes } from './api-keys/routes.ts';
+import { artifactsRoutes } from './artifacts/routes.ts';
+import { agentArtifactsRoutes } from './artifacts/upload.routes.ts';
+import { checkGroupsRoutes } from './check-groups/routes.ts';
+import { handoversRoutes } from './check-runs/handovers.routes.ts';
+import { checkRunsRoutes } from './check-runs/routes.ts';
+import { checksRoutes } from './checks/routes.ts';
+import { clientCertificatesRoutes } from './client-certificates/routes.ts';
+import { errorGroupsRoutes } from './error-groups/routes.ts';
+import type { Features } from './features.ts';
+import { heartbeatEventsRoutes } from './heartbeats/events.routes.ts';
+import { heartbeatPingsRoutes } from './heartbeats/pings.routes.ts';
+import { heartbeatsRoutes } from './heartbeats/routes.ts';
+import { incidentsRoutes } from './incidents/dashboard-incidents.routes.ts';
+import { statusPageIncidentsRoutes } from './incidents/page-incidents.routes.ts';
+import { maintenanceWindowsRoutes } from './maintenance-windows/routes.ts';
+import { privateLocationsRoutes } from './private-locations/routes.ts';
+import { agentResultsRoutes } from './results/intake/routes.ts';
+import { missedSlotsRoutes } from './results/missed-slots/routes.ts';
+import { checkResultsRoutes } from './results/routes.ts';
+import { checkStatusesRoutes } from './results/statuses/routes.ts';
+import { rootCauseAnalysesRoutes } from './root-cause/routes.ts';
+import { snippetsRoutes } from './snippets/routes.ts';
+import { statusPagesRoutes } from './status-pages/routes.ts';
+import { statusPageServicesRoutes } from './status-pages/services.routes.ts';
+import { testSessionErrorGroupsRoutes } from './test-sessions/error-groups.routes.ts';
+import { testSessionsRoutes } from './test-sessions/routes.ts';
+import { variablesRoutes } from './variables/routes.ts';
+
+/** Every route of the API, by resource, in the order of the documentation. */
+export function apiRoutes(
+  features: Features,
+  /** Aborts when the service stops. */
+  stopping: AbortSignal,
+): readonly FastifyPluginAsync[] {
+  return [
+    checksRoutes(features),
+    heartbeatsRoutes(features),
+    heartbeatEventsRoutes(features),
+    heartbeatPingsRoutes(features),
+    checkRunsRoutes(features),
+    checkResultsRoutes(features),
+    checkStatusesRoutes(features),
+    checkAlertsRoutes(features),
+    alertSettingsRoutes(features),
+    alertChannelsRoutes({ ...features, stopping }),
+    alertDeliveriesRoutes(features),
+    missedSlotsRoutes(features),
+    errorGroupsRoutes(features),
+    rootCauseAnalysesRoutes(features),
+    testSessionsRoutes(features),
+    testSessionErrorGroupsRoutes(features),
+    analyticsRoutes(features),
+    artifactsRoutes(features),
+    checkGroupsRoutes(features),
+    maintenanceWindowsRoutes(features),
+    privateLocationsRoutes(features),
+    locationAgentsRoutes(features),
+    locationAgentErrorsRoutes(features),
+    staticIpv6sRoutes(features),
+    variablesRoutes(features),
+    clientCertificatesRoutes(features),
+    snippetsRoutes(features),
+    accountsRoutes(features),
+    entitlementsRoutes(features),
+    statusPagesRoutes(features),
+    statusPageServicesRoutes(features),
+    statusPageIncidentsRoutes(features),
+    incidentsRoutes(features),
+    apiKeysRoutes(features),
+    pollRoutes({ ...features, stopping }),
+    agentResultsRoutes(features),
+    agentArtifactsRoutes(features),
+    handoversRoutes(features),
+    releaseRoutes(features),
+    agentErrorsRoutes(features),
+  ];
+}

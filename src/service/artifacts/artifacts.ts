@@ -1,0 +1,105 @@
+import type { Readable } from 'node:stream';
+import { findCheck } from '../checks/sql.ts';
+import { notFound } from '../errors.ts';
+import type { ArtifactLimits } from '../object-store/artifacts-config.ts';
+import type { ByteRange } from '../object-store/byte-range.ts';
+import {
+  type ArtifactCleanUp,
+  type ArtifactCleanUpParts,
+  cleanUpOnce,
+  keepCleanedUp,
+} from './clean-up.ts';
+import { answered } from './faults.ts';
+import { createArtifactQuota, type LimitOf } from './quota.ts';
+import { type Artifact, findArtifact, listArtifacts } from './sql.ts';
+import { type ArtifactUploads, createArtifactUploads } from './uploads.ts';
+
+export type { Artifact } from './sql.ts';
+
+export interface ArtifactsParts extends ArtifactCleanUpParts {
+  readonly limits: ArtifactLimits;
+}
+
+/** An artifact's bytes `first` to `last`, both inclusive. The stream is the caller's to end. */
+export interface OpenArtifact {
+  readonly artifact: Artifact;
+  readonly first: number;
+  readonly last: number;
+  readonly stream: Readable;
+}
+
+/** What this process did not keep. */
+export interface ArtifactCounts {
+  /** Uploads for which there was no room, by whose limit it was. */
+  readonly refused: Readonly<Record<LimitOf, number>>;
+  /** Artifacts whose result did not come within a day. */
+  readonly unclaimed: number;
+}
+
+/**
+ * Files that agents upload to results: captures, reports, whole bodies. One is shown to users once
+ * the location that uploaded it has the result.
+ */
+export interface Artifacts extends ArtifactUploads {
+  /** By name. */
+  list(accountId: string, checkId: string, resultId: string): Promise<readonly Artifact[]>;
+  read(accountId: string, id: string): Promise<Artifact>;
+  /** @throws ServiceError 404, or 416 where not one byte of the range exists */
+  open(
+    accountId: string,
+    id: string,
+    range: ByteRange | null,
+    signal: AbortSignal,
+  ): Promise<OpenArtifact>;
+  counts(): ArtifactCounts;
+  /** One clean-up. */
+  cleanUp(signal: AbortSignal): Promise<ArtifactCleanUp>;
+  /** Cleans up every hour or so, until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+export function createArtifacts(parts: ArtifactsParts): Artifacts {
+  const { store, contents, log } = parts;
+  const quota = createArtifactQuota(parts);
+  let unclaimed = 0;
+
+  async function cleanUp(signal: AbortSignal): Promise<ArtifactCleanUp> {
+    const removed = await cleanUpOnce(parts, signal);
+    unclaimed += removed.unclaimed;
+    quota.removed();
+    return removed;
+  }
+
+  return {
+    ...createArtifactUploads({ ...parts, quota }),
+
+    async list(accountId, checkId, resultId) {
+      if ((await findCheck(store, { accountId, id: checkId })) === null) throw notFound('check');
+      return listArtifacts(store, { accountId, checkId, resultId });
+    },
+
+    read,
+
+    async open(accountId, id, range, signal) {
+      const artifact = await read(accountId, id);
+      const { sha256 } = artifact;
+      const opened = await answered(contents.open({ accountId, sha256 }, range, signal));
+      const { first, last, stream } = opened;
+      stream.on('error', (error) => {
+        if (!signal.aborted)
+          log.warn({ err: error, artifactId: id }, 'an artifact was not sent whole');
+      });
+      return { artifact, first, last, stream };
+    },
+
+    counts: () => ({ refused: quota.refused, unclaimed }),
+    cleanUp,
+    keep: (signal) => keepCleanedUp({ ...parts, cleanUp }, signal),
+  };
+
+  async function read(accountId: string, id: string): Promise<Artifact> {
+    const artifact = await findArtifact(store, { accountId, id });
+    if (artifact === null) throw notFound('artifact');
+    return artifact;
+  }
+}

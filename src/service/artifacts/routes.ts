@@ -1,0 +1,145 @@
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CHECK_ID } from '../../model/ids.ts';
+import { id as wireId } from '../../wire/v1/fields.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { clientGoneSignal } from '../http/request-signal.ts';
+import { uuidParam } from '../http/resources/parameters.ts';
+import { parseRangeHeader } from '../object-store/byte-range.ts';
+import type { Artifact, Artifacts } from './artifacts.ts';
+
+const TAGS = ['Artifacts'];
+const READ = { role: 'read' } as const;
+const PATH = '/v1/artifacts';
+/** Of whatever type the agent said. */
+const FILE = { '*/*': { schema: z.unknown() } };
+
+const response = z.strictObject({
+  id: z.string(),
+  checkId: z.string(),
+  resultId: z.string(),
+  name: z.string().describe('A plain file name.'),
+  contentType: z.string(),
+  bytes: z.number(),
+  sha256: z.string().describe('Of the content, in hex.'),
+  url: z.string().describe('Where the content is, as jobAssets of the result name it.'),
+  created_at: z.iso.datetime(),
+});
+const params = z.object({ id: uuidParam });
+
+/** What agents uploaded to results, for users to list and to download. */
+export function artifactsRoutes(features: {
+  readonly artifacts: Pick<Artifacts, 'list' | 'read' | 'open'>;
+}): FastifyPluginAsync {
+  const { artifacts } = features;
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/check-results/:checkId/:resultId/artifacts',
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List the artifacts of a check result, by name',
+          description:
+            'What agents of the location that ran it uploaded; none before the result is stored.',
+          params: z.object({ checkId: z.string().regex(CHECK_ID), resultId: wireId }),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { checkId, resultId } = request.params;
+        const found = await artifacts.list(callerOf(request).accountId, checkId, resultId);
+        return found.map(present);
+      },
+    );
+
+    app.head(
+      `${PATH}/:id`,
+      { config: READ, schema: { tags: TAGS, summary: 'Ask about an artifact', params } },
+      async (request, reply) => {
+        const artifact = await artifacts.read(callerOf(request).accountId, request.params.id);
+        describe(reply, artifact);
+        if (isKnown(request.headers['if-none-match'], artifact)) return reply.code(304).send();
+        return reply.header('content-length', artifact.bytes).send();
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        exposeHeadRoute: false,
+        schema: {
+          tags: TAGS,
+          summary: 'Download an artifact',
+          description:
+            'The file as it was uploaded; 404 before its result is stored. Takes a Range header with one range, with If-Range, and If-None-Match.',
+          params,
+          response: {
+            200: { description: 'All of the file.', content: FILE },
+            206: { description: 'The range of it that was asked for.', content: FILE },
+            304: z.undefined().describe('The caller has it already; no body.'),
+          },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { headers, params } = request;
+        const artifact = await artifacts.read(accountId, params.id);
+        if (isKnown(headers['if-none-match'], artifact)) {
+          describe(reply, artifact);
+          return reply.code(304).send();
+        }
+        const range = isSame(headers['if-range'], artifact)
+          ? parseRangeHeader(headers.range)
+          : null;
+        const opened = await artifacts.open(accountId, params.id, range, clientGoneSignal(reply));
+        const { first, last, stream } = opened;
+        describe(reply, artifact);
+        reply.header('content-length', last - first + 1);
+        if (range !== null) {
+          reply.code(206).header('content-range', `bytes ${first}-${last}/${artifact.bytes}`);
+        }
+        return reply.send(stream);
+      },
+    );
+  };
+}
+
+/** The content of an artifact never changes: its digest is a strong validator (RFC 9110 8.8.1). */
+function etagOf({ sha256 }: Artifact): string {
+  return `"${sha256}"`;
+}
+
+/** RFC 9110 13.1.5: with another validator, or a date, which none is sent of, all of it is sent. */
+function isSame(ifRange: string | string[] | undefined, artifact: Artifact): boolean {
+  return ifRange === undefined || ifRange === etagOf(artifact);
+}
+
+/** RFC 9110 13.1.2, by weak comparison. */
+function isKnown(ifNoneMatch: string | undefined, artifact: Artifact): boolean {
+  if (ifNoneMatch?.trim() === '*') return true;
+  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etagOf(artifact));
+}
+
+/**
+ * The type is what an agent says it is, and the content may be a page that a target sent: so it is
+ * never shown in place, and nothing in it may run.
+ */
+function describe(reply: FastifyReply, artifact: Artifact): void {
+  reply.headers({
+    'accept-ranges': 'bytes',
+    'content-disposition': `attachment; filename="${artifact.name}"`,
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
+    'content-type': artifact.contentType,
+    etag: etagOf(artifact),
+  });
+}
+
+function present({ accountId: _, createdAt, ...artifact }: Artifact): z.output<typeof response> {
+  return { ...artifact, url: `${PATH}/${artifact.id}`, created_at: createdAt.toISOString() };
+}

@@ -1,0 +1,127 @@
+import { type CheckGroup, checkGroupSchema } from '../../model/check/check-group.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { changeLocations } from '../private-locations/require-locations.ts';
+import {
+  deleteGroup,
+  findGroup,
+  insertGroup,
+  listGroups,
+  locationsOfGroupChecks,
+  lockChecksOfGroup,
+  lockGroup,
+  type StoredGroup,
+  updateGroup,
+} from './sql.ts';
+
+export type { StoredGroup } from './sql.ts';
+
+export interface CheckGroupsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly allowance?: Allowance;
+}
+
+export type GroupInput = Readonly<Record<string, unknown>>;
+
+export interface CheckGroups {
+  create(accountId: string, input: GroupInput): Promise<StoredGroup>;
+  read(accountId: string, id: number): Promise<StoredGroup>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredGroup[]>;
+  /** The given fields over the stored ones, each whole. */
+  update(accountId: string, id: number, input: GroupInput): Promise<StoredGroup>;
+  /** Its checks stay, without a group. */
+  remove(accountId: string, id: number): Promise<void>;
+}
+
+/** What the service adds to a group: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+export function createCheckGroups({
+  store,
+  clock,
+  allowance = unlimited,
+}: CheckGroupsParts): CheckGroups {
+  return {
+    async create(accountId, input) {
+      const fields = wholeGroup(input);
+      allowance.admitLocations(accountId, fields, null);
+      return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'checkGroups');
+        await change(tx, { accountId, named: fields.privateLocations ?? [], affected: [] });
+        return insertGroup(tx, { accountId, fields, createdAtMs: clock.wallMs() });
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findGroup(store, { accountId, id });
+      if (found === null) throw notFound('check group');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listGroups(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockGroup(tx, { accountId, id });
+        if (stored === null) throw notFound('check group');
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+        const fields = wholeGroup({ ...stored.fields, ...given });
+        allowance.admitLocations(accountId, fields, stored.fields);
+        await change(tx, {
+          accountId,
+          named: fields.privateLocations ?? [],
+          affected: await locationsOf(tx, accountId, stored),
+        });
+        const updated = await updateGroup(tx, {
+          accountId,
+          id,
+          fields,
+          updatedAtMs: clock.wallMs(),
+        });
+        if (updated === null) throw notFound('check group');
+        return updated;
+      });
+    },
+
+    async remove(accountId, id) {
+      await store.transaction(async (tx) => {
+        await lockChecksOfGroup(tx, { accountId, id });
+        const stored = await lockGroup(tx, { accountId, id });
+        if (stored === null) throw notFound('check group');
+        const affected = await locationsOf(tx, accountId, stored);
+        await change(tx, { accountId, named: [], affected });
+        await deleteGroup(tx, { accountId, id, deletedAtMs: clock.wallMs() });
+      });
+    },
+  };
+}
+
+function wholeGroup(fields: GroupInput): CheckGroup {
+  const parsed = parseBody(checkGroupSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}
+
+/** Wherever a check of the group may run: a change of the group may change it there. */
+async function locationsOf(
+  tx: Sql,
+  accountId: string,
+  { id, fields }: StoredGroup,
+): Promise<readonly string[]> {
+  const ofChecks = await locationsOfGroupChecks(tx, { accountId, id });
+  return [...(fields.privateLocations ?? []), ...ofChecks];
+}
+
+async function change(tx: Sql, parts: Parameters<typeof changeLocations>[1]): Promise<void> {
+  const problems = await changeLocations(tx, parts);
+  if (problems.length > 0) throw invalid(problems);
+}

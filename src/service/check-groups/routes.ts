@@ -1,0 +1,59 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { checkGroupSchema } from '../../model/check/check-group.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { numberParam, pageQuery } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import type { CheckGroups, StoredGroup } from './check-groups.ts';
+
+const changes = z.strictObject({
+  ...optionalFieldsOf(checkGroupSchema.shape),
+  ...ignored(['created_at', 'updated_at']),
+  id: z.number().optional().describe('The same as in the path.'),
+});
+const response = checkGroupSchema.extend({ id: z.number(), ...TIMES });
+
+/** Groups of checks, with what their checks have in common. */
+export function checkGroupsRoutes({
+  checkGroups,
+}: {
+  readonly checkGroups: CheckGroups;
+}): FastifyPluginAsync {
+  return crudRoutes({
+    path: '/v1/check-groups',
+    tag: 'Check groups',
+    changing: { role: 'write' },
+    id: { name: 'id', schema: numberParam.describe('The id of the group.') },
+    query: z.strictObject(pageQuery),
+    body: checkGroupSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a group' },
+      list: { summary: 'List groups, oldest first' },
+      read: { summary: 'Read a group' },
+      update: {
+        summary: 'Update a group',
+        description:
+          'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+      },
+      remove: { summary: 'Delete a group; its checks stay, without a group' },
+    },
+    feature: checkGroups,
+    present: presentGroup,
+  });
+}
+
+function presentGroup({
+  id,
+  fields,
+  createdAt,
+  updatedAt,
+}: StoredGroup): z.output<typeof response> {
+  return {
+    ...fields,
+    id,
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+}

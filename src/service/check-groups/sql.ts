@@ -1,0 +1,225 @@
+import type { CheckGroup } from '../../model/check/check-group.ts';
+import type { Sql } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { jsonText } from '../database/values.ts';
+
+export interface StoredGroup {
+  readonly id: number;
+  readonly fields: CheckGroup;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface GroupKey {
+  readonly accountId: string;
+  readonly id: number;
+}
+
+type GroupRow = {
+  readonly id: number;
+  readonly name: string;
+  readonly activated: boolean;
+  readonly muted: boolean;
+  readonly locations: CheckGroup['locations'];
+  readonly private_locations: CheckGroup['privateLocations'];
+  readonly tags: CheckGroup['tags'];
+  readonly concurrency: number;
+  readonly runtime_id: CheckGroup['runtimeId'];
+  readonly alert_settings: CheckGroup['alertSettings'];
+  readonly use_global_alert_settings: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = `id, name, activated, muted, locations, private_locations,
+  tags, concurrency, runtime_id, alert_settings, use_global_alert_settings, created_at, updated_at`;
+
+function groupOf(row: GroupRow): StoredGroup {
+  return {
+    id: row.id,
+    fields: {
+      name: row.name,
+      activated: row.activated,
+      muted: row.muted,
+      locations: row.locations,
+      privateLocations: row.private_locations,
+      tags: row.tags,
+      concurrency: row.concurrency,
+      runtimeId: row.runtime_id,
+      alertSettings: row.alert_settings,
+      useGlobalAlertSettings: row.use_global_alert_settings,
+    },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+function valuesOf(fields: CheckGroup): readonly unknown[] {
+  return [
+    fields.name,
+    fields.activated,
+    fields.muted,
+    jsonText(fields.locations),
+    jsonText(fields.privateLocations),
+    jsonText(fields.tags),
+    fields.concurrency,
+    fields.runtimeId,
+    jsonText(fields.alertSettings),
+    fields.useGlobalAlertSettings,
+  ];
+}
+
+export async function insertGroup(
+  sql: Sql,
+  {
+    accountId,
+    fields,
+    createdAtMs,
+  }: { readonly accountId: string; readonly fields: CheckGroup; readonly createdAtMs: number },
+): Promise<StoredGroup> {
+  const rows = await sql.query<GroupRow>(
+    `insert into check_groups (name, activated, muted, locations, private_locations, tags,
+       concurrency, runtime_id, alert_settings, use_global_alert_settings, account_id, created_at,
+       updated_at)
+     values ($1, $2::boolean, $3::boolean, $4::jsonb, $5::jsonb, $6::jsonb, $7::int, $8, $9::jsonb,
+       $10::boolean, $11, $12::timestamptz, null)
+     returning ${COLUMNS}`,
+    [...valuesOf(fields), accountId, new Date(createdAtMs)],
+  );
+  const [row] = rows;
+  if (row === undefined) {
+    throw new StoreError('internal', 'STORE_STATEMENT', 'an insert into check_groups gave no row');
+  }
+  return groupOf(row);
+}
+
+/** Only for a group that `lockGroup` holds. */
+export async function updateGroup(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    fields,
+    updatedAtMs,
+  }: GroupKey & { readonly fields: CheckGroup; readonly updatedAtMs: number },
+): Promise<StoredGroup | null> {
+  const rows = await sql.query<GroupRow>(
+    `update check_groups set name = $1, activated = $2::boolean, muted = $3::boolean,
+       locations = $4::jsonb, private_locations = $5::jsonb, tags = $6::jsonb,
+       concurrency = $7::int, runtime_id = $8, alert_settings = $9::jsonb,
+       use_global_alert_settings = $10::boolean, updated_at = $13::timestamptz
+     where account_id = $11 and id = $12::bigint
+     returning ${COLUMNS}`,
+    [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
+  );
+  return rows[0] === undefined ? null : groupOf(rows[0]);
+}
+
+export async function findGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+  return readGroup(sql, key, '');
+}
+
+/** Until the transaction ends, nobody else changes the group. */
+export async function lockGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+  return readGroup(sql, key, 'for update');
+}
+
+/** Until the transaction ends, the group is not deleted; others may refer to it meanwhile. */
+export async function holdGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+  return readGroup(sql, key, 'for share');
+}
+
+async function readGroup(
+  sql: Sql,
+  { accountId, id }: GroupKey,
+  lock: '' | 'for update' | 'for share',
+): Promise<StoredGroup | null> {
+  const rows = await sql.query<GroupRow>(
+    `select ${COLUMNS} from check_groups where account_id = $1 and id = $2::bigint ${lock}`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : groupOf(rows[0]);
+}
+
+/** Oldest first. */
+export async function listGroups(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredGroup[]> {
+  const rows = await sql.query<GroupRow>(
+    `select ${COLUMNS} from check_groups where account_id = $1
+     order by id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+  return rows.map(groupOf);
+}
+
+/**
+ * Its checks stay, without a group. It counts as a change of theirs, too: what began before it may
+ * have run where the group alone said so, and nothing else would tell of that afterwards.
+ */
+export async function deleteGroup(
+  sql: Sql,
+  { accountId, id, deletedAtMs }: GroupKey & { readonly deletedAtMs: number },
+): Promise<void> {
+  await sql.query(
+    `update checks
+     set group_id = null, updated_at = $3::timestamptz, revision = revision + 1
+     where account_id = $1 and group_id = $2::bigint`,
+    [accountId, id, new Date(deletedAtMs)],
+  );
+  await sql.query('delete from check_groups where account_id = $1 and id = $2::bigint', [
+    accountId,
+    id,
+  ]);
+}
+
+/**
+ * Until the transaction ends, nobody else changes the checks that are in the group now. To be taken
+ * before the group itself, in the order in which a change of a check takes them.
+ */
+export async function lockChecksOfGroup(sql: Sql, { accountId, id }: GroupKey): Promise<void> {
+  await sql.query(
+    `select id from checks where account_id = $1 and group_id = $2::bigint order by id for update`,
+    [accountId, id],
+  );
+}
+
+/** The slugs of the private locations that the checks of a group name themselves. */
+export async function locationsOfGroupChecks(
+  sql: Sql,
+  { accountId, id }: GroupKey,
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ slug: string }>(
+    `select distinct slug
+     from checks, jsonb_array_elements_text(
+       case when jsonb_typeof(body -> 'privateLocations') = 'array'
+         then body -> 'privateLocations' else '[]'::jsonb end) as slug
+     where account_id = $1 and group_id = $2::bigint`,
+    [accountId, id],
+  );
+  return rows.map(({ slug }) => slug);
+}
+
+/** The ids of a few of the groups that name a private location, in their order. */
+export async function groupsNamingLocation(
+  sql: Sql,
+  {
+    accountId,
+    slug,
+    limit,
+  }: { readonly accountId: string; readonly slug: string; readonly limit: number },
+): Promise<readonly number[]> {
+  const rows = await sql.query<{ id: number }>(
+    `select id from check_groups
+     where account_id = $1 and private_locations ? $2
+     order by id limit $3::bigint`,
+    [accountId, slug, limit],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,193 @@
+import type { Check } from '../../model/check/check.ts';
+import { sequenceIdOf } from '../../model/ids.ts';
+import { lastSlotAt, slotRuleOf } from '../../model/schedule/frequency.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { OneOffMessage } from '../../wire/v1/assignment.ts';
+import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
+import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
+import type { CheckVariables } from '../checks/check-variables.ts';
+import { findCheck } from '../checks/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { bodyProblem } from '../http/resources/input-problems.ts';
+import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { closeRuns, type LeaseHolder, listHeldRuns, takeRuns } from './claims.sql.ts';
+import { keepCheckRuns, sweepCheckRuns } from './expiry.ts';
+import { handOver } from './handovers.ts';
+import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
+import { countOpenRuns, findRun, finishRuns, insertRun, type OneOffRun } from './sql.ts';
+
+export type { LeaseHolder } from './claims.sql.ts';
+export { type OneOffRun as CheckRun, RUN_REASONS, RUN_STATES } from './sql.ts';
+
+export interface CheckRunsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly checkVariables: Pick<CheckVariables, 'open'>;
+  /** Whole days, as of the results; 30 where left out. */
+  readonly retentionDays?: number;
+}
+
+/**
+ * Runs beside the plan: those that somebody asked for, and retries that one location hands to
+ * another.
+ *
+ * | state | entered by | its agent |
+ * |---|---|---|
+ * | waiting | `request`, `handover`; `keep`, where a retry goes back to its own location | none |
+ * | assigned | `claim` | the one that claimed it, while its lease lasts; then whoever claims next |
+ * | done | `finished`: the FINAL is in | – |
+ * | expired | `keep`, where nobody made it in time; left for done, should the FINAL come late | – |
+ */
+export interface CheckRuns {
+  /**
+   * One run in that location, or where none is given in the first of the check's locations that has
+   * a live agent for it, else in its first. Also for a check that is deactivated.
+   *
+   * @throws ServiceError 404 without the check, 400 for a location that is none of its private
+   *   ones, 409 where too many runs wait there, and for a heartbeat
+   */
+  request(
+    accountId: string,
+    checkId: string,
+    input: { readonly location: string | null },
+  ): Promise<OneOffRun>;
+  /** @throws ServiceError 404 */
+  get(accountId: string, id: string): Promise<OneOffRun>;
+  /**
+   * Within a poll, after the lease was renewed, where the location has open runs: takes for this agent what nobody live holds and is
+   * for it, and returns all that it holds, has not closed and may still start: MAX_ONE_OFFS at
+   * most, of MAX_ONE_OFF_BYTES.
+   */
+  claim(sql: Sql, who: LeaseHolder): Promise<readonly OneOffMessage[]>;
+  /** These are not returned to this agent again. Runs that it does not hold are left alone. */
+  close(sql: Sql, who: LeaseHolder, runIds: readonly string[]): Promise<void>;
+  /** After results were stored, in their transaction: runs whose FINAL is in are done. */
+  finished(
+    sql: Sql,
+    accountId: string,
+    finals: readonly { readonly checkId: string; readonly sequenceId: string }[],
+  ): Promise<void>;
+  /** An agent's offer of a retry to another location; see handovers.ts. */
+  handover(caller: AgentCaller, request: HandoverRequest): Promise<HandoverResponse>;
+  /** One pass of `keep`: how many runs went back or were given up. */
+  sweep(): Promise<number>;
+  /** Takes back and gives up what is past its time, every second or so until the signal aborts. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+/** Of the checks' JSON in one answer to a poll, except that one check is always told. */
+export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
+/** How long a run that was asked for may wait for an agent. */
+const REQUEST_WINDOW_MS = 600_000;
+/** Runs asked for in the same millisecond have slots one apart. */
+const MAX_SLOTS_TRIED = 100;
+
+export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
+  const { store, clock, log, ids, checkVariables, retentionDays = 30 } = parts;
+  return {
+    request(accountId, checkId, { location }) {
+      return store.transaction(async (tx) => {
+        const stored = await findCheck(tx, { accountId, id: checkId });
+        if (stored === null) throw notFound('check');
+        const { check } = stored;
+        if (check.checkType === 'HEARTBEAT') throw heartbeatIsPinged();
+        const locations = await locationsOfCheck(tx, { accountId, id: checkId });
+        const chosen = chooseLocation(locations, location);
+        if ((await countOpenRuns(tx, chosen.id)) >= MAX_ONE_OFFS) throw tooManyOpen(chosen.slug);
+        const id = ids();
+        let slotMs = freeSlotAt(check, clock.wallMs());
+        for (let tried = 1; !(await insert(tx, slotMs)); tried += 1) {
+          if (tried === MAX_SLOTS_TRIED) throw tooManyOpen(chosen.slug);
+          slotMs = freeSlotAt(check, slotMs - 1);
+        }
+        const run = await findRun(tx, { accountId, id });
+        if (run === null) throw notFound('check run');
+        return run;
+
+        function insert(sql: Sql, atMs: number): Promise<boolean> {
+          return insertRun(sql, {
+            id,
+            accountId,
+            locationId: chosen.id,
+            checkId,
+            reason: 'requested',
+            slotMs: atMs,
+            sequenceId: sequenceIdOf(checkId, chosen.slug, atMs),
+            retriesMade: 0,
+            firstStartedAtMs: null,
+            originLocationId: null,
+            notBeforeMs: null,
+            windowMs: REQUEST_WINDOW_MS,
+            maxDelayMs: 0,
+          });
+        }
+      });
+    },
+
+    async get(accountId, id) {
+      const run = await findRun(store, { accountId, id });
+      if (run === null) throw notFound('check run');
+      return run;
+    },
+
+    async claim(sql, who) {
+      await takeRuns(sql, who, MAX_ONE_OFFS);
+      const limits = { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES };
+      const held = await listHeldRuns(sql, who, limits);
+      return held.map(({ run, sealedVariables }) => {
+        const key = { accountId: who.accountId, id: run.checkId };
+        return { ...run, check: checkVariables.open(key, run.check, sealedVariables) };
+      });
+    },
+
+    close: closeRuns,
+
+    finished: (sql, accountId, finals) => finishRuns(sql, { accountId, finals }),
+
+    handover: (caller, request) =>
+      store.transaction((tx) => handOver(tx, ids(), caller, request, clock.wallMs())),
+
+    sweep: () => sweepCheckRuns(store),
+
+    keep: (signal) => keepCheckRuns({ store, clock, log, retentionDays }, signal),
+  };
+}
+
+function chooseLocation(
+  locations: readonly CheckLocation[],
+  asked: string | null,
+): Pick<CheckLocation, 'id' | 'slug'> {
+  const [first] = locations;
+  if (first === undefined) {
+    const message = 'must be a private location of the check, and it has none: give it one first';
+    throw invalid([bodyProblem(['location'], message)]);
+  }
+  if (asked === null) return locations.find(({ isLive }) => isLive) ?? first;
+  const found = locations.find(({ slug }) => slug === asked);
+  if (found !== undefined) return found;
+  const slugs = locations.map(({ slug }) => slug).join(', ');
+  throw invalid([bodyProblem(['location'], `must be a private location of the check: ${slugs}`)]);
+}
+
+/** The instant, or the one before it where that is a slot of the check: a run of the plan has it. */
+function freeSlotAt(check: Check, instantMs: number): number {
+  const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
+  return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;
+}
+
+function heartbeatIsPinged(): Error {
+  const message = 'A heartbeat check is not run: it waits for pings at its pingUrl';
+  return conflict(message, { checkType: 'HEARTBEAT' });
+}
+
+function tooManyOpen(slug: string): Error {
+  return conflict(`Too many runs wait in ${slug} already; wait until its agents have made them`, {
+    location: slug,
+    limit: MAX_ONE_OFFS,
+  });
+}

@@ -1,0 +1,137 @@
+import type { Sql } from '../database/port.ts';
+import { IS_HELD } from './claims.sql.ts';
+
+/** A run that is past its time and has no FINAL. */
+export interface OverdueRun {
+  readonly id: string;
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly slotMs: number;
+  /** A retry that its own location has not had back yet, and that still exists. */
+  readonly comesBack: boolean;
+  /** The slug of the location whose slot it is; null for one beside the plan. */
+  readonly slotOf: string | null;
+}
+
+/** How long after `not_after` a run is left alone. */
+export interface Patience {
+  /** Where its agent is live and does not say that it is over: it runs, retries and all. */
+  readonly runningMs: number;
+  /** After its agent closed it, so that what is in the agent's spool can come. */
+  readonly uploadMs: number;
+}
+
+/** An attempt that was followed by another one ends with that. */
+const IS_OVERDUE = `r.state in ('waiting', 'assigned') and r.not_after < now()
+  and not exists (
+    select from one_off_runs later
+    where later.account_id = r.account_id and later.check_id = r.check_id
+      and later.sequence_id = r.sequence_id and later.retries_made > r.retries_made
+      and later.state in ('waiting', 'assigned'))
+  and case
+    when r.closed_at is not null
+      then r.closed_at < now() - $2::double precision * interval '1 millisecond'
+    when ${IS_HELD} then r.not_after < now() - $1::double precision * interval '1 millisecond'
+    else true end`;
+
+/** Those that are to be taken back or given up, oldest first. */
+export async function listOverdueRuns(
+  sql: Sql,
+  { runningMs, uploadMs }: Patience,
+  limit: number,
+): Promise<readonly Pick<OverdueRun, 'id' | 'accountId' | 'checkId'>[]> {
+  const rows = await sql.query<{ id: string; account_id: string; check_id: string }>(
+    `select r.id, r.account_id, r.check_id from one_off_runs r where ${IS_OVERDUE}
+     order by r.not_after, r.id limit $3::bigint`,
+    [runningMs, uploadMs, limit],
+  );
+  return rows.map((row) => ({ id: row.id, accountId: row.account_id, checkId: row.check_id }));
+}
+
+type OverdueRow = {
+  readonly id: string;
+  readonly account_id: string;
+  readonly check_id: string;
+  readonly slot: Date;
+  readonly comes_back: boolean;
+  readonly slot_of: string | null;
+};
+
+/** Locks those of the runs that are still so, as far as nobody else is at them. */
+export async function lockOverdueRuns(
+  sql: Sql,
+  { runningMs, uploadMs }: Patience,
+  ids: readonly string[],
+): Promise<readonly OverdueRun[]> {
+  const rows = await sql.query<OverdueRow>(
+    `select r.id, r.account_id, r.check_id, r.slot,
+       coalesce(r.reason = 'retry' and r.origin_location_id <> r.location_id, false) as comes_back,
+       (select l.slug from private_locations l where l.id = r.origin_location_id
+         and not exists (
+           select from one_off_runs first
+           where first.account_id = r.account_id and first.check_id = r.check_id
+             and first.sequence_id = r.sequence_id and first.reason = 'requested')) as slot_of
+     from one_off_runs r
+     where r.id = any($3::text[]) and ${IS_OVERDUE}
+     for update of r skip locked`,
+    [runningMs, uploadMs, ids],
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    accountId: row.account_id,
+    checkId: row.check_id,
+    slotMs: row.slot.getTime(),
+    comesBack: row.comes_back,
+    slotOf: row.slot_of,
+  }));
+}
+
+/** Gives retries back to where their runs began, and wakes the polls there. */
+export async function returnRuns(
+  sql: Sql,
+  { ids, windowMs }: { readonly ids: readonly string[]; readonly windowMs: number },
+): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.query(
+    `with returned as (
+       update one_off_runs set location_id = origin_location_id,
+         taken_from_location_id = location_id, state = 'waiting',
+         agent_id = null, agent_epoch = null, closed_at = null,
+         not_after = now() + $2::double precision * interval '1 millisecond'
+       where id = any($1::text[]) and state in ('waiting', 'assigned')
+       returning location_id
+     )
+     select pg_notify('vedette_assignments', location_id)::text from returned group by location_id`,
+    [ids, windowMs],
+  );
+}
+
+/** Gives runs up, with the attempts before them. */
+export async function expireRuns(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql.query(
+    `update one_off_runs r set state = 'expired'
+     from one_off_runs last
+     where last.id = any($1::text[]) and last.account_id = r.account_id
+       and last.check_id = r.check_id and last.sequence_id = r.sequence_id
+       and r.state in ('waiting', 'assigned')`,
+    [ids],
+  );
+}
+
+/** @returns how many; fewer than `limit` where none are left */
+export async function deleteOldRuns(
+  sql: Sql,
+  { keptMs, limit }: { readonly keptMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from one_off_runs where id in (
+       select id from one_off_runs
+       where created_at < now() - $1::double precision * interval '1 millisecond'
+         and state in ('done', 'expired')
+       order by created_at limit $2::bigint for update skip locked)
+     returning id`,
+    [keptMs, limit],
+  );
+  return rows.length;
+}

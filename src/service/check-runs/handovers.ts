@@ -1,0 +1,125 @@
+import { retryPlanOf } from '../../model/check/retry.ts';
+import { sequenceIdOf } from '../../model/ids.ts';
+import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
+import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
+import { type CheckKey, findCheck } from '../checks/sql.ts';
+import type { Sql } from '../database/port.ts';
+import type { AgentCaller } from '../private-locations/location-keys.ts';
+import { listAssignedSlots } from '../results/intake/assigned-slots.sql.ts';
+import { isAssignedSlot } from '../results/intake/assigned-slots.ts';
+import { holdsLease } from './claims.sql.ts';
+import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
+import {
+  type AttemptKey,
+  closeEarlierAttempts,
+  countOpenRuns,
+  findOrigin,
+  findRunOfAttempt,
+  insertRun,
+} from './sql.ts';
+
+const NOBODY: HandoverResponse = { runId: null, location: null };
+/** From when the retry is due. After it, the retry goes back. */
+export const RETRY_WINDOW_MS = 60_000;
+/** The longest back-off there is (SEMANTICS 1, retryStrategy): what is later is a clock's slip. */
+const MAX_BACK_OFF_MS = 600_000;
+/** A run and its retries are over by then; clocks may differ by some minutes more. */
+const MAX_SLOT_AGE_MS = 3_600_000;
+/** As results may be ahead: those of such a run have to be stored. */
+const MAX_SLOT_AHEAD_MS = 60_000;
+
+/**
+ * Gives a retry to the next of the check's other locations, after the caller's own in the check's
+ * order, whose agent for the check is live. Asked again for the same attempt it answers the same.
+ *
+ * To nobody – and the agent makes the retry itself – where no such location is, where the slot is not of
+ * now, where the agent has lost its lease, where the check as it is now has no such retry, or where the
+ * run is neither one of a slot of the caller's location nor one that was given to it: no agent hands over
+ * the runs of others.
+ *
+ * @param sql a transaction
+ * @param newId what the run is called if there is one
+ * @param nowMs epoch milliseconds
+ */
+export async function handOver(
+  sql: Sql,
+  newId: string,
+  { accountId, locationId }: AgentCaller,
+  request: HandoverRequest,
+  nowMs: number,
+): Promise<HandoverResponse> {
+  const { agentId, epoch, checkId, sequenceId, slot, retriesMade } = request;
+  if (slot < nowMs - MAX_SLOT_AGE_MS || slot > nowMs + MAX_SLOT_AHEAD_MS) return NOBODY;
+  if (!(await holdsLease(sql, { accountId, locationId, agentId, epoch }))) return NOBODY;
+  const locations = await locationsOfCheck(sql, { accountId, id: checkId });
+  const originLocationId =
+    (await ownOrigin(sql, locations, locationId, request)) ??
+    (await findOrigin(sql, { accountId, checkId, sequenceId, slotMs: slot, locationId }));
+  if (originLocationId === null) return NOBODY;
+
+  const attempt: AttemptKey = { accountId, checkId, sequenceId, retriesMade };
+  const given = await answerGiven(sql, attempt);
+  if (given !== null) return given;
+
+  const isPlanned = await isInPlan(sql, { accountId, id: checkId }, retriesMade);
+  if (!isPlanned) return NOBODY;
+  const target = await nextLocation(sql, locations, locationId);
+  if (target === null) return NOBODY;
+  const isNew = await insertRun(sql, {
+    ...attempt,
+    id: newId,
+    locationId: target.id,
+    reason: 'retry',
+    slotMs: slot,
+    firstStartedAtMs: request.firstStartedAt,
+    originLocationId,
+    notBeforeMs: request.notBefore,
+    windowMs: RETRY_WINDOW_MS,
+    maxDelayMs: MAX_BACK_OFF_MS,
+  });
+  // Somebody asked for the same a moment ago.
+  if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;
+  await closeEarlierAttempts(sql, attempt);
+  return { runId: newId, location: target.slug };
+}
+
+/** Whether the check, as it is now, has so many retries, and in other locations. */
+async function isInPlan(sql: Sql, key: CheckKey, retriesMade: number): Promise<boolean> {
+  const check = (await findCheck(sql, key))?.check;
+  if (check === undefined || check.checkType === 'HEARTBEAT') return false;
+  const plan = retryPlanOf(check.retryStrategy, check.doubleCheck);
+  return !plan.sameRegion && retriesMade <= plan.maxRetries;
+}
+
+/** The caller's location, where it runs the check and was given the slot of the run. */
+async function ownOrigin(
+  sql: Sql,
+  locations: readonly CheckLocation[],
+  locationId: string,
+  { checkId, sequenceId, slot }: HandoverRequest,
+): Promise<string | null> {
+  const own = locations.find(({ id }) => id === locationId);
+  if (own === undefined || sequenceIdOf(checkId, own.slug, slot) !== sequenceId) return null;
+  const assigned = await listAssignedSlots(sql, { locationId, checkIds: [checkId] });
+  return isAssignedSlot(assigned, slot) ? own.id : null;
+}
+
+async function answerGiven(sql: Sql, attempt: AttemptKey): Promise<HandoverResponse | null> {
+  const run = await findRunOfAttempt(sql, attempt);
+  if (run === null) return null;
+  return run.state === 'expired' ? NOBODY : { runId: run.id, location: run.location };
+}
+
+async function nextLocation(
+  sql: Sql,
+  locations: readonly CheckLocation[],
+  ownId: string,
+): Promise<CheckLocation | null> {
+  const place = locations.findIndex(({ id }) => id === ownId);
+  const inTurn = [...locations.slice(place + 1), ...locations.slice(0, Math.max(place, 0))];
+  for (const location of inTurn) {
+    if (!location.isAssigned) continue;
+    if ((await countOpenRuns(sql, location.id)) < MAX_ONE_OFFS) return location;
+  }
+  return null;
+}

@@ -1,0 +1,163 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { STORED_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { originOf, presentHeartbeat } from '../heartbeats/present-heartbeat.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { viewerOf } from '../http/access/viewer.ts';
+import { sendSlices } from '../http/json/list-in-slices.ts';
+import {
+  CHECK_TAGS,
+  checkId,
+  listFields,
+  MAX_FILTERS,
+  putQuery,
+  READ,
+  WRITE,
+} from '../http/resources/check-parameters.ts';
+import { NO_CONTENT, repeatable } from '../http/resources/parameters.ts';
+import { anyCheckBody, anyCheckResponse } from './check-schemas.ts';
+import type { Checks, CheckView } from './checks.ts';
+import { presentCheck } from './present-check.ts';
+
+const TYPES_IN_PATHS = [...STORED_CHECK_TYPES.map((type) => type.toLowerCase()), 'heartbeats'];
+
+/** Where no type stands before it, a type's name is a slip: the id was forgotten. */
+const anyCheckId = checkId.refine((id) => !TYPES_IN_PATHS.includes(id.toLowerCase()), {
+  error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',
+});
+const anyChange = z
+  .record(z.string(), z.unknown())
+  .describe('The fields to change, as the route of the type of the check has them.');
+
+/** The routes of checks whatever their type is. */
+export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
+  const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+    stored.check.checkType === 'HEARTBEAT'
+      ? presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request))
+      : presentCheck(stored, viewerOf(request));
+  const params = z.object({ id: anyCheckId });
+  const response = anyCheckResponse;
+  const listQuery = z.strictObject({
+    type: repeatable(z.enum(STORED_CHECK_TYPES), MAX_FILTERS).describe(
+      'Only checks of this type; given several times, of any of them.',
+    ),
+    ...listFields,
+  });
+
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      '/v1/checks',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Create a check of any type',
+          querystring: putQuery,
+          body: anyCheckBody,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const created = await checks.create(accountId, request.body, request.query);
+        return reply.code(201).send(presentCheck(created, viewerOf(request)));
+      },
+    );
+
+    app.get(
+      '/v1/checks',
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'List checks of all types, oldest first',
+          querystring: listQuery,
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request, reply) => {
+        const { tag, type, search, limit, page } = request.query;
+        const found = checks.list(callerOf(request).accountId, {
+          tags: tag,
+          types: type,
+          search: search ?? null,
+          limit,
+          page,
+        });
+        return sendSlices(reply, found, (each) => presentAny(each, request));
+      },
+    );
+
+    app.get(
+      '/v1/checks/:id',
+      {
+        config: READ,
+        schema: { tags: CHECK_TAGS, summary: 'Read a check', params, response: { 200: response } },
+      },
+      async (request) =>
+        presentAny(await checks.read(callerOf(request).accountId, request.params.id), request),
+    );
+
+    app.put(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Update a check, or create it under a given id',
+          description:
+            'To create one, the body needs a `checkType` and a `request`. Heartbeats have routes of their own for it.',
+          params,
+          querystring: putQuery,
+          body: anyChange,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const { params, body, query } = request;
+        const stored = await checks.put(accountId, params.id, body, query);
+        return presentCheck(stored, viewerOf(request));
+      },
+    );
+
+    app.patch(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Update a check',
+          params,
+          body: anyChange,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const updated = await checks.update(accountId, request.params.id, request.body);
+        return presentCheck(updated, viewerOf(request));
+      },
+    );
+
+    app.delete(
+      '/v1/checks/:id',
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: 'Delete a check',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await checks.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

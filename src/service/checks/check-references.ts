@@ -1,0 +1,78 @@
+import type { AnyCheck } from '../../model/heartbeat/heartbeat.ts';
+import { holdNamedChannels } from '../alerts/channels/check-subscriptions.ts';
+import { holdGroup } from '../check-groups/sql.ts';
+import type { Sql } from '../database/port.ts';
+import { invalid, type RequestProblem } from '../errors.ts';
+import { bodyProblem } from '../http/resources/input-problems.ts';
+import { changeLocations } from '../private-locations/require-locations.ts';
+import { holdServices } from '../status-pages/services.sql.ts';
+
+/**
+ * Holds what a check refers to until the transaction ends, and says to the private locations
+ * concerned that their checks change.
+ *
+ * @param change `before` is null for a check that is created, `after` for one that is deleted
+ * @throws ServiceError 400 where `after` names a group, a private location, an alert channel or a
+ *   service of status pages that the account has not
+ */
+export async function referTo(
+  tx: Sql,
+  {
+    accountId,
+    before,
+    after,
+  }: {
+    readonly accountId: string;
+    readonly before: AnyCheck | null;
+    readonly after: AnyCheck | null;
+  },
+): Promise<void> {
+  const problems: RequestProblem[] = [];
+  const affected = [...locationsNamedBy(before)];
+  const { groupId } = after ?? { groupId: null };
+  if (groupId !== null) {
+    // A fraction or a number past 2^53 is no id, and not a number that the database takes.
+    const group = Number.isSafeInteger(groupId)
+      ? await holdGroup(tx, { accountId, id: groupId })
+      : null;
+    if (group === null) {
+      problems.push(bodyProblem(['groupId'], `must be the id of a group: there is no ${groupId}`));
+    }
+    affected.push(...(group?.fields.privateLocations ?? []));
+  }
+  if (before !== null && before.groupId !== null && before.groupId !== groupId) {
+    // Held, too: where it gets another location now, that one has to hear of this check.
+    const left = await holdGroup(tx, { accountId, id: before.groupId });
+    affected.push(...(left?.fields.privateLocations ?? []));
+  }
+  const subscribed = after?.alertChannelSubscriptions ?? [];
+  problems.push(...(await holdNamedChannels(tx, accountId, subscribed)));
+  problems.push(...(await holdTriggeredService(tx, accountId, before, after)));
+  const named = locationsNamedBy(after);
+  problems.push(...(await changeLocations(tx, { accountId, named, affected })));
+  if (problems.length > 0) throw invalid(problems);
+}
+
+/**
+ * A service that is named already is not judged again: it may have been deleted since, and the
+ * check must stay one that can be changed or switched off.
+ */
+async function holdTriggeredService(
+  tx: Sql,
+  accountId: string,
+  before: AnyCheck | null,
+  after: AnyCheck | null,
+): Promise<readonly RequestProblem[]> {
+  const serviceId = after?.triggerIncident?.serviceId;
+  if (serviceId === undefined || serviceId === before?.triggerIncident?.serviceId) return [];
+  const held = await holdServices(tx, { accountId, ids: [serviceId] });
+  if (held.has(serviceId)) return [];
+  const message = 'must be the id of a service of status pages';
+  return [bodyProblem(['triggerIncident', 'serviceId'], message)];
+}
+
+/** A heartbeat is not run, so it names none. */
+function locationsNamedBy(check: AnyCheck | null): readonly string[] {
+  if (check === null || check.checkType === 'HEARTBEAT') return [];
+  return check.privateLocations ?? [];
+}

@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { CHECK_SHAPES, commonFields } from '../../model/check/check.ts';
+import { changedApiRequestSchema } from '../../model/check/request.ts';
+import { retryStrategySchema } from '../../model/check/retry.ts';
+import { MAX_OWN_VARIABLES, ownVariableSchema } from '../../model/check/variable.ts';
+import { heartbeatCheckSchema, rhythmFields } from '../../model/heartbeat/heartbeat.ts';
+import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../model/vocabulary.ts';
+import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+
+const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));
+
+/** Spec 2.3. */
+const alertChannels = z.object({
+  email: z.array(z.object({ address: z.string() })),
+  webhook: z.array(
+    z.object({
+      url: z.string(),
+      name: z.string(),
+      method: z.string(),
+      headers: keyValues,
+      queryParameters: keyValues,
+    }),
+  ),
+  slack: z.array(z.object({ url: z.string() })),
+  sms: z.array(z.object({ number: z.string(), name: z.string() })),
+});
+
+const { value, ...ownVariable } = ownVariableSchema.shape;
+const variables = z.array(
+  z.strictObject({ ...ownVariable, value: value.nullable().describe('null where it is secret.') }),
+);
+/** As answers have them, too. */
+const changedVariables = z
+  .array(
+    z.strictObject({
+      ...ownVariable,
+      value: value
+        .nullable()
+        .optional()
+        .describe('Of a secret one null, or left out: the stored value stays.'),
+    }),
+  )
+  .max(MAX_OWN_VARIABLES)
+  .optional()
+  .describe(commonFields.variables.description ?? '');
+
+const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
+
+/**
+ * What a response has beside and in place of what a body has: spec 2.2. Where a body may say null
+ * and the specification knows no null, the response leaves the field out.
+ */
+const responseFields = {
+  alertSettings: commonFields.alertSettings.unwrap().describe('When a failure notifies.'),
+  retryStrategy: retryStrategySchema
+    .optional()
+    .describe('How a failed run is repeated; left out where `doubleCheck` decides.'),
+  triggerIncident: commonFields.triggerIncident
+    .unwrap()
+    .unwrap()
+    .optional()
+    .describe('The incident that a failure opens; left out where there is none.'),
+  frequencyOffset: offsetSchema
+    .optional()
+    .describe('What shifts the slots; left out where the id decides.'),
+  variables: variables.describe('What its templates stand for, before all others.'),
+  id: z.string(),
+  created_at: z.iso.date().describe('The day, in UTC.'),
+  updated_at: z.iso.datetime().nullable().describe('null until it was first updated.'),
+  alertChannels,
+};
+
+/** The schemas of one check type's routes. */
+export interface TypeSchemas {
+  readonly create: z.ZodType<Record<string, unknown>>;
+  /** Nothing is required, and nothing left out takes a default. */
+  readonly update: z.ZodType<Record<string, unknown>>;
+  readonly response: z.ZodType<Record<string, unknown>>;
+}
+
+const RESPONSES = {
+  URL: CHECK_SHAPES.URL.extend(responseFields),
+  API: CHECK_SHAPES.API.extend(responseFields),
+  TCP: CHECK_SHAPES.TCP.extend(responseFields),
+  DNS: CHECK_SHAPES.DNS.extend(responseFields),
+  ICMP: CHECK_SHAPES.ICMP.extend(responseFields),
+} as const;
+
+const {
+  retryStrategy: _,
+  frequencyOffset: __,
+  variables: ___,
+  ...heartbeatResponseFields
+} = responseFields;
+export const heartbeatResponse = heartbeatCheckSchema.extend({
+  ...heartbeatResponseFields,
+  heartbeat: z.strictObject({
+    ...rhythmFields,
+    pingToken: z
+      .string()
+      .describe('Whoever has it can ping. ******** for keys that may not write.'),
+    pingUrl: z
+      .string()
+      .describe('To be asked with GET or POST, at the end of each run of the job.'),
+  }),
+});
+
+function schemasOf(type: RunnableCheckType): TypeSchemas {
+  const { checkType, ...fields } = CHECK_SHAPES[type].shape;
+  return {
+    create: z.strictObject({ ...fields, checkType: checkType.optional() }),
+    update: z.strictObject({
+      ...optionalFieldsOf(fields),
+      ...ignored(['created_at', 'updated_at', 'alertChannels']),
+      variables: changedVariables,
+      ...(type === 'API' ? { request: changedApiRequestSchema.optional() } : {}),
+      checkType: checkType.optional(),
+      id: z.string().optional().describe('The same as in the path.'),
+    }),
+    response: RESPONSES[type],
+  };
+}
+
+export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
+  URL: schemasOf('URL'),
+  API: schemasOf('API'),
+  TCP: schemasOf('TCP'),
+  DNS: schemasOf('DNS'),
+  ICMP: schemasOf('ICMP'),
+};
+
+const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
+
+/** A check of any type, which its checkType says. */
+export const anyCheckBody = z.preprocess(
+  (body, context) => {
+    if (typeof body !== 'object' || body === null) return body;
+    const { checkType } = body as { checkType?: unknown };
+    if (RUNNABLE_CHECK_TYPES.some((type) => type === checkType)) return body;
+    const message =
+      checkType === undefined
+        ? `is missing; it must be ${TYPES_TEXT}`
+        : checkType === 'HEARTBEAT'
+          ? `must be ${TYPES_TEXT}: a heartbeat is made with POST /v1/checks/heartbeats`
+          : `must be ${TYPES_TEXT}: no other type can be run here`;
+    context.addIssue({ code: 'custom', path: ['checkType'], message });
+    return z.NEVER;
+  },
+  z.discriminatedUnion('checkType', [
+    CHECK_SHAPES.URL,
+    CHECK_SHAPES.API,
+    CHECK_SHAPES.TCP,
+    CHECK_SHAPES.DNS,
+    CHECK_SHAPES.ICMP,
+  ]),
+);
+
+/** One of the six, found by its checkType: trying each in turn takes several times as long. */
+export const anyCheckResponse: z.ZodType<Record<string, unknown>> = z.discriminatedUnion(
+  'checkType',
+  [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP, heartbeatResponse],
+);

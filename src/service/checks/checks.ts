@@ -1,0 +1,299 @@
+import { type Check, checkBodySchema } from '../../model/check/check.ts';
+import {
+  type CredentialProblem,
+  maskProblems,
+  withKeptCredentials,
+} from '../../model/credentials/kept-credentials.ts';
+import { credentialTexts, URL_FIELDS } from '../../model/credentials/request-credentials.ts';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { targetChange, targetOf } from '../../model/credentials/target.ts';
+import { urlSecretOf } from '../../model/credentials/url-secret.ts';
+import type { RunnableCheckType, StoredCheckType } from '../../model/vocabulary.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import {
+  firstSubscriptions,
+  replaceSubscriptions,
+} from '../alerts/channels/check-subscriptions.ts';
+import {
+  type CheckView,
+  viewOf,
+  viewsOf,
+  withoutSubscriptions,
+} from '../alerts/channels/check-views.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { bodyProblem, parseBody, textsNotKept } from '../http/resources/input-problems.ts';
+import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
+import { referTo } from './check-references.ts';
+import {
+  type CheckVariables,
+  refuseMaskedVariables,
+  withKeptVariables,
+} from './check-variables.ts';
+import {
+  type CheckKey,
+  deleteCheck,
+  findCheck,
+  findChecks,
+  insertCheck,
+  listCheckEntries,
+  lockCheck,
+  type StoredCheck,
+  sealedVariablesOf,
+  updateCheck,
+} from './sql.ts';
+
+export type { CheckView } from '../alerts/channels/check-views.ts';
+
+export interface ChecksParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly checkVariables: CheckVariables;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
+}
+
+/** Fields of a check as somebody gave them; what is wrong with them is found and said here. */
+export type CheckInput = Readonly<Record<string, unknown>>;
+
+export interface CheckQuery extends Page {
+  readonly tags: readonly string[];
+  readonly types: readonly StoredCheckType[];
+  readonly search: string | null;
+}
+
+/**
+ * The checks of an account. `type` is given where only checks of that type are meant: one of
+ * another type is not found then. Heartbeats are listed, read and removed here too; what makes and
+ * changes them is in heartbeats/heartbeats.ts, and a change of one here is refused with 409.
+ */
+export interface Checks {
+  /** A check with a new UUID. `input` has its checkType. */
+  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  read(accountId: string, id: string, type?: StoredCheckType): Promise<CheckView>;
+  /** Oldest first, a few at a time: a page of the longest checks is hundreds of megabytes. */
+  list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckView[]>;
+  /** The given fields over the stored ones, each whole; then the check must be right as a whole. */
+  update(
+    accountId: string,
+    id: string,
+    input: CheckInput,
+    type?: RunnableCheckType,
+  ): Promise<CheckView>;
+  /** Like `update`; a check that does not exist is created under the given id. */
+  put(accountId: string, id: string, input: CheckInput, options: PutOptions): Promise<CheckView>;
+  remove(accountId: string, id: string, type?: StoredCheckType): Promise<void>;
+}
+
+export interface CreateOptions {
+  /**
+   * Whether a check that is created here is subscribed to all alert channels (spec 4.1), beside those
+   * that it names itself.
+   */
+  readonly autoAssignAlerts: boolean;
+}
+
+export interface PutOptions extends CreateOptions {
+  readonly type?: RunnableCheckType | undefined;
+}
+
+/** What the service adds to a check: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
+
+export function createChecks(parts: ChecksParts): Checks {
+  const { store, clock, ids, checkVariables, allowance = unlimited } = parts;
+
+  async function insert(
+    tx: Sql,
+    accountId: string,
+    check: Check,
+    { autoAssignAlerts }: CreateOptions,
+  ): Promise<CheckView | null> {
+    refuse(maskProblems(check.request));
+    refuseMaskedVariables(check.variables);
+    allowance.admitCheck(accountId, check, null);
+    // First of all locks, as everywhere.
+    await allowance.grow(tx, accountId, 'checks');
+    await referTo(tx, { accountId, before: null, after: check });
+    const sealed = checkVariables.seal(accountId, check);
+    const created = await insertCheck(tx, {
+      ...sealed,
+      accountId,
+      check: withoutSubscriptions(sealed.check),
+      createdAtMs: clock.wallMs(),
+    });
+    if (created === null) return null;
+    const given = check.alertChannelSubscriptions;
+    await firstSubscriptions(tx, { accountId, checkId: check.id, given, autoAssignAlerts });
+    return viewOf(tx, accountId, created);
+  }
+
+  /** null where the URL has none. A template in it may lead to another host. */
+  async function urlSecret(tx: Sql, key: CheckKey, { request }: Check): Promise<string | null> {
+    if (!('url' in request)) return null;
+    const secret = urlSecretOf(request.url);
+    if (secret === null || secret.text !== MASK) return secret?.text ?? null;
+    const opened = checkVariables.open(key, { request }, await sealedVariablesOf(tx, key));
+    return credentialTexts(opened.request).get(URL_FIELDS[secret.part].id) ?? null;
+  }
+
+  async function change(
+    tx: Sql,
+    accountId: string,
+    stored: StoredCheck,
+    input: CheckInput,
+  ): Promise<CheckView> {
+    const before = runnable(stored);
+    const { id, ...fields } = before;
+    const given = changesIn(input, { id, checkType: before.checkType });
+    const { variables, kept } = withKeptVariables(given.variables, before.variables);
+    const key = { accountId, id };
+    const secret = await urlSecret(tx, key, before);
+    const target = targetOf(before.request, secret);
+    const { request, problems } = withKeptCredentials(given.request, {
+      before: before.request,
+      changeOf: (other) =>
+        targetChange(
+          { target, variables: before.variables },
+          { target: targetOf(other, secret), variables },
+          kept,
+        ),
+    });
+    refuse(problems);
+    const after = wholeCheck({ ...fields, ...given, variables, request }, id);
+    refuseMaskedVariables(after.variables);
+    allowance.admitCheck(accountId, after, before);
+    await referTo(tx, { accountId, before, after });
+    if (input.alertChannelSubscriptions !== undefined) {
+      const given = after.alertChannelSubscriptions;
+      await replaceSubscriptions(tx, { accountId, checkId: id, given });
+    }
+    const sealed = await checkVariables.sealChanged(key, { before, after, kept }, () =>
+      sealedVariablesOf(tx, key),
+    );
+    const updated = await updateCheck(tx, {
+      ...sealed,
+      accountId,
+      check: withoutSubscriptions(sealed.check),
+      updatedAtMs: clock.wallMs(),
+    });
+    if (updated === null) throw notFound('check');
+    return viewOf(tx, accountId, updated);
+  }
+
+  return {
+    async create(accountId, input, options) {
+      const check = wholeCheck(input, ids());
+      return store.transaction(async (tx) => {
+        const created = await insert(tx, accountId, check, options);
+        if (created === null) throw conflict('A check has that id already', { id: check.id });
+        return created;
+      });
+    },
+
+    async read(accountId, id, type) {
+      const found = await findCheck(store, { accountId, id });
+      if (!isOfType(found, type)) throw notFound('check');
+      return viewOf(store, accountId, found);
+    },
+
+    async *list(accountId, { tags, types, search, ...page }) {
+      // No name and no tag can hold such a text, and the database could not be asked for it.
+      if (textsNotKept([...tags, search]).length > 0) return;
+      const filter = { accountId, tags, types, search, ...rangeOf(page) };
+      const entries = await listCheckEntries(store, filter);
+      yield* inSlices(entries, async (ids) =>
+        viewsOf(store, accountId, await findChecks(store, { accountId, ids })),
+      );
+    },
+
+    update(accountId, id, input, type) {
+      return store.transaction(async (tx) => {
+        const stored = await lockCheck(tx, { accountId, id });
+        if (!isOfType(stored, type)) throw notFound('check');
+        return change(tx, accountId, stored, input);
+      });
+    },
+
+    put(accountId, id, input, { type, ...options }) {
+      return store.transaction(async (tx) => {
+        const stored = await lockCheck(tx, { accountId, id });
+        if (stored === null) {
+          // No check can be without it, so what was meant is a check that exists.
+          if (input.request === undefined) throw notFound('check');
+          const checkType = type ?? input.checkType;
+          const given = changesIn(input, { id, checkType: type });
+          const check = wholeCheck({ name: id, ...given, checkType }, id);
+          const created = await insert(tx, accountId, check, options);
+          if (created !== null) return created;
+        }
+        // Where somebody created it a moment ago, that came first and this is an update.
+        const present = stored ?? (await lockCheck(tx, { accountId, id }));
+        if (present === null) throw notFound('check');
+        const { checkType } = present.check;
+        if (type !== undefined && checkType !== type) {
+          throw conflict(`There is a check with this id, of the type ${checkType}`, { checkType });
+        }
+        return change(tx, accountId, present, input);
+      });
+    },
+
+    async remove(accountId, id, type) {
+      await store.transaction(async (tx) => {
+        const stored = await lockCheck(tx, { accountId, id });
+        if (!isOfType(stored, type)) throw notFound('check');
+        await referTo(tx, { accountId, before: stored.check, after: null });
+        await deleteCheck(tx, { accountId, id });
+      });
+    },
+  };
+}
+
+function isOfType(
+  stored: StoredCheck | null,
+  type: StoredCheckType | undefined,
+): stored is StoredCheck {
+  return stored !== null && (type === undefined || stored.check.checkType === type);
+}
+
+/** @throws ServiceError 400 where there are any */
+function refuse(problems: readonly CredentialProblem[]): void {
+  if (problems.length === 0) return;
+  throw invalid(problems.map(({ path, message }) => bodyProblem(['request', ...path], message)));
+}
+
+function runnable({ check }: StoredCheck): Check {
+  if (check.checkType !== 'HEARTBEAT') return check;
+  throw conflict(
+    `${check.id} is a heartbeat check, which is changed at /v1/checks/heartbeats/${check.id}`,
+    { checkType: check.checkType },
+  );
+}
+
+/** The check with these fields, every default filled in. `fields` has no id. */
+function wholeCheck(fields: CheckInput, id: string): Check {
+  const parsed = parseBody(checkBodySchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const { locations, privateLocations } = parsed.value;
+  if ((locations?.length ?? 0) + (privateLocations?.length ?? 0) === 0) {
+    throw invalid([
+      bodyProblem(
+        ['locations'],
+        'is empty, and privateLocations too: one of them must name at least one location',
+      ),
+    ]);
+  }
+  return { ...parsed.value, id };
+}
+
+/** @throws ServiceError 400 where a field that names the check says another one */
+function changesIn(
+  input: CheckInput,
+  fixed: { readonly id: string; readonly checkType: RunnableCheckType | undefined },
+): CheckInput {
+  return givenFields(input, { fixed, responseOnly: RESPONSE_ONLY });
+}

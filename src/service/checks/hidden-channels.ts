@@ -1,0 +1,47 @@
+import type { ChannelPair, OpenTarget } from '../../model/alerting/alert-channel.ts';
+import { isSensitiveHeader, MASK } from '../../model/credentials/sensitive-headers.ts';
+import type { CheckView } from './checks.ts';
+
+type CheckChannels = CheckView['alertChannels'];
+
+interface Webhook {
+  readonly url: string;
+  readonly headers: readonly ChannelPair[];
+  readonly queryParameters: readonly ChannelPair[];
+}
+
+/** The channels of a check for whoever may not write. */
+export function hiddenChannels(channels: CheckChannels): CheckChannels {
+  return {
+    ...channels,
+    webhook: channels.webhook.map(hiddenWebhook),
+    slack: channels.slack.map(hiddenAddress),
+  };
+}
+
+/** The target of a channel for whoever may not write. */
+export function hiddenTarget<T extends OpenTarget>(target: T): T {
+  const { type, config } = target;
+  if (type === 'WEBHOOK') return { ...target, config: hiddenWebhook(config) };
+  return type === 'SLACK' ? { ...target, config: hiddenAddress(config) } : target;
+}
+
+/** Who has the address of a webhook can send to it: it ends after the host. */
+function hiddenAddress<C extends { readonly url: string }>(config: C): C {
+  const { origin, pathname, search } = new URL(config.url);
+  return pathname === '/' && search === '' ? config : { ...config, url: `${origin}/${MASK}` };
+}
+
+function hiddenWebhook<C extends Webhook>(config: C): C {
+  const { headers, queryParameters } = config;
+  return {
+    ...hiddenAddress(config),
+    headers: headers.map((pair) => (isSensitiveHeader(pair.key) ? hiddenPair(pair) : pair)),
+    queryParameters: queryParameters.map(hiddenPair),
+  };
+}
+
+/** Locked ones are empty for all. */
+function hiddenPair(pair: ChannelPair): ChannelPair {
+  return pair.value === '' ? pair : { ...pair, value: MASK };
+}

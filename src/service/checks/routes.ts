@@ -1,0 +1,19 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { RUNNABLE_CHECK_TYPES } from '../../model/vocabulary.ts';
+import { anyCheckRoutes } from './any-checks.routes.ts';
+import type { Checks } from './checks.ts';
+import { typedCheckRoutes } from './typed-checks.routes.ts';
+
+/** The checks of an account: spec 2.2 and 4.1, SEMANTICS 1. */
+export function checksRoutes({
+  checks,
+  publicUrl,
+}: {
+  readonly checks: Checks;
+  readonly publicUrl: string | null;
+}): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(anyCheckRoutes(checks, publicUrl));
+    for (const type of RUNNABLE_CHECK_TYPES) await app.register(typedCheckRoutes(checks, type));
+  };
+}

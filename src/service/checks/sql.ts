@@ -1,0 +1,255 @@
+import { checkBodySchema } from '../../model/check/check.ts';
+import { type AnyCheck, heartbeatCheckSchema } from '../../model/heartbeat/heartbeat.ts';
+import type { StoredCheckType } from '../../model/vocabulary.ts';
+import { bytesOf, type PageEntry } from '../database/page-entries.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+
+/** A check with what the service knows of it. */
+export interface StoredCheck {
+  readonly check: AnyCheck;
+  /** Of a heartbeat that is pinged by it; null for all others. */
+  readonly pingToken: string | null;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+/** A check is named by its account too: two accounts may use the same slug. */
+export interface CheckKey {
+  readonly accountId: string;
+  readonly id: string;
+}
+
+export interface CheckFilter {
+  readonly accountId: string;
+  /** A check with any of these passes; none given, all do. */
+  readonly tags: readonly string[];
+  readonly types: readonly StoredCheckType[];
+  /** A part of the name, in any case. */
+  readonly search: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+type CheckRow = {
+  readonly id: string;
+  readonly body: unknown;
+  readonly group_id: number | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+  readonly check_type: StoredCheckType;
+  readonly ping_token: string | null;
+};
+
+const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
+  case when check_type = 'HEARTBEAT' then (select h.ping_token from heartbeats h
+    where h.account_id = checks.account_id and h.check_id = checks.id) end as ping_token`;
+
+function storedCheckOf(row: CheckRow): StoredCheck {
+  // A body stored by an older release lacks the fields that came since: these take their defaults.
+  const schema = row.check_type === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
+  const parsed = schema.safeParse(row.body);
+  const body = parsed.success ? parsed.data : (row.body as AnyCheck);
+  return {
+    // The column holds the group: a deleted one is cleared there, and not in the body.
+    check: { ...body, id: row.id, groupId: row.group_id },
+    pingToken: row.ping_token,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** The columns that repeat what the body says, for the queries that need them. */
+function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknown[] {
+  return [
+    accountId,
+    id,
+    body.checkType,
+    body.name,
+    body.activated,
+    body.muted,
+    jsonText(body.tags),
+    body.groupId,
+    // A heartbeat is not run.
+    body.checkType === 'HEARTBEAT' ? 0 : body.frequency,
+    jsonText(body),
+  ];
+}
+
+/**
+ * @param given its `check` without the values of its secret variables, which come sealed beside it
+ * @returns null where the account has a check with that id already
+ */
+export async function insertCheck(
+  sql: Sql,
+  {
+    accountId,
+    check,
+    sealedVariables = null,
+    createdAtMs,
+  }: {
+    readonly accountId: string;
+    readonly check: AnyCheck;
+    readonly sealedVariables?: Buffer | null;
+    readonly createdAtMs: number;
+  },
+): Promise<StoredCheck | null> {
+  const rows = await sql.query<CheckRow>(
+    `insert into checks (account_id, id, check_type, name, activated, muted, tags, group_id,
+       frequency, body, created_at, updated_at, revision, sealed_variables)
+     values ($1, $2, $3, $4, $5::boolean, $6::boolean, $7::jsonb, $8::bigint, $9::int, $10::jsonb,
+       $11::timestamptz, null, 1, $12::bytea)
+     on conflict (account_id, id) do nothing
+     returning ${COLUMNS}`,
+    [...valuesOf(accountId, check), new Date(createdAtMs), sealedVariables],
+  );
+  return rows[0] === undefined ? null : storedCheckOf(rows[0]);
+}
+
+/**
+ * Only for a check that `lockCheck` holds. Its type never changes.
+ *
+ * @param given its `sealedVariables` as for `insertCheck`; left out, they stay as they are
+ */
+export async function updateCheck(
+  sql: Sql,
+  {
+    accountId,
+    check,
+    sealedVariables,
+    updatedAtMs,
+  }: {
+    readonly accountId: string;
+    readonly check: AnyCheck;
+    readonly sealedVariables?: Buffer | null | undefined;
+    readonly updatedAtMs: number;
+  },
+): Promise<StoredCheck | null> {
+  const rows = await sql.query<CheckRow>(
+    `update checks set name = $4, activated = $5::boolean, muted = $6::boolean, tags = $7::jsonb,
+       group_id = $8::bigint, frequency = $9::int, body = $10::jsonb,
+       updated_at = $11::timestamptz, revision = revision + 1,
+       sealed_variables = case when $12::boolean then $13::bytea else sealed_variables end
+     where account_id = $1 and id = $2 and check_type = $3
+     returning ${COLUMNS}`,
+    [
+      ...valuesOf(accountId, check),
+      new Date(updatedAtMs),
+      sealedVariables !== undefined,
+      sealedVariables ?? null,
+    ],
+  );
+  return rows[0] === undefined ? null : storedCheckOf(rows[0]);
+}
+
+export async function findCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
+  return readCheck(sql, key, '');
+}
+
+/** The values of its secret variables, encrypted; null where it has none, or is none. */
+export async function sealedVariablesOf(
+  sql: Sql,
+  { accountId, id }: CheckKey,
+): Promise<Buffer | null> {
+  const [row] = await sql.query<{ sealed_variables: Buffer | null }>(
+    'select sealed_variables from checks where account_id = $1 and id = $2',
+    [accountId, id],
+  );
+  return row?.sealed_variables ?? null;
+}
+
+/** Until the transaction ends, nobody else changes the check. */
+export async function lockCheck(sql: Sql, key: CheckKey): Promise<StoredCheck | null> {
+  return readCheck(sql, key, 'for update');
+}
+
+async function readCheck(
+  sql: Sql,
+  { accountId, id }: CheckKey,
+  lock: '' | 'for update',
+): Promise<StoredCheck | null> {
+  const rows = await sql.query<CheckRow>(
+    `select ${COLUMNS} from checks where account_id = $1 and id = $2 ${lock}`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : storedCheckOf(rows[0]);
+}
+
+/**
+ * A regular expression (PostgreSQL manual 9.7.3) for a text in any case. `lower` of the database
+ * knows only the letters of its locale, which in "C" are those of ASCII.
+ */
+function anyCase(text: string): string {
+  return Array.from(text, (character) => {
+    const forms = [character, character.toLowerCase(), character.toUpperCase()];
+    const codes = forms.filter((form) => [...form].length === 1).map(codeEscape);
+    return `[${[...new Set(codes)].join('')}]`;
+  }).join('');
+}
+
+function codeEscape(character: string): string {
+  return `\\U${(character.codePointAt(0) ?? 0).toString(16).padStart(8, '0')}`;
+}
+
+/** The ids of a page of checks. Oldest first, so that a check made meanwhile moves no page. */
+export async function listCheckEntries(
+  sql: Sql,
+  filter: CheckFilter,
+): Promise<readonly PageEntry<string>[]> {
+  const params: unknown[] = [filter.accountId];
+  const conditions = ['account_id = $1'];
+  const where = (condition: (place: string) => string, value: unknown): void => {
+    params.push(value);
+    conditions.push(condition(`$${params.length}`));
+  };
+  if (filter.tags.length > 0) where((tags) => `tags ?| ${tags}::text[]`, filter.tags);
+  if (filter.types.length > 0) where((types) => `check_type = any(${types}::text[])`, filter.types);
+  if (filter.search !== null) where((text) => `name ~ ${text}`, anyCase(filter.search));
+  params.push(filter.limit, filter.offset);
+  return sql.query<PageEntry<string>>(
+    `select id, ${bytesOf('body')} as bytes from checks where ${conditions.join(' and ')}
+     order by created_at, id
+     limit $${params.length - 1}::bigint offset $${params.length}::bigint`,
+    params,
+  );
+}
+
+/** Those of the checks that there are still, in the order of their pages. */
+export async function findChecks(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
+): Promise<readonly StoredCheck[]> {
+  const rows = await sql.query<CheckRow>(
+    `select ${COLUMNS} from checks where account_id = $1 and id = any($2::text[])
+     order by created_at, id`,
+    [accountId, ids],
+  );
+  return rows.map(storedCheckOf);
+}
+
+/** Its status goes with it; its results stay until their time is up. */
+export async function deleteCheck(sql: Sql, { accountId, id }: CheckKey): Promise<void> {
+  await sql.query('delete from check_statuses where account_id = $1 and check_id = $2', [
+    accountId,
+    id,
+  ]);
+  await sql.query('delete from checks where account_id = $1 and id = $2', [accountId, id]);
+}
+
+/** The ids of a few of the checks that name a private location, in their order. */
+export async function checksNamingLocation(
+  sql: Sql,
+  {
+    accountId,
+    slug,
+    limit,
+  }: { readonly accountId: string; readonly slug: string; readonly limit: number },
+): Promise<readonly string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `select id from checks where account_id = $1 and body -> 'privateLocations' ? $2
+     order by id limit $3::bigint`,
+    [accountId, slug, limit],
+  );
+  return rows.map(({ id }) => id);
+}

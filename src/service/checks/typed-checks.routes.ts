@@ -1,0 +1,157 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import type { RunnableCheckType } from '../../model/vocabulary.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { viewerOf } from '../http/access/viewer.ts';
+import { sendSlices } from '../http/json/list-in-slices.ts';
+import {
+  CHECK_TAGS,
+  checkId,
+  listFields,
+  putQuery,
+  READ,
+  WRITE,
+} from '../http/resources/check-parameters.ts';
+import { NO_CONTENT } from '../http/resources/parameters.ts';
+import { TYPE_SCHEMAS } from './check-schemas.ts';
+import type { Checks } from './checks.ts';
+import { presentCheck } from './present-check.ts';
+
+/** The routes of one check type: spec 4.1. */
+export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): FastifyPluginAsync {
+  const path = `/v1/checks/${type.toLowerCase()}`;
+  const schemas = TYPE_SCHEMAS[type];
+  const { response } = schemas;
+  const params = z.object({ id: checkId });
+  const noun = `${type} check`;
+
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      path,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Create a ${noun}`,
+          querystring: putQuery,
+          body: schemas.create,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const input = { ...request.body, checkType: type };
+        const created = await checks.create(accountId, input, request.query);
+        return reply.code(201).send(presentCheck(created, viewerOf(request)));
+      },
+    );
+
+    app.get(
+      path,
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `List ${noun}s, oldest first`,
+          querystring: z.strictObject(listFields),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request, reply) => {
+        const { tag, search, limit, page } = request.query;
+        const viewer = viewerOf(request);
+        const found = checks.list(callerOf(request).accountId, {
+          tags: tag,
+          types: [type],
+          search: search ?? null,
+          limit,
+          page,
+        });
+        return sendSlices(reply, found, (each) => presentCheck(each, viewer));
+      },
+    );
+
+    app.get(
+      `${path}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Read a ${noun}`,
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await checks.read(accountId, request.params.id, type);
+        return presentCheck(found, viewerOf(request));
+      },
+    );
+
+    app.put(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Update a ${noun}, or create it under a given id`,
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole. Where there is no such check, one is created if the body has a `request`.',
+          params,
+          querystring: putQuery,
+          body: schemas.update,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { autoAssignAlerts } = request.query;
+        const options = { type, autoAssignAlerts };
+        const { accountId } = callerOf(request);
+        const stored = await checks.put(accountId, request.params.id, request.body, options);
+        return presentCheck(stored, viewerOf(request));
+      },
+    );
+
+    app.patch(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Update a ${noun}`,
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          params,
+          body: schemas.update,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const updated = await checks.update(accountId, request.params.id, request.body, type);
+        return presentCheck(updated, viewerOf(request));
+      },
+    );
+
+    app.delete(
+      `${path}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: CHECK_TAGS,
+          summary: `Delete a ${noun}`,
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await checks.remove(callerOf(request).accountId, request.params.id, type);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

@@ -1,0 +1,164 @@
+import type { Sql } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+
+export interface StoredCertificate {
+  readonly id: string;
+  readonly host: string;
+  readonly cert: string;
+  readonly ca: string | null;
+  /** The private key and its passphrase, encrypted. */
+  readonly sealedKey: Buffer;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface CertificateKey {
+  readonly accountId: string;
+  readonly id: string;
+}
+
+type CertificateRow = {
+  readonly id: string;
+  readonly host: string;
+  readonly cert: string;
+  readonly ca: string | null;
+  readonly sealed_key: Buffer;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = 'id, host, cert, ca, sealed_key, created_at, updated_at';
+
+function certificateOf(row: CertificateRow): StoredCertificate {
+  return {
+    id: row.id,
+    host: row.host,
+    cert: row.cert,
+    ca: row.ca,
+    sealedKey: row.sealed_key,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+type CertificateFields = CertificateKey &
+  Pick<StoredCertificate, 'host' | 'cert' | 'ca' | 'sealedKey'> & { readonly atMs: number };
+
+const valuesOf = (fields: CertificateFields): readonly unknown[] => [
+  fields.accountId,
+  fields.id,
+  fields.host,
+  fields.cert,
+  fields.ca,
+  fields.sealedKey,
+  new Date(fields.atMs),
+];
+
+/** @throws StoreError `conflict` where the account has one for that host */
+export async function insertCertificate(
+  sql: Sql,
+  fields: CertificateFields,
+): Promise<StoredCertificate> {
+  const rows = await sql.query<CertificateRow>(
+    `insert into client_certificates (account_id, id, host, cert, ca, sealed_key, created_at)
+     values ($1, $2, $3, $4, $5, $6::bytea, $7::timestamptz) returning ${COLUMNS}`,
+    valuesOf(fields),
+  );
+  return one(rows);
+}
+
+/**
+ * Only for one that `lockCertificate` holds.
+ *
+ * @throws StoreError `conflict` where the account has another one for that host
+ */
+export async function updateCertificate(
+  sql: Sql,
+  fields: CertificateFields,
+): Promise<StoredCertificate> {
+  const rows = await sql.query<CertificateRow>(
+    `update client_certificates
+     set host = $3, cert = $4, ca = $5, sealed_key = $6::bytea, updated_at = $7::timestamptz
+     where account_id = $1 and id = $2 returning ${COLUMNS}`,
+    valuesOf(fields),
+  );
+  return one(rows);
+}
+
+export async function findCertificate(
+  sql: Sql,
+  key: CertificateKey,
+): Promise<StoredCertificate | null> {
+  return readCertificate(sql, key, '');
+}
+
+/** Until the transaction ends, nobody else changes it. */
+export async function lockCertificate(
+  sql: Sql,
+  key: CertificateKey,
+): Promise<StoredCertificate | null> {
+  return readCertificate(sql, key, 'for update');
+}
+
+async function readCertificate(
+  sql: Sql,
+  { accountId, id }: CertificateKey,
+  lock: '' | 'for update',
+): Promise<StoredCertificate | null> {
+  const [row] = await sql.query<CertificateRow>(
+    `select ${COLUMNS} from client_certificates where account_id = $1 and id = $2 ${lock}`,
+    [accountId, id],
+  );
+  return row === undefined ? null : certificateOf(row);
+}
+
+/** Oldest first. */
+export async function listCertificates(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredCertificate[]> {
+  const rows = await sql.query<CertificateRow>(
+    `select ${COLUMNS} from client_certificates where account_id = $1
+     order by created_at, id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+  return rows.map(certificateOf);
+}
+
+/** @returns whether there was one */
+export async function deleteCertificate(
+  sql: Sql,
+  { accountId, id }: CertificateKey,
+): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from client_certificates where account_id = $1 and id = $2 returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+/** What all of them take as JSON, with their keys. */
+export async function certificateBytes(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ bytes: number }>(
+    `select coalesce(sum(octet_length(to_json(cert)::text) + octet_length(sealed_key)
+       + coalesce(octet_length(to_json(ca)::text), 0)), 0)::bigint as bytes
+     from client_certificates where account_id = $1`,
+    [accountId],
+  );
+  return row?.bytes ?? 0;
+}
+
+function one(rows: readonly CertificateRow[]): StoredCertificate {
+  const [row] = rows;
+  if (row !== undefined) return certificateOf(row);
+  throw new StoreError(
+    'internal',
+    'STORE_STATEMENT',
+    'a client certificate was written and not given back',
+  );
+}

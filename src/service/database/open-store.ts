@@ -1,0 +1,44 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Store } from './port.ts';
+import { PostgresStore } from './postgres/postgres.ts';
+
+export interface StoreConfig {
+  /** `postgres://…`; null for the embedded database. */
+  readonly databaseUrl: string | null;
+  /** Folder of the embedded database; null for memory. Not used with a `databaseUrl`. */
+  readonly dataDir: string | null;
+  /** Connections at most; one more listens. */
+  readonly poolSize: number;
+  /** After it PostgreSQL ends a statement. The embedded database cannot. */
+  readonly statementTimeoutMs: number;
+  /** Of the keys that this replica decrypts with, the newest first: the other replicas see them. */
+  readonly keyNames?: readonly string[];
+}
+
+/**
+ * Opens the database and asks it something.
+ * @throws VedetteError `config` for a URL that is none, `environment` for a folder in use or not
+ *   usable; StoreError `unavailable` where the server does not answer
+ */
+export async function openStore(
+  config: StoreConfig,
+  deps: { readonly clock: Clock; readonly log: Logger },
+): Promise<Store> {
+  const { databaseUrl, dataDir, ...options } = config;
+  if (databaseUrl === null) {
+    // 10 MB of code that a service on PostgreSQL never needs.
+    loadOneByOne(import.meta.url, './pglite/pglite.js');
+    const { openPglite } = await import('./pglite/pglite.ts');
+    return openPglite(dataDir, deps);
+  }
+  const store = new PostgresStore({ databaseUrl, ...options, ...deps });
+  try {
+    await store.open();
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}

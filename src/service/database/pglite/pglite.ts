@@ -1,0 +1,195 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { PGlite } from '@electric-sql/pglite';
+import type { Clock } from '../../../runtime/clock.ts';
+import { messageOf, VedetteError } from '../../../runtime/errors.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import { deferred, requireChannelName } from '../notifications.ts';
+import type { Param, Row, Store, Transaction } from '../port.ts';
+import { Serial } from '../serial.ts';
+import { closed, hushedUp, judge, StoreError } from '../store-errors.ts';
+import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
+import { encodeParam, PARSERS } from '../values.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+
+interface PgliteDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** The database computes in this thread: after so long, sockets and timers get a turn before a statement. */
+const TURN_MS = 5;
+/** Statements and transactions that wait. More than this would be answered too late anyway. */
+const MAX_WAITING = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
+
+/**
+ * Opens the embedded database: in a folder, which is made at the first start, or in memory.
+ * @param folder null for memory
+ * @throws VedetteError `environment` where the folder is in use, or cannot be used
+ */
+export async function openPglite(folder: string | null, deps: PgliteDeps): Promise<PgliteStore> {
+  if (folder === null) return new PgliteStore(await PGlite.create({ parsers: PARSERS }), deps);
+  const { clock, log } = deps;
+  const data = await openDataFolder(folder, log, async (path) => {
+    log.info({ folder }, 'making the embedded database: some seconds, at the first start only');
+    const startMs = clock.monotonicMs();
+    await (await PGlite.create({ dataDir: path })).close();
+    log.info(
+      { tookMs: Math.round(clock.monotonicMs() - startMs) },
+      'the embedded database is made',
+    );
+  });
+  try {
+    const db = await PGlite.create({ dataDir: data.database, parsers: PARSERS });
+    return new PgliteStore(db, deps, data);
+  } catch (error) {
+    data.release();
+    const why = messageOf(error).replaceAll(/\s+/g, ' ');
+    throw new VedetteError(
+      'environment',
+      'STORE_FOLDER_UNREADABLE',
+      `the embedded database in ${folder} cannot be opened, maybe because another release made it: ${why}`,
+    );
+  }
+}
+
+/**
+ * PostgreSQL compiled to WebAssembly, in this process: one connection, so everything runs one after
+ * the other. No statement can be broken off, so the time limits of a statement have no effect.
+ */
+export class PgliteStore implements Store {
+  readonly kind = 'pglite';
+  readonly #db: PGlite;
+  readonly #deps: PgliteDeps;
+  readonly #folder: DataFolder | null;
+  readonly #serial = new Serial();
+  readonly #closing = new AbortController();
+  #turnStartMs = 0;
+  #fault: StoreError | null = null;
+  #closed: Promise<void> | null = null;
+
+  constructor(db: PGlite, deps: PgliteDeps, folder: DataFolder | null = null) {
+    this.#db = db;
+    this.#deps = deps;
+    this.#folder = folder;
+  }
+
+  async query<R extends Row = Row>(text: string, params: readonly Param[] = []) {
+    refuseInsideTransaction(this);
+    return this.#alone(() => this.#query<R>(text, params));
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    refuseInsideTransaction(this);
+    return withTries(this.#deps.clock, this.#closing.signal, () =>
+      this.#alone(() => this.#transact(work)),
+    );
+  }
+
+  async listen(channel: string, onNotify: (payload: string) => void) {
+    requireChannelName(channel);
+    let isListening = true;
+    const callback = deferred((payload: string) => {
+      if (isListening) onNotify(payload);
+    }, this.#deps.log);
+    const end = await this.#alone(() => this.#understood(() => this.#db.listen(channel, callback)));
+    return async () => {
+      isListening = false;
+      if (this.#closing.signal.aborted) return;
+      // In a database that is of no more use there is nothing to end.
+      await this.#alone(() => this.#understood(() => end())).catch(() => {});
+    };
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    const done = new AbortController();
+    const isLate = sleep(this.#deps.clock, CLOSE_TIMEOUT_MS, done.signal);
+    const end = this.#serial.run(async () => {
+      if (this.#fault === null) await this.#db.close();
+      return false;
+    });
+    const wasLate = await Promise.race([end, isLate]).finally(() => done.abort());
+    // A transaction that does not end still writes: the lock then stays until the process ends.
+    if (wasLate) this.#deps.log.warn('the embedded database was still in use when it was closed');
+    else this.#folder?.release();
+  }
+
+  /** One thing at a time. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    this.#requireUsable();
+    if (this.#serial.waiting >= MAX_WAITING) {
+      const message = `${MAX_WAITING} statements wait for the embedded database already`;
+      throw new StoreError('unavailable', 'STORE_BUSY', message);
+    }
+    return this.#serial.run(async () => {
+      await this.#letOthersGoOn();
+      return work();
+    });
+  }
+
+  async #letOthersGoOn(): Promise<void> {
+    const { clock } = this.#deps;
+    if (clock.monotonicMs() - this.#turnStartMs <= TURN_MS) return;
+    await nextTurn();
+    this.#turnStartMs = clock.monotonicMs();
+  }
+
+  async #query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
+    await this.#letOthersGoOn();
+    const { rows } = await this.#understood(() => this.#db.query<R>(text, params.map(encodeParam)));
+    return rows;
+  }
+
+  async #script(text: string): Promise<string | undefined> {
+    const results = await this.#understood(() => this.#db.exec(text));
+    return results.at(-1)?.command;
+  }
+
+  async #transact<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    const connection: Transaction = {
+      query: (text, params) => this.#query(text, params),
+      script: async (text) => void (await this.#script(text)),
+    };
+    await this.#script('begin');
+    try {
+      const result = await runInside(this, new OpenTransaction(connection), work);
+      if ((await this.#script('commit')) === 'ROLLBACK') throw hushedUp();
+      return result;
+    } catch (thrown) {
+      if (this.#fault === null) await this.#script('rollback').catch(() => {});
+      throw thrown;
+    }
+  }
+
+  #requireUsable(): void {
+    if (this.#closing.signal.aborted) throw closed();
+    if (this.#fault !== null) throw this.#fault;
+  }
+
+  /** After a fault of the compiled code, its memory can be in any state: no more use of it. */
+  async #understood<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#fault !== null) throw this.#fault;
+    try {
+      return await work();
+    } catch (thrown) {
+      if (!isFatal(thrown)) throw judge(thrown).error;
+      const message = `the embedded database broke, start the service again: ${messageOf(thrown)}`;
+      this.#fault = new StoreError('unavailable', 'STORE_BROKEN', message);
+      this.#deps.log.error(message);
+      throw this.#fault;
+    }
+  }
+}
+
+/** A trap of WebAssembly, or the end of the program that it runs. */
+function isFatal(thrown: unknown): boolean {
+  if (typeof thrown !== 'object' || thrown === null || !('name' in thrown)) return false;
+  return thrown.name === 'RuntimeError' || thrown.name === 'ExitStatus';
+}

@@ -1,0 +1,238 @@
+import type { Duplex } from 'node:stream';
+import { Client, type ClientConfig } from 'pg';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import { deferred, requireChannelName } from '../notifications.ts';
+import { Serial } from '../serial.ts';
+import { closed, judge, type StoreError } from '../store-errors.ts';
+
+interface ListenerOptions {
+  readonly config: ClientConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+interface Subscription {
+  readonly channel: string;
+  readonly onNotify: (payload: string) => void;
+  readonly onGap: () => void;
+  /** LISTEN was in effect once, so that a loss of the connection can lose notifications. */
+  established: boolean;
+  readonly settle: (error: StoreError | null) => void;
+}
+
+const FIRST_DELAY_MS = 100;
+const MAX_DELAY_MS = 5000;
+/** A connection that only waits never learns by itself that the other side is gone. */
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT_ANSWER_MS = 5000;
+
+/**
+ * The connection that LISTENs, apart from the pool, since it must stay the same.
+ *
+ * | mode | entered by | ends with |
+ * |---|---|---|
+ * | unused | – | the first subscription |
+ * | connecting | a subscription, or the delay is over | live, or the delay |
+ * | live | every channel is listened to | the connection is lost: the delay |
+ * | delay | a failure | connecting |
+ * | closed | close() | – |
+ */
+export class PostgresListener {
+  readonly #options: ListenerOptions;
+  readonly #subscriptions = new Set<Subscription>();
+  readonly #closing = new AbortController();
+  #session: Session | null = null;
+  #loop: Promise<void> | null = null;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when LISTEN is in effect; rejects when the attempt at it fails. */
+  async listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onGap: () => void,
+  ): Promise<() => Promise<void>> {
+    requireChannelName(channel);
+    if (this.#closing.signal.aborted) throw closed();
+    const { log } = this.#options;
+    const subscription = await new Promise<Subscription>((resolve, reject) => {
+      const added: Subscription = {
+        channel,
+        onNotify: deferred((payload: string) => {
+          if (this.#subscriptions.has(added)) onNotify(payload);
+        }, log),
+        onGap: deferred(() => {
+          if (this.#subscriptions.has(added)) onGap();
+        }, log),
+        established: false,
+        settle: (error) => {
+          if (added.established) return;
+          added.established = error === null;
+          if (error === null) return resolve(added);
+          this.#subscriptions.delete(added);
+          reject(error);
+        },
+      };
+      this.#subscriptions.add(added);
+      if (this.#session !== null) this.#establish(this.#session, added);
+      this.#loop ??= this.#run();
+    });
+    return () => this.#remove(subscription);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    for (const subscription of [...this.#subscriptions]) subscription.settle(closed());
+    this.#subscriptions.clear();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#options;
+    const { signal } = this.#closing;
+    let delayMs = FIRST_DELAY_MS;
+    while (!signal.aborted) {
+      const session = new Session(this.#options, (channel, payload) =>
+        this.#notify(channel, payload),
+      );
+      try {
+        await session.open();
+        await this.#goLive(session);
+        delayMs = FIRST_DELAY_MS;
+        await session.lost(signal);
+      } catch (thrown) {
+        session.fail(thrown);
+      }
+      this.#session = null;
+      await session.close();
+      if (signal.aborted) return;
+      const error = session.failure ?? closed();
+      for (const waiting of [...this.#subscriptions]) waiting.settle(error);
+      log.warn(`no notifications from the database, trying again: ${error.message}`);
+      await sleep(clock, delayMs * (0.5 + Math.random() / 2), signal);
+      delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+    }
+  }
+
+  async #goLive(session: Session): Promise<void> {
+    const isAgain = [...this.#subscriptions].some(({ established }) => established);
+    // From here on a new subscription listens for itself.
+    this.#session = session;
+    await Promise.all(
+      [...this.#subscriptions].map(async (subscription) => {
+        await session.listen(subscription.channel);
+        if (subscription.established) subscription.onGap();
+        else subscription.settle(null);
+      }),
+    );
+    if (isAgain) this.#options.log.info('notifications from the database arrive again');
+  }
+
+  #establish(session: Session, subscription: Subscription): void {
+    session.listen(subscription.channel).then(
+      () => subscription.settle(null),
+      (thrown: unknown) => subscription.settle(judge(thrown).error),
+    );
+  }
+
+  #notify(channel: string, payload: string): void {
+    for (const subscription of this.#subscriptions) {
+      if (subscription.channel === channel) subscription.onNotify(payload);
+    }
+  }
+
+  async #remove(subscription: Subscription): Promise<void> {
+    this.#subscriptions.delete(subscription);
+    const { channel } = subscription;
+    const isUsed = [...this.#subscriptions].some((other) => other.channel === channel);
+    if (!isUsed) await this.#session?.unlisten(channel);
+  }
+}
+
+/** One connection, from its making to its loss. */
+class Session {
+  readonly #client: Client;
+  readonly #clock: Clock;
+  readonly #serial = new Serial();
+  readonly #ended = new AbortController();
+  readonly #listening = new Set<string>();
+  #failure: StoreError | null = null;
+  #socket: Duplex | undefined;
+
+  constructor(
+    { config, clock }: ListenerOptions,
+    onNotify: (channel: string, payload: string) => void,
+  ) {
+    this.#clock = clock;
+    this.#client = new Client({
+      ...config,
+      query_timeout: HEARTBEAT_ANSWER_MS,
+      stream: () => {
+        this.#socket = config.stream?.();
+        return this.#socket;
+      },
+    });
+    this.#client.on('error', (thrown) => this.fail(thrown));
+    this.#client.on('end', () => this.#ended.abort());
+    this.#client.on('notification', ({ channel, payload }) => onNotify(channel, payload ?? ''));
+  }
+
+  /** Why it ended, or is about to. */
+  get failure(): StoreError | null {
+    return this.#failure;
+  }
+
+  async open(): Promise<void> {
+    await this.#client.connect();
+  }
+
+  listen(channel: string): Promise<void> {
+    return this.#serial.run(async () => {
+      if (this.#listening.has(channel)) return;
+      await this.#send(`listen ${channel}`);
+      this.#listening.add(channel);
+    });
+  }
+
+  /** Never fails: on a lost connection there is nothing to end. */
+  async unlisten(channel: string): Promise<void> {
+    await this.#serial
+      .run(async () => {
+        this.#listening.delete(channel);
+        await this.#send(`unlisten ${channel}`);
+      })
+      .catch(() => {});
+  }
+
+  fail(thrown: unknown): void {
+    this.#failure ??= judge(thrown).error;
+    this.#ended.abort();
+    // A goodbye would wait for an answer that may never come.
+    this.#socket?.destroy();
+  }
+
+  /** Resolves when the connection is of no more use, or the signal aborts. */
+  async lost(signal: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([signal, this.#ended.signal]);
+    while (await sleep(this.#clock, HEARTBEAT_MS, either)) {
+      await this.#serial.run(() => this.#send('select 1')).catch(() => {});
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end().catch(() => {});
+  }
+
+  async #send(text: string): Promise<void> {
+    try {
+      await this.#client.query(text);
+    } catch (thrown) {
+      this.fail(thrown);
+      throw thrown;
+    }
+  }
+}

@@ -1,0 +1,244 @@
+import { Socket } from 'node:net';
+import { type ClientConfig, Pool, type PoolClient, type QueryConfig } from 'pg';
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { Param, Row, Store, Transaction, TransactionOptions } from '../port.ts';
+import { closed, hushedUp, judge, StoreError } from '../store-errors.ts';
+import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
+import { encodeParam, parserOf } from '../values.ts';
+import { PostgresListener } from './postgres-listener.ts';
+import { readPostgresUrl } from './postgres-url.ts';
+import { replicaName } from './replica-name.ts';
+
+export interface PostgresOptions {
+  readonly databaseUrl: string;
+  /** Connections at most, beside the one that listens. */
+  readonly poolSize: number;
+  /** The server ends a statement after it. */
+  readonly statementTimeoutMs: number;
+  /** Of the keys that this replica decrypts with: its connections name them. */
+  readonly keyNames?: readonly string[];
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/** For a connection: to be made, or to become free. */
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Beyond the server's own limit, where the server or the way to it is gone without a word. */
+const NO_ANSWER_MS = 5000;
+/** A transaction whose process does not go on. It holds locks that others wait for. */
+const IDLE_IN_TRANSACTION_MS = 60_000;
+const IDLE_CONNECTION_MS = 30_000;
+/** So that a database that has moved, or more of them, get their share of connections. */
+const CONNECTION_LIFETIME_S = 1800;
+/** Statements that wait for a connection. More than this would be answered too late anyway. */
+const MAX_WAITING = 5000;
+const CLOSE_TIMEOUT_MS = 5000;
+
+/** PostgreSQL 14 or newer, by a pool of connections. */
+export class PostgresStore implements Store {
+  readonly kind = 'postgres';
+  readonly #options: PostgresOptions;
+  readonly #pool: Pool;
+  readonly #listener: PostgresListener;
+  readonly #sockets = new Set<Socket>();
+  readonly #running = new Set<Promise<unknown>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
+
+  constructor(options: PostgresOptions) {
+    const { clock, log } = options;
+    this.#options = options;
+    const config = this.#clientConfig();
+    this.#pool = new Pool({
+      ...config,
+      max: options.poolSize,
+      idleTimeoutMillis: IDLE_CONNECTION_MS,
+      maxLifetimeSeconds: CONNECTION_LIFETIME_S,
+    });
+    // The pool has let go of the connection already; the next statement gets another.
+    this.#pool.on('error', (thrown) => {
+      log.debug(`an idle connection to the database ended: ${judge(thrown).error.message}`);
+    });
+    this.#listener = new PostgresListener({ config, clock, log });
+  }
+
+  /** @throws StoreError where the database does not answer. */
+  async open(): Promise<void> {
+    await this.query('select 1');
+  }
+
+  async query<R extends Row = Row>(text: string, params: readonly Param[] = []) {
+    refuseInsideTransaction(this);
+    return this.#withConnection((connection) => connection.query<R>(text, params));
+  }
+
+  async transaction<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions = {},
+  ): Promise<T> {
+    refuseInsideTransaction(this);
+    return withTries(this.#options.clock, this.#closing.signal, () =>
+      this.#withConnection((connection) => transact(this, connection, work, options)),
+    );
+  }
+
+  async listen(channel: string, onNotify: (payload: string) => void, onGap?: () => void) {
+    return this.#listener.listen(channel, onNotify, onGap ?? (() => onNotify('')));
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    this.#closing.abort();
+    const done = new AbortController();
+    const isLate = sleep(this.#options.clock, CLOSE_TIMEOUT_MS, done.signal);
+    // The pool would forget those that still wait for a connection.
+    const end = Promise.allSettled(this.#running)
+      .then(() => Promise.all([this.#listener.close(), this.#pool.end()]))
+      .then(() => false);
+    const wasLate = await Promise.race([end, isLate]).finally(() => done.abort());
+    if (!wasLate) return;
+    // A connection whose other side is gone without a word never says goodbye.
+    for (const socket of this.#sockets) socket.destroy();
+    this.#options.log.warn('the database was still in use when it was closed');
+  }
+
+  #clientConfig(): ClientConfig {
+    const { databaseUrl, statementTimeoutMs, keyNames = [] } = this.#options;
+    const { connectionString, ssl, options } = readPostgresUrl(databaseUrl);
+    return {
+      connectionString,
+      ssl,
+      application_name: replicaName(keyNames),
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: statementTimeoutMs,
+      query_timeout: statementTimeoutMs + NO_ANSWER_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+      keepAlive: true,
+      types: { getTypeParser: (oid: number) => parserOf(oid) },
+      // values.ts reads times in this form alone.
+      options: `${options} -c TimeZone=UTC -c DateStyle=ISO`.trim(),
+      stream: () => {
+        const socket = new Socket();
+        this.#sockets.add(socket);
+        socket.once('close', () => this.#sockets.delete(socket));
+        return socket;
+      },
+    };
+  }
+
+  async #withConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const run = async (): Promise<T> => {
+      const connection = await this.#checkOut();
+      try {
+        return await work(connection);
+      } finally {
+        connection.release();
+      }
+    };
+    const running = run();
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #checkOut(): Promise<Connection> {
+    if (this.#closing.signal.aborted) throw closed();
+    if (this.#pool.waitingCount >= MAX_WAITING) {
+      const message = `${MAX_WAITING} statements wait for a connection to the database already`;
+      throw new StoreError('unavailable', 'STORE_BUSY', message);
+    }
+    try {
+      return new Connection(await this.#pool.connect(), this.#options.statementTimeoutMs);
+    } catch (thrown) {
+      throw judge(thrown).error;
+    }
+  }
+}
+
+/** One connection of the pool while somebody uses it. */
+class Connection implements Transaction {
+  readonly #client: PoolClient;
+  readonly #onError = (): void => {
+    this.#broken = true;
+  };
+  #broken = false;
+  #timeoutMs: number;
+
+  constructor(client: PoolClient, statementTimeoutMs: number) {
+    this.#client = client;
+    this.#timeoutMs = statementTimeoutMs;
+    // Lost between two statements. Without a listener it would end the process.
+    client.on('error', this.#onError);
+  }
+
+  get isBroken(): boolean {
+    return this.#broken;
+  }
+
+  async query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
+    // Extended: without parameters too, the server takes one statement and no more.
+    const query = { text, values: params.map(encodeParam), queryMode: 'extended' };
+    return (await this.#run<R>(query)).rows;
+  }
+
+  async script(text: string): Promise<void> {
+    await this.#run({ text });
+  }
+
+  /** What the server says that it did, for example COMMIT. */
+  async command(text: string): Promise<string> {
+    return (await this.#run({ text })).command;
+  }
+
+  async limitStatements(timeoutMs: number): Promise<void> {
+    this.#timeoutMs = timeoutMs;
+    await this.command(`set local statement_timeout = ${Math.ceil(timeoutMs)}`);
+  }
+
+  release(): void {
+    this.#client.off('error', this.#onError);
+    this.#client.release(this.#broken);
+  }
+
+  async #run<R extends Row>(query: QueryConfig) {
+    try {
+      return await this.#client.query<R>({
+        ...query,
+        // pg takes it for each query too, which its types do not say.
+        ...{ query_timeout: this.#timeoutMs + NO_ANSWER_MS },
+      });
+    } catch (thrown) {
+      const { error, broken } = judge(thrown);
+      this.#broken ||= broken;
+      throw error;
+    }
+  }
+}
+
+async function transact<T>(
+  store: Store,
+  connection: Connection,
+  work: (tx: Transaction) => Promise<T>,
+  { statementTimeoutMs }: TransactionOptions,
+): Promise<T> {
+  await connection.command('begin');
+  try {
+    if (statementTimeoutMs !== undefined) await connection.limitStatements(statementTimeoutMs);
+    const result = await runInside(store, new OpenTransaction(connection), work);
+    if ((await connection.command('commit')) === 'ROLLBACK') throw hushedUp();
+    return result;
+  } catch (thrown) {
+    // A failed rollback marks the connection as broken; what failed first is what matters.
+    if (!connection.isBroken) await connection.command('rollback').catch(() => {});
+    throw thrown;
+  }
+}

@@ -1,0 +1,187 @@
+import { archiveAfter, type ErrorGroupChanges } from '../../model/result/error-group.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { everyHour, removePastRetention } from '../database/retention.ts';
+import { conflict, notFound } from '../errors.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { FinalFollower } from '../results/final-follower.ts';
+import { placeOfCheck, sightingsOf } from './sightings.ts';
+import {
+  addSightings,
+  archiveErrorGroup,
+  countArchivedForEver,
+  deleteErrorGroupsBefore,
+  type ErrorGroupKind,
+  type ErrorSightings,
+  findErrorGroup,
+  listErrorGroups,
+  lockErrorGroup,
+  removeBeyond,
+  type StoredErrorGroup,
+} from './sql.ts';
+
+export type { ErrorGroupKind } from './sql.ts';
+
+/** What an error group says of a root cause analysis; its fields are those of whoever makes them. */
+export type AnalysisSummary = Readonly<Record<string, unknown>>;
+
+/** The analyses of groups, by the group's id; groups without one may be left out. */
+export type AnalysesOf = (
+  accountId: string,
+  groupIds: readonly string[],
+) => Promise<ReadonlyMap<string, readonly AnalysisSummary[]>>;
+
+export interface ErrorGroup extends StoredErrorGroup {
+  readonly analyses: readonly AnalysisSummary[];
+}
+
+export interface ErrorGroupsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whole days from the last failure, as of the results. */
+  readonly retentionDays: number;
+  readonly analysesOf?: AnalysesOf;
+  /** Of one check, or of the test sessions of one project. */
+  readonly maxGroups?: number;
+}
+
+/** Failures with the same cleaned message: spec 2.13. */
+export interface ErrorGroups {
+  /** @throws ServiceError 404 */
+  get(accountId: string, kind: ErrorGroupKind, id: string): Promise<ErrorGroup>;
+  /** Those that were seen last come first. `scope` is as in the store. */
+  list(
+    accountId: string,
+    kind: ErrorGroupKind,
+    query: Page & { readonly scope: string; readonly isArchived: boolean | null },
+  ): Promise<readonly ErrorGroup[]>;
+  /** @throws ServiceError 404; 409 where too many of the scope are archived for ever */
+  update(
+    accountId: string,
+    kind: ErrorGroupKind,
+    id: string,
+    changes: ErrorGroupChanges,
+  ): Promise<ErrorGroup>;
+  /** Adds failures that were not counted before. A scope that has too many groups loses the oldest. */
+  add(
+    tx: Sql,
+    accountId: string,
+    kind: ErrorGroupKind,
+    sightings: readonly ErrorSightings[],
+  ): Promise<void>;
+  readonly follow: FinalFollower;
+  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+const MAX_GROUPS = 1_000;
+/** So that no statement takes long. */
+const ROWS_AT_ONCE = 1_000;
+
+export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
+  const { store, clock, log, maxGroups = MAX_GROUPS } = parts;
+  const { analysesOf = async () => new Map() } = parts;
+  let dropped = 0;
+
+  async function withAnalyses(
+    accountId: string,
+    groups: readonly StoredErrorGroup[],
+  ): Promise<readonly ErrorGroup[]> {
+    if (groups.length === 0) return [];
+    const found = await analysesOf(
+      accountId,
+      groups.map(({ id }) => id),
+    );
+    return groups.map((group) => ({ ...group, analyses: found.get(group.id) ?? [] }));
+  }
+
+  async function whole(accountId: string, group: StoredErrorGroup | null): Promise<ErrorGroup> {
+    const [found] = await withAnalyses(accountId, group === null ? [] : [group]);
+    if (found === undefined) throw notFound('error group');
+    return found;
+  }
+
+  async function add(
+    tx: Sql,
+    accountId: string,
+    kind: ErrorGroupKind,
+    sightings: readonly ErrorSightings[],
+  ): Promise<void> {
+    const scopes = await addSightings(tx, { accountId, kind, sightings });
+    dropped += await removeBeyond(tx, { accountId, kind, scopes, maxGroups });
+  }
+
+  async function removeOld(signal: AbortSignal): Promise<void> {
+    await removePastRetention(
+      parts,
+      ROWS_AT_ONCE,
+      (old) => deleteErrorGroupsBefore(store, old),
+      signal,
+    );
+  }
+
+  function tellDropped(): void {
+    if (dropped === 0) return;
+    const what = { dropped, maxGroups };
+    log.warn(what, 'error groups went because their check or project had too many others');
+    dropped = 0;
+  }
+
+  return {
+    async get(accountId, kind, id) {
+      return whole(accountId, await findErrorGroup(store, { accountId, kind, id }));
+    },
+
+    async list(accountId, kind, { scope, isArchived, ...page }) {
+      const asked = { accountId, kind, scope, isArchived, ...rangeOf(page) };
+      return withAnalyses(accountId, await listErrorGroups(store, asked));
+    },
+
+    async update(accountId, kind, id, changes) {
+      const updated = await store.transaction(async (tx) => {
+        const key = { accountId, kind, id };
+        const before = await lockErrorGroup(tx, key);
+        if (before === null) throw notFound('error group');
+        const archive = archiveAfter(before.archive, changes);
+        if (archive === before.archive && archive !== 'until-next-event') return before;
+        if (archive === 'for-ever') {
+          const { scope } = before;
+          const count = await countArchivedForEver(tx, { accountId, kind, scope });
+          if (count >= maxGroups) throw tooManyForEver(maxGroups);
+        }
+        return archiveErrorGroup(tx, { ...key, archive, archivedAtMs: clock.wallMs() });
+      });
+      return whole(accountId, updated);
+    },
+
+    add,
+
+    async follow(tx, { accountId, finals, atMs }) {
+      await add(tx, accountId, 'check', sightingsOf(finals, placeOfCheck(accountId), atMs));
+    },
+
+    async keep(signal) {
+      await everyHour(
+        parts,
+        'error groups past their retention could not be removed',
+        async () => {
+          try {
+            await removeOld(signal);
+          } finally {
+            tellDropped();
+          }
+        },
+        signal,
+      );
+    },
+  };
+}
+
+function tooManyForEver(limit: number): Error {
+  return conflict(
+    `${limit} error groups beside it are archived for ever already; take some of them back first`,
+    { limit },
+  );
+}

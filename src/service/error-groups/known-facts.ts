@@ -1,0 +1,21 @@
+import { type ErrorFacts, errorFactsOf } from '../../model/result/error-group.ts';
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+
+const known = new WeakMap<ReceivedResult, ErrorFacts | null>();
+
+/** The facts of a result's error. A long message takes a millisecond or two, so only for the first call. */
+export function knownFactsOf(result: ReceivedResult): ErrorFacts | null {
+  const before = known.get(result);
+  if (before !== undefined) return before;
+  const facts = errorFactsOf(result);
+  known.set(result, facts);
+  return facts;
+}
+
+/** The result with these groups, and as much known of it. */
+export function withErrorGroups(result: ReceivedResult, ids: readonly string[]): ReceivedResult {
+  const copy = { ...result, errorGroupIds: [...ids] };
+  const facts = known.get(result);
+  if (facts !== undefined) known.set(copy, facts);
+  return copy;
+}

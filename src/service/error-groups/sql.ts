@@ -1,0 +1,273 @@
+import type { ErrorFacts, ErrorGroupArchive } from '../../model/result/error-group.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+
+/** What a group's failures are of: a check, or the test sessions of a project. */
+export type ErrorGroupKind = 'check' | 'test-session';
+
+export interface StoredErrorGroup extends ErrorFacts {
+  readonly id: string;
+  /** The id of the check or of the project; empty for sessions that are of no project. */
+  readonly scope: string;
+  /** Of test sessions, sorted; null where none is known. */
+  readonly environments: readonly string[] | null;
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
+  /** Failed runs. */
+  readonly occurrences: number;
+  readonly archive: ErrorGroupArchive;
+}
+
+/** Failures of one group that were not counted before. Epoch milliseconds. */
+export interface ErrorSightings extends ErrorFacts {
+  readonly id: string;
+  readonly scope: string;
+  readonly environment: string | null;
+  readonly firstMs: number;
+  readonly lastMs: number;
+  readonly occurrences: number;
+}
+
+export interface ErrorGroupKey {
+  readonly accountId: string;
+  readonly kind: ErrorGroupKind;
+  readonly id: string;
+}
+
+type GroupRow = {
+  readonly id: string;
+  readonly scope: string;
+  readonly environments: readonly string[] | null;
+  readonly error_hash: string;
+  readonly raw_message: string | null;
+  readonly cleaned_message: string;
+  readonly first_seen: Date;
+  readonly last_seen: Date;
+  readonly occurrences: number;
+  readonly archive: ErrorGroupArchive;
+};
+
+const COLUMNS = `id, scope, environments, error_hash, raw_message, cleaned_message, first_seen,
+  last_seen, occurrences, archive`;
+
+function groupOf(row: GroupRow): StoredErrorGroup {
+  return {
+    id: row.id,
+    scope: row.scope,
+    environments: row.environments,
+    errorHash: row.error_hash,
+    rawErrorMessage: row.raw_message,
+    cleanedErrorMessage: row.cleaned_message,
+    firstSeen: row.first_seen,
+    lastSeen: row.last_seen,
+    occurrences: row.occurrences,
+    archive: row.archive,
+  };
+}
+
+/** Further ones, by their names, are not kept. */
+const MAX_ENVIRONMENTS = 100;
+
+/**
+ * Adds failures to their groups, and makes the groups that are not there. In whatever order they
+ * come they end in the same: the raw message is that of the earliest. A failure that began later
+ * than the group was archived takes it back, unless it was archived for ever.
+ *
+ * @param sightings one of each group
+ * @returns the scopes that have a group more
+ */
+export async function addSightings(
+  sql: Sql,
+  {
+    accountId,
+    kind,
+    sightings,
+  }: {
+    readonly accountId: string;
+    readonly kind: ErrorGroupKind;
+    readonly sightings: readonly ErrorSightings[];
+  },
+): Promise<readonly string[]> {
+  if (sightings.length === 0) return [];
+  // In one order, so that two of these never wait for each other.
+  const ordered = sightings.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+  const rows = await sql.query<{ scope: string; is_new: boolean }>(
+    `insert into error_groups as g (account_id, kind, id, scope, check_id, environments, error_hash,
+       raw_message, cleaned_message, first_seen, last_seen, occurrences)
+     select $1, $2, s ->> 'id', s ->> 'scope', case when $2 = 'check' then s ->> 'scope' end,
+       case when s ->> 'environment' is not null then array[s ->> 'environment'] end,
+       s ->> 'errorHash', s ->> 'rawErrorMessage', s ->> 'cleanedErrorMessage',
+       to_timestamp((s -> 'firstMs')::float8 / 1000), to_timestamp((s -> 'lastMs')::float8 / 1000),
+       (s -> 'occurrences')::bigint
+     from jsonb_array_elements($3::jsonb) s
+     on conflict (account_id, id) do update set
+       environments = case
+         when excluded.environments is null then g.environments
+         when g.environments @> excluded.environments then g.environments
+         else array(select name from (select unnest(g.environments) union
+             select unnest(excluded.environments)) as known (name)
+           order by name collate "C" limit ${MAX_ENVIRONMENTS}) end,
+       raw_message = case
+         when excluded.first_seen < g.first_seen or (excluded.first_seen = g.first_seen
+           and excluded.raw_message collate "C" < g.raw_message collate "C")
+         then excluded.raw_message else g.raw_message end,
+       first_seen = least(g.first_seen, excluded.first_seen),
+       last_seen = greatest(g.last_seen, excluded.last_seen),
+       occurrences = g.occurrences + excluded.occurrences,
+       archive = case when g.archive = 'until-next-event' and excluded.last_seen > g.archived_at
+         then 'none' else g.archive end,
+       archived_at = case when g.archive = 'until-next-event' and excluded.last_seen > g.archived_at
+         then null else g.archived_at end
+     returning g.scope, (g.xmax = 0) as is_new`,
+    [accountId, kind, jsonText(ordered)],
+  );
+  return [...new Set(rows.filter(({ is_new }) => is_new).map(({ scope }) => scope))];
+}
+
+/**
+ * Removes what each scope has beyond a number of groups, those that were not seen for longest first.
+ * What is archived for ever does not count and stays, and so does what somebody adds to right now:
+ * whoever that is may wait for a group that is held here.
+ *
+ * @returns how many went
+ */
+export async function removeBeyond(
+  sql: Sql,
+  {
+    accountId,
+    kind,
+    scopes,
+    maxGroups,
+  }: {
+    readonly accountId: string;
+    readonly kind: ErrorGroupKind;
+    readonly scopes: readonly string[];
+    readonly maxGroups: number;
+  },
+): Promise<number> {
+  if (scopes.length === 0) return 0;
+  const rows = await sql.query(
+    `delete from error_groups where account_id = $1 and id = any (array(
+       select held.id from error_groups held where held.account_id = $1 and held.id = any (array(
+         select beyond.id from unnest($3::text[]) as grown (scope) cross join lateral (
+           select o.id from error_groups o
+           where o.account_id = $1 and o.kind = $2 and o.scope = grown.scope
+             and o.archive <> 'for-ever'
+           order by o.last_seen desc, o.id offset $4::bigint) as beyond))
+       for update skip locked))
+     returning 1 as one`,
+    [accountId, kind, scopes, maxGroups],
+  );
+  return rows.length;
+}
+
+export async function findErrorGroup(
+  sql: Sql,
+  key: ErrorGroupKey,
+): Promise<StoredErrorGroup | null> {
+  return readErrorGroup(sql, key, '');
+}
+
+/** Until the transaction ends, nobody else changes it. */
+export async function lockErrorGroup(
+  sql: Sql,
+  key: ErrorGroupKey,
+): Promise<StoredErrorGroup | null> {
+  return readErrorGroup(sql, key, 'for update');
+}
+
+async function readErrorGroup(
+  sql: Sql,
+  { accountId, kind, id }: ErrorGroupKey,
+  lock: '' | 'for update',
+): Promise<StoredErrorGroup | null> {
+  const rows = await sql.query<GroupRow>(
+    `select ${COLUMNS} from error_groups where account_id = $1 and kind = $2 and id = $3 ${lock}`,
+    [accountId, kind, id],
+  );
+  return rows[0] === undefined ? null : groupOf(rows[0]);
+}
+
+export interface ErrorGroupFilter {
+  readonly accountId: string;
+  readonly kind: ErrorGroupKind;
+  readonly scope: string;
+  /** null for both. */
+  readonly isArchived: boolean | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Those that were seen last come first. */
+export async function listErrorGroups(
+  sql: Sql,
+  filter: ErrorGroupFilter,
+): Promise<readonly StoredErrorGroup[]> {
+  const rows = await sql.query<GroupRow>(
+    `select ${COLUMNS} from error_groups
+     where account_id = $1 and kind = $2 and scope = $3
+       and ($4::boolean is null or (archive <> 'none') = $4::boolean)
+     order by last_seen desc, id limit $5::bigint offset $6::bigint`,
+    [filter.accountId, filter.kind, filter.scope, filter.isArchived, filter.limit, filter.offset],
+  );
+  return rows.map(groupOf);
+}
+
+/** Only for a group that `lockErrorGroup` holds. */
+export async function archiveErrorGroup(
+  sql: Sql,
+  {
+    accountId,
+    kind,
+    id,
+    archive,
+    archivedAtMs,
+  }: ErrorGroupKey & { readonly archive: ErrorGroupArchive; readonly archivedAtMs: number },
+): Promise<StoredErrorGroup | null> {
+  const rows = await sql.query<GroupRow>(
+    `update error_groups
+     set archive = $4, archived_at = case when $4 = 'none' then null else $5::timestamptz end
+     where account_id = $1 and kind = $2 and id = $3
+     returning ${COLUMNS}`,
+    [accountId, kind, id, archive, new Date(archivedAtMs)],
+  );
+  return rows[0] === undefined ? null : groupOf(rows[0]);
+}
+
+/** How many groups of a scope are archived for ever. */
+export async function countArchivedForEver(
+  sql: Sql,
+  {
+    accountId,
+    kind,
+    scope,
+  }: { readonly accountId: string; readonly kind: ErrorGroupKind; readonly scope: string },
+): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `select count(*) as count from error_groups
+     where account_id = $1 and kind = $2 and scope = $3 and archive = 'for-ever'`,
+    [accountId, kind, scope],
+  );
+  return row?.count ?? 0;
+}
+
+/**
+ * Removes groups that were last seen before the instant, as many as the limit at most. One that
+ * somebody changes right now stays: it may just be seen again.
+ */
+export async function deleteErrorGroupsBefore(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `with old as (
+       select account_id, id from error_groups
+       where last_seen < $1::timestamptz and archive <> 'for-ever'
+       order by last_seen limit $2::bigint for update skip locked
+     )
+     delete from error_groups g using old where g.account_id = old.account_id and g.id = old.id
+     returning 1 as one`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}

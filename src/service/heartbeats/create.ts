@@ -1,0 +1,51 @@
+import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import type { Store } from '../database/port.ts';
+import { createHeartbeatEvents, type HeartbeatEvents } from './events.ts';
+import { createHeartbeats, type Heartbeats } from './heartbeats.ts';
+import { type HeartbeatAlerts, NO_ALERTS } from './judging.ts';
+import { createPausesBetween } from './pauses.ts';
+import { PingThrottle } from './ping-throttle.ts';
+import { createPings, type HeartbeatPings } from './pings.ts';
+import { createPresence } from './presence.ts';
+import { createWatch, type HeartbeatWatch } from './watch.ts';
+
+export interface HeartbeatFeatureParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  /** Whole days for which events are kept. */
+  readonly retentionDays: number;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
+  /** Left out, nobody is told. */
+  readonly alerts?: HeartbeatAlerts;
+}
+
+export interface HeartbeatFeatures {
+  readonly heartbeats: Heartbeats;
+  readonly heartbeatEvents: HeartbeatEvents;
+  readonly heartbeatPings: HeartbeatPings;
+  readonly heartbeatWatch: HeartbeatWatch;
+}
+
+/** All that there is about heartbeats, with what its parts share. */
+export function createHeartbeatFeatures(given: HeartbeatFeatureParts): HeartbeatFeatures {
+  const parts = {
+    ...given,
+    alerts: given.alerts ?? NO_ALERTS,
+    pausesBetween: createPausesBetween(),
+    throttle: new PingThrottle<HeartbeatState | null>(given.clock),
+    presence: createPresence(given),
+  };
+  return {
+    heartbeats: createHeartbeats(parts),
+    heartbeatEvents: createHeartbeatEvents(parts),
+    heartbeatPings: createPings(parts),
+    heartbeatWatch: createWatch(parts),
+  };
+}

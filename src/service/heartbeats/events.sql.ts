@@ -1,0 +1,131 @@
+import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
+import type { CheckKey } from '../checks/sql.ts';
+import type { Sql } from '../database/port.ts';
+
+export interface HeartbeatEvent {
+  readonly id: string;
+  readonly state: HeartbeatState;
+  readonly at: Date;
+  readonly source: string;
+  readonly userAgent: string;
+  /** How many it stands for: early ones in a row are counted in the first of them. */
+  readonly pings: number;
+}
+
+type EventRow = {
+  readonly id: string;
+  readonly state: HeartbeatState;
+  readonly at: Date;
+  readonly source: string;
+  readonly user_agent: string;
+  readonly pings: number;
+};
+
+const COLUMNS = 'id, state, at, source, user_agent, pings';
+
+function eventOf({ user_agent, ...row }: EventRow): HeartbeatEvent {
+  return { ...row, userAgent: user_agent };
+}
+
+export interface EventFilter {
+  readonly accountId: string;
+  readonly checkId: string;
+  /** Epoch milliseconds, inclusive; null for any. */
+  readonly fromMs: number | null;
+  /** Exclusive. */
+  readonly toMs: number | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Newest first. */
+export async function listHeartbeatEvents(
+  sql: Sql,
+  filter: EventFilter,
+): Promise<readonly HeartbeatEvent[]> {
+  const rows = await sql.query<EventRow>(
+    `select ${COLUMNS} from heartbeat_events
+     where account_id = $1 and check_id = $2
+       and at >= coalesce($3::timestamptz, '-infinity')
+       and at < coalesce($4::timestamptz, 'infinity')
+     order by at desc, id limit $5::bigint offset $6::bigint`,
+    [
+      filter.accountId,
+      filter.checkId,
+      filter.fromMs === null ? null : new Date(filter.fromMs),
+      filter.toMs === null ? null : new Date(filter.toMs),
+      filter.limit,
+      filter.offset,
+    ],
+  );
+  return rows.map(eventOf);
+}
+
+export async function findHeartbeatEvent(
+  sql: Sql,
+  { accountId, checkId, id }: CheckKey & { readonly checkId: string },
+): Promise<HeartbeatEvent | null> {
+  const rows = await sql.query<EventRow>(
+    `select ${COLUMNS} from heartbeat_events where account_id = $1 and check_id = $2 and id = $3`,
+    [accountId, checkId, id],
+  );
+  return rows[0] === undefined ? null : eventOf(rows[0]);
+}
+
+/** What the events between two instants say. */
+export interface EventCount {
+  readonly events: number;
+  readonly failing: number;
+  /** How it stood at the end; null before its first event. */
+  readonly lastState: HeartbeatState | null;
+}
+
+/** Of each span in its order; from is in it, to is not. Epoch milliseconds. */
+export async function countHeartbeatEvents(
+  sql: Sql,
+  {
+    accountId,
+    checkId,
+    spans,
+  }: {
+    readonly accountId: string;
+    readonly checkId: string;
+    readonly spans: readonly { readonly fromMs: number; readonly toMs: number }[];
+  },
+): Promise<readonly EventCount[]> {
+  const rows = await sql.query<{
+    events: number;
+    failing: number;
+    last_state: HeartbeatState | null;
+  }>(
+    `select (select count(*) from heartbeat_events e where e.account_id = $1 and e.check_id = $2
+         and e.at >= span.since and e.at < span.until) as events,
+       (select count(*) from heartbeat_events e where e.account_id = $1 and e.check_id = $2
+         and e.at >= span.since and e.at < span.until and e.state = 'FAILING') as failing,
+       (select e.state from heartbeat_events e where e.account_id = $1 and e.check_id = $2
+         and e.at < span.until order by e.at desc limit 1) as last_state
+     from unnest($3::timestamptz[], $4::timestamptz[]) with ordinality as span (since, until, place)
+     order by span.place`,
+    [
+      accountId,
+      checkId,
+      spans.map(({ fromMs }) => new Date(fromMs)),
+      spans.map(({ toMs }) => new Date(toMs)),
+    ],
+  );
+  return rows.map(({ last_state, ...counts }) => ({ ...counts, lastState: last_state }));
+}
+
+/** Removes events from before the instant, as many as the limit at most. */
+export async function deleteHeartbeatEventsBefore(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from heartbeat_events where ctid = any (array(
+       select ctid from heartbeat_events where at < $1::timestamptz order by at limit $2::bigint))
+     returning 1`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,174 @@
+import {
+  type HeartbeatCheck,
+  heartbeatCheckSchema,
+  rhythmOf,
+} from '../../model/heartbeat/heartbeat.ts';
+import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import {
+  firstSubscriptions,
+  replaceSubscriptions,
+} from '../alerts/channels/check-subscriptions.ts';
+import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
+import { referTo } from '../checks/check-references.ts';
+import type { CheckInput, CreateOptions } from '../checks/checks.ts';
+import { findCheck, insertCheck, lockCheck, type StoredCheck, updateCheck } from '../checks/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import type { PingThrottle } from './ping-throttle.ts';
+import { newPingToken } from './pings.ts';
+import { insertHeartbeat, replaceToken, setRhythm } from './sql.ts';
+
+export interface HeartbeatsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly throttle: PingThrottle<HeartbeatState | null>;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
+}
+
+/** The heartbeat checks of an account; what they have in common with others is in ../checks.ts. */
+export interface Heartbeats {
+  /** With a new UUID and a new token. */
+  create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  /** The given fields over the stored ones, each whole. The token stays. */
+  update(accountId: string, id: string, input: CheckInput): Promise<CheckView>;
+  /** Like `update`; where nothing has the id, a heartbeat is created under it. */
+  put(accountId: string, id: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
+  /** From now on it is pinged by another token, and not by the one before. */
+  renewToken(accountId: string, id: string): Promise<CheckView>;
+}
+
+/** What the service adds: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
+
+export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
+  const { store, clock, ids, throttle, allowance = unlimited } = parts;
+
+  async function insert(
+    tx: Sql,
+    accountId: string,
+    check: HeartbeatCheck,
+    { autoAssignAlerts }: CreateOptions,
+  ): Promise<CheckView | null> {
+    const { id, alertChannelSubscriptions: given } = check;
+    // First of all locks, as everywhere.
+    await allowance.grow(tx, accountId, 'heartbeats');
+    await referTo(tx, { accountId, before: null, after: check });
+    const bare = withoutSubscriptions(check);
+    const made = await insertCheck(tx, { accountId, check: bare, createdAtMs: clock.wallMs() });
+    if (made === null) return null;
+    await insertHeartbeat(tx, {
+      accountId,
+      id,
+      rhythm: rhythmOf(check.heartbeat),
+      token: newPingToken(),
+    });
+    await firstSubscriptions(tx, { accountId, checkId: id, given, autoAssignAlerts });
+    return shown(tx, accountId, id);
+  }
+
+  async function change(
+    tx: Sql,
+    accountId: string,
+    before: HeartbeatCheck,
+    input: CheckInput,
+  ): Promise<CheckView> {
+    const { id, ...fields } = before;
+    const after = wholeHeartbeat({ ...fields, ...changesIn(input, id) }, id);
+    await referTo(tx, { accountId, before, after });
+    if (input.alertChannelSubscriptions !== undefined) {
+      const given = after.alertChannelSubscriptions;
+      await replaceSubscriptions(tx, { accountId, checkId: id, given });
+    }
+    const atMs = clock.wallMs();
+    await updateCheck(tx, { accountId, check: withoutSubscriptions(after), updatedAtMs: atMs });
+    await setRhythm(tx, { accountId, id, rhythm: rhythmOf(after.heartbeat), atMs });
+    return shown(tx, accountId, id);
+  }
+
+  async function shown(tx: Sql, accountId: string, id: string): Promise<CheckView> {
+    const stored = await findCheck(tx, { accountId, id });
+    if (stored === null) throw notFound('heartbeat check');
+    return viewOf(tx, accountId, stored);
+  }
+
+  return {
+    create(accountId, input, options) {
+      const check = wholeHeartbeat(input, ids());
+      return store.transaction(async (tx) => {
+        const created = await insert(tx, accountId, check, options);
+        if (created === null) throw conflict('A check has that id already', { id: check.id });
+        return created;
+      });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const before = heartbeatIn(await lockCheck(tx, { accountId, id }));
+        if (before === null) throw notFound('heartbeat check');
+        return change(tx, accountId, before, input);
+      });
+    },
+
+    put(accountId, id, input, options) {
+      return store.transaction(async (tx) => {
+        const stored = await lockCheck(tx, { accountId, id });
+        if (stored === null) {
+          // No heartbeat can be without it, so what was meant is one that exists.
+          if (input.heartbeat === undefined) throw notFound('heartbeat check');
+          const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
+          const created = await insert(tx, accountId, check, options);
+          if (created !== null) return created;
+        }
+        // Where somebody created it a moment ago, that came first and this is an update.
+        const present = stored ?? (await lockCheck(tx, { accountId, id }));
+        if (present === null) throw notFound('heartbeat check');
+        const before = heartbeatIn(present);
+        if (before !== null) return change(tx, accountId, before, input);
+        const { checkType } = present.check;
+        throw conflict(`There is a check with this id, of the type ${checkType}`, { checkType });
+      });
+    },
+
+    async renewToken(accountId, id) {
+      const { view, before } = await store.transaction(async (tx) => {
+        const stored = heartbeatIn(await lockCheck(tx, { accountId, id }));
+        if (stored === null) throw notFound('heartbeat check');
+        const replaced = await replaceToken(tx, { accountId, id, token: newPingToken() });
+        return { view: await shown(tx, accountId, id), before: replaced };
+      });
+      if (before !== null) throttle.forget(before);
+      return view;
+    },
+  };
+}
+
+function heartbeatIn(stored: StoredCheck | null): HeartbeatCheck | null {
+  return stored?.check.checkType === 'HEARTBEAT' ? stored.check : null;
+}
+
+function wholeHeartbeat(fields: CheckInput, id: string): HeartbeatCheck {
+  const parsed = parseBody(heartbeatCheckSchema, { checkType: 'HEARTBEAT', ...fields });
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return { ...parsed.value, id };
+}
+
+/**
+ * What a caller may change, out of what a caller may send with a heartbeat that exists. The token is
+ * not the caller's to choose, and is sent back with all the rest of `heartbeat`.
+ *
+ * @throws ServiceError 400 where the body names another check than the path does
+ */
+function changesIn(input: CheckInput, id: string): CheckInput {
+  const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+  const { heartbeat } = given;
+  if (typeof heartbeat !== 'object' || heartbeat === null) return given;
+  const { pingToken: _, pingUrl: __, ...rhythm } = heartbeat as Record<string, unknown>;
+  return { ...given, heartbeat: rhythm };
+}

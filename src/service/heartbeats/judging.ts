@@ -1,0 +1,158 @@
+import { durationText, type Rhythm } from '../../model/heartbeat/heartbeat.ts';
+import {
+  afterPing,
+  countedAnew,
+  type HeartbeatState,
+  judge,
+  type Span,
+} from '../../model/heartbeat/heartbeat-machine.ts';
+import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
+import type { Sql } from '../database/port.ts';
+import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
+
+/** Who is told where a heartbeat fails, and where it is well again. Their checks are locked. */
+export type HeartbeatAlerts = Pick<AlertEngine, 'observe'>;
+
+/** The pauses of checks with these tags that touch the time from one instant to the other. */
+export type PausesBetween = (
+  sql: Sql,
+  asked: {
+    readonly accountId: string;
+    readonly tags: readonly string[];
+    readonly fromMs: number;
+    readonly toMs: number;
+  },
+) => Promise<readonly Span[]>;
+
+export interface JudgingParts {
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly alerts: HeartbeatAlerts;
+  readonly pausesBetween: PausesBetween;
+}
+
+/** Where nobody alerts. */
+export const NO_ALERTS: HeartbeatAlerts = { observe: async () => {} };
+
+/** Where the runs of other checks have the location that made them. */
+const LOCATION = 'heartbeat';
+const NO_PING = 'No ping was received';
+/** Early pings that come after another within this are counted in its event. */
+const EARLY_EVENT_MS = 3_600_000;
+
+export interface Step extends HeartbeatStep {
+  readonly rhythm: Rhythm;
+}
+
+/** A heartbeat that is locked, and what is to be stored of it. */
+export interface Settled {
+  readonly heartbeat: LockedHeartbeat;
+  /** null where all is as it was. */
+  readonly step: Step | null;
+}
+
+/**
+ * A locked heartbeat at an instant, with all that time alone has made of it: a pause excuses it, its
+ * deadline has come, or it is not activated and nothing is expected of it.
+ */
+export async function settle(
+  tx: Sql,
+  { ids, pausesBetween }: Omit<JudgingParts, 'alerts'>,
+  heartbeat: LockedHeartbeat,
+  atMs: number,
+): Promise<Settled> {
+  const { accountId, tags, rhythm, standing, dueMs, isActive } = heartbeat;
+  if (standing.countedFromMs === null || standing.isFailing || !isActive) {
+    const waiting = { ...heartbeat, dueMs: null };
+    return { heartbeat: waiting, step: dueMs === null ? null : stepOf(waiting, null) };
+  }
+  const fromMs = standing.countedFromMs + rhythm.periodMs;
+  const pauses =
+    fromMs > atMs ? [] : await pausesBetween(tx, { accountId, tags, fromMs, toMs: atMs });
+  const judged = judge(rhythm, standing, pauses, atMs);
+  const { failedAtMs, deadlineMs } = judged;
+  const after = { ...heartbeat, standing: judged.standing, dueMs: deadlineMs };
+  if (failedAtMs === null) {
+    return { heartbeat: after, step: deadlineMs === dueMs ? null : stepOf(after, null) };
+  }
+  const failed = { ...after, early: null, failingSinceMs: failedAtMs };
+  const event = { id: ids(), state: 'FAILING', atMs: failedAtMs, pings: 0 } as const;
+  return {
+    heartbeat: failed,
+    step: stepOf(failed, { ...event, source: NO_PING, userAgent: '' }),
+  };
+}
+
+/** Whoever pings, and how many times at once. */
+export interface Ping {
+  readonly source: string;
+  readonly userAgent: string;
+  readonly pings: number;
+}
+
+/** A ping of a heartbeat that is settled at the instant. What failed a moment ago failed before it. */
+export function pinged(
+  { ids }: Pick<JudgingParts, 'ids'>,
+  heartbeat: LockedHeartbeat,
+  nowMs: number,
+  { source, userAgent, pings }: Ping,
+): Step & { readonly state: HeartbeatState } {
+  const { rhythm, isActive, failingSinceMs } = heartbeat;
+  const atMs = failingSinceMs === null ? nowMs : Math.max(nowMs, failingSinceMs + 1);
+  const before = isActive ? heartbeat.standing : countedAnew(heartbeat.standing, atMs);
+  const { state, standing } = afterPing(rhythm, before, atMs);
+  const known = heartbeat.early;
+  const isMore = state === 'EARLY' && known !== null && atMs - known.sinceMs < EARLY_EVENT_MS;
+  const id = isMore ? known.id : ids();
+  const early = state !== 'EARLY' ? null : isMore ? known : { id, sinceMs: atMs };
+  const dueMs = atMs + rhythm.periodMs + rhythm.graceMs;
+  const event = { id, state, atMs, source, userAgent, pings };
+  return { ...stepOf({ ...heartbeat, standing, dueMs, early }, event), state };
+}
+
+function stepOf(
+  { accountId, checkId, name, rhythm, standing, dueMs, early }: LockedHeartbeat,
+  event: HeartbeatStep['event'],
+): Step {
+  return { accountId, checkId, name, rhythm, standing, dueMs, early, event };
+}
+
+/** Stores the steps, and tells of those that failed and of those that are well again. */
+export async function record(
+  tx: Sql,
+  { alerts }: Pick<JudgingParts, 'alerts'>,
+  steps: readonly Step[],
+  atMs: number,
+): Promise<void> {
+  await putSteps(tx, { steps, atMs });
+  const byAccount = new Map<string, AlertObservation[]>();
+  for (const step of steps) {
+    const observation = observationOf(step);
+    if (observation === null) continue;
+    const ofAccount = byAccount.get(step.accountId);
+    if (ofAccount === undefined) byAccount.set(step.accountId, [observation]);
+    else ofAccount.push(observation);
+  }
+  for (const [accountId, observations] of byAccount) {
+    await alerts.observe(tx, accountId, observations, atMs);
+  }
+}
+
+/** null where the state of the heartbeat is as it was: other pings say nothing new. */
+function observationOf({ checkId, event, rhythm }: Step): AlertObservation | null {
+  if (event === null || (event.state !== 'FAILING' && event.state !== 'LATE')) return null;
+  const isFailing = event.state === 'FAILING';
+  const { periodMs, graceMs } = rhythm;
+  const waited = `${durationText(periodMs)} and a grace of ${durationText(graceMs)}`;
+  return {
+    checkId,
+    slotMs: event.atMs,
+    location: LOCATION,
+    condition: isFailing ? 'failing' : 'passing',
+    responseTime: 0,
+    error: isFailing ? `${NO_PING} within ${waited}` : null,
+    statusCode: null,
+    startedAtMs: event.atMs,
+    sslDaysRemaining: null,
+  };
+}

@@ -1,0 +1,33 @@
+import { type CompiledPauses, compilePauses } from '../../model/schedule/pause.ts';
+import type { Sql } from '../database/port.ts';
+import { pausesOf } from '../maintenance-windows/sql.ts';
+import type { PausesBetween } from './judging.ts';
+
+interface Known {
+  /** The windows that are over since before this are not in it. Epoch milliseconds. */
+  readonly sinceMs: number;
+  readonly pauses: CompiledPauses;
+}
+
+/**
+ * By the account's maintenance windows. Within one transaction they are read once for all of its
+ * heartbeats, as far as these look no further back than the one before.
+ */
+export function createPausesBetween(): PausesBetween {
+  const known = new WeakMap<Sql, Map<string, Known>>();
+
+  async function pausesSince(sql: Sql, accountId: string, sinceMs: number) {
+    const accounts = known.get(sql) ?? new Map<string, Known>();
+    known.set(sql, accounts);
+    const found = accounts.get(accountId);
+    if (found !== undefined && found.sinceMs <= sinceMs) return found.pauses;
+    const pauses = compilePauses(await pausesOf(sql, { accountId, atMs: sinceMs }));
+    accounts.set(accountId, { sinceMs, pauses });
+    return pauses;
+  }
+
+  return async (sql, { accountId, tags, fromMs, toMs }) => {
+    const pauses = await pausesSince(sql, accountId, fromMs);
+    return pauses.timesFor(tags).pausedBetween(fromMs, toMs);
+  };
+}

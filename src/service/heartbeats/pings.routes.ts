@@ -1,0 +1,66 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { HEARTBEAT_STATES } from '../../model/heartbeat/heartbeat-machine.ts';
+import { ServiceError, tooManyRequests } from '../errors.ts';
+import type { HeartbeatPings } from './pings.ts';
+
+/**
+ * Many jobs share an address, and a ping that is refused is a false alarm: so there is no limit but
+ * for tokens that nothing has, which only somebody who guesses asks for so often. Behind a proxy that
+ * is not among TRUSTED_PROXIES all have one address, so jobs that were known before go on even then.
+ */
+const MAX_UNKNOWN_PER_MINUTE = 1_200;
+
+const PUBLIC = { public: true, rateLimit: false } as const;
+const params = z.object({ token: z.string().describe('The `pingToken` of a heartbeat check.') });
+const response = z.strictObject({
+  state: z.enum(HEARTBEAT_STATES).describe('What the ping was taken for.'),
+});
+
+/** Where jobs say that they have run: SEMANTICS 6. HEAD counts too. */
+export function heartbeatPingsRoutes({
+  heartbeatPings,
+}: {
+  readonly heartbeatPings: HeartbeatPings;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+    const countUnknown = app.createRateLimit({ max: MAX_UNKNOWN_PER_MINUTE });
+    // Whatever a job sends along, no byte of it is read: the server throws it away.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+
+    app.route({
+      method: ['GET', 'POST'],
+      url: '/heartbeat/:token',
+      config: PUBLIC,
+      schema: {
+        tags: ['Heartbeats'],
+        summary: 'Ping a heartbeat check',
+        description:
+          'Needs no key: the token is one. A body and a query are taken and ignored. Pings within a second of another are counted, and answered like it.',
+        params,
+        response: { 200: response },
+      },
+      handler: async (request) => {
+        const { method, ip, headers } = request;
+        const { token } = request.params;
+        const unknown = await countUnknown(request, { increment: false });
+        if (!unknown.isAllowed && unknown.remaining <= 0 && !heartbeatPings.isKnown(token)) {
+          throw tooManyRequests(unknown.max, Math.max(1, unknown.ttlInSeconds));
+        }
+        try {
+          const state = await heartbeatPings.ping(token, {
+            source: `HTTP ${method} from ${ip}`,
+            userAgent: headers['user-agent'] ?? '',
+          });
+          return { state };
+        } catch (error) {
+          if (error instanceof ServiceError && error.status === 404) await countUnknown(request);
+          throw error;
+        }
+      },
+    });
+  };
+}

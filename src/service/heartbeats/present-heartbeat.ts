@@ -1,0 +1,41 @@
+import type { FastifyRequest } from 'fastify';
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import type { CheckView } from '../checks/checks.ts';
+import { presentShared } from '../checks/present-check.ts';
+import { ServiceError } from '../errors.ts';
+import type { Viewer } from '../http/access/viewer.ts';
+
+const HOST = /^[\w.:[\]-]+$/;
+
+/**
+ * Where the caller has reached the service, as far as it says so itself: whoever else can set the
+ * Host header of its requests says where it will have its jobs ping. PUBLIC_URL leaves no doubt.
+ * Empty, for a path alone, where it named no host.
+ */
+export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
+  return HOST.test(host) ? `${protocol}://${host}` : '';
+}
+
+/**
+ * A heartbeat check as the API shows it. Its token is hidden from keys that may not write: with it they
+ * could report that the job runs.
+ *
+ * @param baseUrl where it is pinged, without a slash at its end
+ */
+export function presentHeartbeat(
+  stored: CheckView,
+  baseUrl: string,
+  viewer: Viewer,
+): Record<string, unknown> {
+  const { check, pingToken } = stored;
+  if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
+    throw new ServiceError(500, 'The check is no heartbeat that can be pinged');
+  }
+  const token = viewer.mayWrite ? pingToken : MASK;
+  const { triggerIncident: _, heartbeat, ...fields } = check;
+  return {
+    ...fields,
+    ...presentShared(stored, viewer),
+    heartbeat: { ...heartbeat, pingToken: token, pingUrl: `${baseUrl}/heartbeat/${token}` },
+  };
+}

@@ -1,0 +1,191 @@
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { heartbeatFields, rhythmFields } from '../../model/heartbeat/heartbeat.ts';
+import { heartbeatResponse } from '../checks/check-schemas.ts';
+import type { Checks, CheckView } from '../checks/checks.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { viewerOf } from '../http/access/viewer.ts';
+import { sendSlices } from '../http/json/list-in-slices.ts';
+import { checkId, listFields, putQuery, READ, WRITE } from '../http/resources/check-parameters.ts';
+import { NO_CONTENT } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import type { Heartbeats } from './heartbeats.ts';
+import { originOf, presentHeartbeat } from './present-heartbeat.ts';
+
+const TAGS = ['Heartbeats'];
+const PATH = '/v1/checks/heartbeats';
+const TYPE = 'HEARTBEAT';
+
+const params = z.object({ id: checkId });
+const type = z.literal(TYPE).optional();
+const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
+const created = z.strictObject({ ...heartbeatFields, checkType: type });
+const changes = z.strictObject({
+  ...optionalFieldsOf(heartbeatFields),
+  ...ignored(['created_at', 'updated_at', 'alertChannels']),
+  heartbeat: z
+    .strictObject({ ...rhythmFields, ...ignored(['pingToken', 'pingUrl']) })
+    .optional()
+    .describe('How often the job pings, and how late it may be.'),
+  checkType: type,
+  id: z.string().optional().describe('The same as in the path.'),
+});
+
+/** Checks that wait to be pinged: SEMANTICS 6. */
+export function heartbeatsRoutes({
+  heartbeats,
+  checks,
+  publicUrl,
+}: {
+  readonly heartbeats: Heartbeats;
+  readonly checks: Checks;
+  readonly publicUrl: string | null;
+}): FastifyPluginAsync {
+  const present = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
+    presentHeartbeat(stored, publicUrl ?? originOf(request), viewerOf(request));
+
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Create a heartbeat check',
+          description:
+            'Nothing is expected of it before its first ping, at the `pingUrl` of the answer.',
+          querystring: putQuery,
+          body: created,
+          response: { 201: response },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const made = await heartbeats.create(accountId, request.body, request.query);
+        return reply.code(201).send(present(made, request));
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List heartbeat checks, oldest first',
+          querystring: z.strictObject(listFields),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request, reply) => {
+        const { tag, search, limit, page } = request.query;
+        const found = checks.list(callerOf(request).accountId, {
+          tags: tag,
+          types: [TYPE],
+          search: search ?? null,
+          limit,
+          page,
+        });
+        return sendSlices(reply, found, (each) => present(each, request));
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read a heartbeat check',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return present(await checks.read(accountId, request.params.id, TYPE), request);
+      },
+    );
+
+    app.put(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Update a heartbeat check, or create it under a given id',
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole. Where nothing has the id, a heartbeat check is created if the body has a `heartbeat`.',
+          params,
+          querystring: putQuery,
+          body: changes,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const { params, body, query } = request;
+        return present(await heartbeats.put(accountId, params.id, body, query), request);
+      },
+    );
+
+    app.patch(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Update a heartbeat check',
+          description:
+            'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+          params,
+          body: changes,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const updated = await heartbeats.update(accountId, request.params.id, request.body);
+        return present(updated, request);
+      },
+    );
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Delete a heartbeat check',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await checks.remove(callerOf(request).accountId, request.params.id, TYPE);
+        return reply.code(204).send(null);
+      },
+    );
+
+    app.post(
+      `${PATH}/:id/ping-token`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Give a heartbeat check another ping token',
+          description: 'From now on it is pinged at another URL; the one before is none any more.',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        return present(await heartbeats.renewToken(accountId, request.params.id), request);
+      },
+    );
+  };
+}

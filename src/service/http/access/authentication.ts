@@ -1,0 +1,73 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Clock } from '../../../runtime/clock.ts';
+import { forbidden, ServiceError } from '../../errors.ts';
+import type { AgentCaller } from '../../private-locations/location-keys.ts';
+import { checkProtocol } from './agent-access.ts';
+import { type Authenticator, type Caller, covers, type KeyHolders } from './authenticator.ts';
+import { createIdentify } from './identify.ts';
+import { accessOf, requireAccess } from './route-access.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whoever makes the request; null where the route is public, or for agents. */
+    caller: Caller | null;
+  }
+}
+
+/** Keys that nobody has, tried from one address in a minute, before more of them get 429. */
+const MAX_WRONG_KEYS_PER_MINUTE = 100;
+
+export interface AuthenticationParts {
+  readonly authenticator: Authenticator;
+  readonly locationKeys: KeyHolders<AgentCaller>;
+  readonly clock: Clock;
+}
+
+/**
+ * Lets in by API key (spec part 5) whoever has the role that the route asks for, and by location
+ * key (DESIGN 4) the agents. Every route says who, or the start fails. Neither kind of key opens
+ * what is for the other.
+ */
+export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
+  const { authenticator, locationKeys, clock } = parts;
+  const countWrongKeys = app.createRateLimit({ max: MAX_WRONG_KEYS_PER_MINUTE });
+  const shared = { clock, countWrongKeys };
+  const identifyCaller = createIdentify({ kind: 'vk', holders: authenticator, ...shared });
+  const identifyAgent = createIdentify({ kind: 'pl', holders: locationKeys, ...shared });
+
+  app.decorateRequest('caller', null);
+  app.decorateRequest('agent', null);
+  app.addHook('onRoute', requireAccess);
+  app.addHook('onRequest', async (request, reply) => {
+    // What no route takes is answered the same for all: that gives nothing away.
+    if (request.is404) return;
+    const access = accessOf(request.routeOptions.config);
+    if (access.kind === 'public') return;
+    if (access.kind === 'agent') {
+      checkProtocol(request, reply);
+      request.agent = await identifyAgent(request);
+      return;
+    }
+    const caller = await identifyCaller(request);
+    request.caller = caller;
+    if (access.kind !== 'role' || !covers(caller.role, access.role)) {
+      const needed = access.kind === 'role' ? access.role : 'admin';
+      throw forbidden(`This needs a key with the role ${needed}; this one has ${caller.role}`, {
+        role: caller.role,
+        needed,
+      });
+    }
+  });
+}
+
+/**
+ * Who makes the request.
+ *
+ * @throws ServiceError 500 on a route that is not for users: a fault of our own
+ */
+export function callerOf({ caller }: Pick<FastifyRequest, 'caller'>): Caller {
+  if (caller === null) {
+    throw new ServiceError(500, 'The route asks for a caller and is public or for agents');
+  }
+  return caller;
+}

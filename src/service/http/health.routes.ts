@@ -1,0 +1,115 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { errorBody } from '../errors.ts';
+import type { LimitedProbe } from './limited-probe.ts';
+import type { ServiceMetrics } from './metrics.ts';
+import { errorSchema } from './openapi/error-schema.ts';
+
+export interface HealthParts {
+  readonly version: string;
+  readonly metrics: ServiceMetrics;
+  readonly databaseAnswers: LimitedProbe;
+  /** Asked only where the database answers. */
+  readonly takesResults: LimitedProbe;
+  /** Aborts when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/** Probes come from the same address, and often. */
+const PROBE = { public: true, rateLimit: false, probe: true } as const;
+const TAGS = ['Health'];
+const plain = (description: string) => ({
+  description,
+  content: { 'text/plain': { schema: z.string() } },
+});
+const HEALTH = z.object({
+  version: z.string(),
+  state: z.enum(['running', 'draining']),
+  database: z.enum(['answers', 'silent', 'refuses']),
+});
+
+/** null: requests should be sent here. */
+const NOT_READY = {
+  answers: null,
+  silent: 'The database does not answer',
+  refuses: 'The database refuses results: its disk is full, or it is read-only',
+} as const;
+
+/** For orchestrators, dashboards and Prometheus. */
+export function healthRoutes({
+  version,
+  metrics,
+  databaseAnswers,
+  takesResults,
+  stopping,
+}: HealthParts): FastifyPluginAsync {
+  const database = async (): Promise<z.infer<typeof HEALTH>['database']> => {
+    if (!(await databaseAnswers())) return 'silent';
+    return (await takesResults()) ? 'answers' : 'refuses';
+  };
+
+  return async (app) => {
+    app.get(
+      '/-/readiness',
+      {
+        config: PROBE,
+        schema: {
+          tags: TAGS,
+          summary: 'Whether requests should be sent here',
+          description:
+            '503 while the service stops, while the database does not answer in 2 s, and while it refuses results as its disk is full or it is read-only.',
+          response: { 200: plain('Ready'), 503: errorSchema },
+        },
+      },
+      async (_request, reply) => {
+        const reason = stopping.aborted ? 'The service is stopping' : NOT_READY[await database()];
+        if (reason === null) return reply.type('text/plain; charset=utf-8').send('ready\n');
+        // No error of a request: nobody needs it in the log every few seconds.
+        return reply.code(503).send(errorBody(503, reason));
+      },
+    );
+
+    app.get(
+      '/-/liveness',
+      {
+        config: PROBE,
+        schema: {
+          tags: TAGS,
+          summary: 'Whether the process answers at all',
+          response: { 200: plain('Alive') },
+        },
+      },
+      async (_request, reply) => reply.type('text/plain; charset=utf-8').send('live\n'),
+    );
+
+    app.get(
+      '/health',
+      {
+        config: PROBE,
+        schema: {
+          tags: TAGS,
+          summary: 'How the service stands, for people',
+          response: { 200: HEALTH },
+        },
+      },
+      async () => {
+        const state = stopping.aborted ? 'draining' : 'running';
+        return { version, state, database: await database() };
+      },
+    );
+
+    app.get(
+      '/metrics',
+      {
+        config: PROBE,
+        schema: {
+          tags: TAGS,
+          summary: 'Metrics in the text format of Prometheus',
+          response: { 200: plain('Metrics') },
+        },
+      },
+      async (_request, reply) =>
+        reply.type(metrics.registry.contentType).send(await metrics.text()),
+    );
+  };
+}

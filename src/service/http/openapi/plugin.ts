@@ -1,0 +1,76 @@
+import swagger from '@fastify/swagger';
+import type { FastifyInstance } from 'fastify';
+import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { accessOf } from '../access/route-access.ts';
+import { errorSchema } from './error-schema.ts';
+
+const ERROR_RESPONSE = {
+  description: 'An error',
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+};
+
+const { $schema: _, ...jsonSchema } = z.toJSONSchema(errorSchema);
+// The types of the two libraries for the same thing differ.
+const errorJsonSchema: object = jsonSchema;
+
+/** Collects every route that is added after it into one OpenAPI 3.1 document. */
+export async function addOpenApi(app: FastifyInstance, version: string): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Vedette',
+        version,
+        description: 'The API of the monitoring service. Every error has the same form.',
+      },
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'An API key: vk_ and 32 hex digits.',
+          },
+        },
+        schemas: {
+          Error: errorJsonSchema,
+        },
+      },
+    },
+    transform: (document) => {
+      const { schema, url } = jsonSchemaTransform(document);
+      if (schema?.hide === true) return { schema, url };
+      const access = accessOf(document.route.config);
+      // Agents come with the service and are told by its own modules; no user needs these routes.
+      if (access.kind === 'agent') return { schema: { ...schema, hide: true }, url };
+      const needed = access.kind === 'role' ? `Needs the role \`${access.role}\`.` : '';
+      const description = [schema?.description, needed].filter(Boolean).join('\n\n');
+      return {
+        url,
+        schema: {
+          ...schema,
+          ...(description === '' ? {} : { description }),
+          ...(access.kind === 'role'
+            ? {
+                security: [{ apiKey: [] }],
+                'x-role': access.role,
+              }
+            : {}),
+          response: { ...describedAnswers(schema), default: ERROR_RESPONSE },
+        },
+      };
+    },
+    transformObject: jsonSchemaTransformObject,
+  });
+}
+
+/** What each answer is, where its schema does not say: the summary says what the route does. */
+function describedAnswers(schema: { response?: unknown; summary?: string } | undefined): object {
+  const answers = Object.entries((schema?.response ?? {}) as Record<string, object>);
+  return Object.fromEntries(
+    answers.map(([status, answer]) => [
+      status,
+      { description: `Done: ${schema?.summary ?? 'as asked'}.`, ...answer },
+    ]),
+  );
+}

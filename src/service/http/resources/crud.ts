@@ -1,0 +1,144 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { callerOf } from '../access/authentication.ts';
+import { type Viewer, viewerOf } from '../access/viewer.ts';
+import { sendSlices } from '../json/list-in-slices.ts';
+import { NO_CONTENT } from './parameters.ts';
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** What a route is called in the document. */
+interface Text {
+  readonly summary: string;
+  readonly description?: string;
+}
+
+/** What a feature does with resources of one kind. */
+interface CrudFeature<Id, Stored, Query, ReadQuery> {
+  create(accountId: string, input: Input): Promise<Stored>;
+  /** Of what may be long a few at a time, as they are sent. */
+  list(
+    accountId: string,
+    query: Query,
+  ): Promise<readonly Stored[]> | AsyncIterable<readonly Stored[]>;
+  read(accountId: string, id: Id, query: ReadQuery): Promise<Stored>;
+  update(accountId: string, id: Id, input: Input): Promise<Stored>;
+  remove(accountId: string, id: Id): Promise<void>;
+}
+
+export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
+  /** Of the list; each resource is one part below it. */
+  readonly path: string;
+  readonly tag: string;
+  readonly changing: { readonly role: 'write' | 'admin' };
+  /** What names a resource, in the path. */
+  readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
+  readonly query: z.ZodType<Query>;
+  /** Of the route that reads one; left out, it takes none. */
+  readonly readQuery?: z.ZodType<ReadQuery>;
+  readonly body: z.ZodType<Input>;
+  /** The body of an update. */
+  readonly changes: z.ZodType<Input>;
+  readonly response: z.ZodType<Shown>;
+  readonly texts: Readonly<Record<'create' | 'list' | 'read' | 'update' | 'remove', Text>>;
+  readonly feature: CrudFeature<Id, Stored, Query, ReadQuery>;
+  readonly present: (stored: Stored, viewer: Viewer) => Shown;
+}
+
+const READ = { role: 'read' } as const;
+
+/** The five routes of a resource that has nothing of its own in any of them (SEMANTICS 6). */
+export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
+  path,
+  tag,
+  changing,
+  id: { name, schema: id },
+  query,
+  readQuery,
+  body,
+  changes,
+  response,
+  texts,
+  feature,
+  present,
+}: Crud<Id, Stored, Query, Shown, ReadQuery>): FastifyPluginAsync {
+  const tags = [tag];
+  const one = `${path}/:${name}`;
+  const params = z.object({ [name]: id });
+  interface OfOne {
+    readonly Params: Readonly<Record<string, Id>>;
+    readonly Body: Input;
+  }
+  // The schema requires it.
+  const idIn = ({ params: given }: { readonly params: OfOne['Params'] }) => given[name] as Id;
+
+  return async (app) => {
+    app.post<{ readonly Body: Input }>(
+      path,
+      { config: changing, schema: { tags, ...texts.create, body, response: { 201: response } } },
+      async (request, reply) => {
+        const created = await feature.create(callerOf(request).accountId, request.body);
+        return reply.code(201).send(present(created, viewerOf(request)));
+      },
+    );
+
+    app.get(
+      path,
+      {
+        config: READ,
+        schema: { tags, ...texts.list, querystring: query, response: { 200: z.array(response) } },
+      },
+      async (request, reply) => {
+        const viewer = viewerOf(request);
+        const found = feature.list(callerOf(request).accountId, request.query as Query);
+        if (Symbol.asyncIterator in found) {
+          return sendSlices(reply, found, (each) => present(each, viewer));
+        }
+        return (await found).map((each) => present(each, viewer));
+      },
+    );
+
+    app.get<OfOne>(
+      one,
+      {
+        config: READ,
+        schema: {
+          tags,
+          ...texts.read,
+          params,
+          ...(readQuery === undefined ? {} : { querystring: readQuery }),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await feature.read(accountId, idIn(request), request.query as ReadQuery);
+        return present(found, viewerOf(request));
+      },
+    );
+
+    app.route<OfOne>({
+      method: ['PUT', 'PATCH'],
+      url: one,
+      config: changing,
+      schema: { tags, ...texts.update, params, body: changes, response: { 200: response } },
+      handler: async (request) => {
+        const { accountId } = callerOf(request);
+        const updated = await feature.update(accountId, idIn(request), request.body);
+        return present(updated, viewerOf(request));
+      },
+    });
+
+    app.delete<OfOne>(
+      one,
+      {
+        config: changing,
+        schema: { tags, ...texts.remove, params, response: { 204: NO_CONTENT } },
+      },
+      async (request, reply) => {
+        await feature.remove(callerOf(request).accountId, idIn(request));
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
+
+/** Where in a request a schema applies, by Fastify's word for it. */
+export type RequestPart = 'body' | 'params' | 'querystring' | 'headers';
+
+const SHOWN_PART: Readonly<Record<RequestPart, string>> = {
+  body: 'body',
+  params: 'path',
+  querystring: 'query',
+  headers: 'headers',
+};
+
+const MAX_SHOWN_CHARS = 60;
+const MAX_PATH_CHARS = 200;
+
+export type Judgement<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly RequestProblem[] };
+
+const CONTEXT = { async: false, reportInput: true } as const;
+
+/**
+ * Judges a part of a request by its schema, like safeParse of the library. That words every issue there
+ * is, which takes long where somebody sends thousands; this, only those that can be told.
+ */
+export function judge<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  part: RequestPart,
+): Judgement<z.output<Schema>> {
+  const judged = schema._zod.run({ value, issues: [] }, CONTEXT);
+  if (judged instanceof Promise) throw new z.core.$ZodAsyncError();
+  if (judged.issues.length === 0) return { ok: true, value: judged.value as z.output<Schema> };
+  const issues = judged.issues
+    .slice(0, MAX_FOUND_PROBLEMS)
+    .map((issue) => z.core.util.finalizeIssue(issue, CONTEXT, z.core.config()));
+  return { ok: false, problems: problemsOf({ issues }, part) };
+}
+
+/**
+ * What is wrong with a request, for its sender: which field, what came, what is allowed. Of bodies
+ * no text is repeated but what stands in place of one of a few words: any other may be a secret.
+ * Ends with MAX_FOUND_PROBLEMS.
+ */
+export function problemsOf(
+  { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
+  part: RequestPart,
+): readonly RequestProblem[] {
+  const found: RequestProblem[] = [];
+  for (const issue of issues) {
+    if (found.length >= MAX_FOUND_PROBLEMS) break;
+    found.push(...problemsIn(issue, part, []));
+  }
+  return found.slice(0, MAX_FOUND_PROBLEMS);
+}
+
+function problemsIn(
+  issue: z.core.$ZodIssue,
+  part: RequestPart,
+  outer: readonly PropertyKey[],
+): readonly RequestProblem[] {
+  const path = [...outer, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.slice(0, MAX_FOUND_PROBLEMS).map((key) => ({
+      path: pathText(part, [...path, key]),
+      message: 'is not a known field',
+    }));
+  }
+  if (issue.code === 'invalid_union') {
+    // The branch that came nearest says what is wrong; the others, what else there could be.
+    const [first = [], ...others] = issue.errors;
+    const nearest = others.reduce(
+      (best, branch) => (depthOf(branch) > depthOf(best) ? branch : best),
+      first,
+    );
+    if (depthOf(nearest) > 0) return nearest.flatMap((inner) => problemsIn(inner, part, path));
+  }
+  return [{ path: pathText(part, path), message: sentence(issue, part, path) }];
+}
+
+function depthOf(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((deepest, { path }) => Math.max(deepest, path.length), 0);
+}
+
+function sentence(
+  issue: z.core.$ZodIssue,
+  part: RequestPart,
+  path: readonly PropertyKey[],
+): string {
+  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) {
+    const { input: whole } = issue;
+    // The library's types do not tell of them.
+    const { options = [] } = issue as { readonly options?: readonly unknown[] };
+    const told = typeof whole === 'object' && whole !== null ? path.at(-1) : undefined;
+    const given: unknown = told === undefined ? whole : Reflect.get(whole as object, told);
+    const words = `one of ${options.map(String).join(', ')}`;
+    return given === undefined
+      ? `is missing; it must be ${words}`
+      : `must be ${words}${shownInput(given, true)}`;
+  }
+  const { input } = issue;
+  // Fastify has null where there is no body.
+  const isMissing = input === undefined || (input === null && path.length === 0);
+  if (isMissing && issue.code === 'invalid_type') {
+    return `is missing; it must be ${kindText(issue.expected)}`;
+  }
+  const allowed = allowedText(issue);
+  if (allowed === null) return issue.code === 'custom' ? issue.message : 'is not allowed here';
+  const isWord = issue.code === 'invalid_value';
+  return `must be ${allowed}${shownInput(input, isWord || part !== 'body')}`;
+}
+
+/** Completes "must be"; null where the schema can tell no more than that. */
+function allowedText(issue: z.core.$ZodIssue): string | null {
+  switch (issue.code) {
+    case 'invalid_type':
+      return kindText(issue.expected);
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? String(issue.values[0])
+        : `one of ${issue.values.map(String).join(', ')}`;
+    case 'too_big':
+      return boundText(
+        issue.origin,
+        issue.inclusive === false ? 'less than' : 'at most',
+        issue.maximum,
+      );
+    case 'too_small':
+      return boundText(
+        issue.origin,
+        issue.inclusive === false ? 'more than' : 'at least',
+        issue.minimum,
+      );
+    case 'not_multiple_of':
+      return `a multiple of ${issue.divisor}`;
+    case 'invalid_format':
+      return issue.format === 'regex' && issue.pattern !== undefined
+        ? `text that matches ${issue.pattern}`
+        : (FORMATS[issue.format] ?? `text in the form of ${issue.format}`);
+    default:
+      return null;
+  }
+}
+
+function boundText(origin: string, relation: string, bound: number | bigint): string {
+  const unit = UNITS[origin];
+  return unit === undefined ? `${relation} ${bound}` : `${relation} ${bound} ${unit} long`;
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  guid: 'an id such as 5f0c8a8e-0000-4000-8000-000000000001',
+  datetime: 'a time such as 2026-01-31T13:00:00Z',
+  date: 'a day such as 2026-01-31',
+  email: 'an address such as ops@example.com',
+};
+
+const UNITS: Readonly<Record<string, string>> = {
+  string: 'characters',
+  array: 'items',
+  set: 'items',
+};
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  null: 'null',
+};
+
+function kindText(expected: string): string {
+  return KINDS[expected] ?? expected;
+}
+
+function shownInput(input: unknown, textIsHarmless: boolean): string {
+  if (input === null) return ', not null';
+  if (Array.isArray(input)) return `, not a list of ${input.length}`;
+  switch (typeof input) {
+    case 'string':
+      return textIsHarmless && input.length <= MAX_SHOWN_CHARS
+        ? `, not ${JSON.stringify(input)}`
+        : `, not text of ${input.length} characters`;
+    case 'number':
+    case 'boolean':
+      return `, not ${input}`;
+    case 'object':
+      return ', not an object';
+    default:
+      return '';
+  }
+}
+
+/** `body.request.headers[2].key`; what is no plain word is quoted, and a long path is cut. */
+function pathText(part: RequestPart, path: readonly PropertyKey[]): string {
+  let text = SHOWN_PART[part];
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`;
+    else if (/^[A-Za-z_][\w-]{0,59}$/.test(String(step))) text += `.${String(step)}`;
+    else text += `[${JSON.stringify(String(step).slice(0, MAX_SHOWN_CHARS))}]`;
+  }
+  return text.length > MAX_PATH_CHARS ? `${text.slice(0, MAX_PATH_CHARS)}…` : text;
+}

@@ -1,0 +1,123 @@
+import type { IncidentSeverity } from '../../model/status-page/status-page-incident.ts';
+import type { Sql } from '../database/port.ts';
+
+/** The incidents of status pages that the failures of checks open. */
+
+export interface IncidentToOpen {
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly serviceId: string;
+  readonly incidentId: string;
+  readonly updateId: string;
+  readonly name: string;
+  readonly severity: IncidentSeverity;
+  readonly description: string;
+  readonly notifySubscribers: boolean;
+  readonly atMs: number;
+}
+
+/**
+ * In one statement: the incident, its service and its first update. Nothing where the check has one
+ * that is open, and nothing where the service is not there, which then is no error.
+ */
+export async function openIncidentOfCheck(
+  sql: Sql,
+  incident: IncidentToOpen,
+): Promise<'opened' | 'open already' | 'no service'> {
+  const [row] = await sql.query<{ services: number; opened: number }>(
+    `with service as (
+       select id from status_page_services where account_id = $1 and id = $2 for key share
+     ), opened as (
+       insert into status_page_incidents (account_id, id, name, severity, last_update_status,
+         check_id, follows_check, created_at)
+       select $1, $3, $4, $5, 'INVESTIGATING', $6, true, $7::timestamptz from service
+       on conflict (account_id, check_id) where follows_check do nothing
+       returning id
+     ), named as (
+       insert into status_page_incident_services (account_id, incident_id, service_id, position)
+       select $1, opened.id, service.id, 1 from opened, service
+     ), told as (
+       insert into status_page_incident_updates (account_id, incident_id, id, status, description,
+         notify_subscribers, created_at)
+       select $1, opened.id, $8, 'INVESTIGATING', $9, $10::boolean, $7::timestamptz from opened
+     )
+     select (select count(*) from service) as services, (select count(*) from opened) as opened`,
+    [
+      incident.accountId,
+      incident.serviceId,
+      incident.incidentId,
+      incident.name,
+      incident.severity,
+      incident.checkId,
+      new Date(incident.atMs),
+      incident.updateId,
+      incident.description,
+      incident.notifySubscribers,
+    ],
+  );
+  if (row === undefined || row.services === 0) return 'no service';
+  return row.opened > 0 ? 'opened' : 'open already';
+}
+
+/**
+ * In one statement: the status of the incident that follows the check, and its last update, which
+ * goes to those who were told of the first.
+ *
+ * @returns whether there was one
+ */
+export async function resolveIncidentOfCheck(
+  sql: Sql,
+  {
+    accountId,
+    checkId,
+    updateId,
+    description,
+    atMs,
+  }: {
+    readonly accountId: string;
+    readonly checkId: string;
+    readonly updateId: string;
+    readonly description: string;
+    readonly atMs: number;
+  },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `with resolved as (
+       update status_page_incidents
+       set last_update_status = 'RESOLVED', follows_check = false, updated_at = $3::timestamptz
+       where account_id = $1 and check_id = $2 and follows_check
+       returning id
+     )
+     insert into status_page_incident_updates (account_id, incident_id, id, status, description,
+       notify_subscribers, created_at)
+     select $1, resolved.id, $4, 'RESOLVED', $5, coalesce((
+         select notify_subscribers from status_page_incident_updates
+         where account_id = $1 and incident_id = resolved.id order by n limit 1
+       ), false), $3::timestamptz
+     from resolved
+     returning id`,
+    [accountId, checkId, new Date(atMs), updateId, description],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Of all accounts: resolved ones that a check opened and that have not changed since.
+ *
+ * @returns how many there were, `limit` at most
+ */
+export async function deleteIncidentsOfChecks(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from status_page_incidents where (account_id, id) in (
+       select account_id, id from status_page_incidents
+       where check_id is not null and last_update_status = 'RESOLVED'
+         and updated_at < $1::timestamptz
+       limit $2::bigint for update skip locked
+     ) returning id`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,152 @@
+import {
+  fieldsOfWindow,
+  type MaintenanceWindow,
+  maintenanceWindowOf,
+  maintenanceWindowSchema,
+  windowProblems,
+} from '../../model/schedule/maintenance-window.ts';
+import type { Pause } from '../../model/schedule/pause.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import { lockAccount } from '../accounts/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import {
+  countWindows,
+  deleteWindow,
+  findWindow,
+  type InstantFilter,
+  insertWindow,
+  listWindows,
+  MAX_CURRENT_WINDOWS,
+  pausesOf,
+  type StoredWindow,
+  TOLD_AFTER_END_MS,
+  updateWindow,
+} from './sql.ts';
+
+export type {
+  InstantComparison,
+  InstantFilter,
+  StoredWindow,
+} from './sql.ts';
+
+export interface MaintenanceWindowsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly allowance: Allowance;
+}
+
+export type WindowInput = Readonly<Record<string, unknown>>;
+
+export interface WindowQuery extends Page {
+  /** On the first occurrence; null passes all. */
+  readonly startsAt: InstantFilter | null;
+  readonly endsAt: InstantFilter | null;
+}
+
+/** When checks skip their slots, and when their alerts are silent (spec 2.11). */
+export interface MaintenanceWindows {
+  create(accountId: string, input: WindowInput): Promise<StoredWindow>;
+  read(accountId: string, id: number): Promise<StoredWindow>;
+  /** Oldest first. */
+  list(accountId: string, query: WindowQuery): Promise<readonly StoredWindow[]>;
+  /** The given fields over the stored ones. */
+  update(accountId: string, id: number, input: WindowInput): Promise<StoredWindow>;
+  remove(accountId: string, id: number): Promise<void>;
+  /** What the account's agents are told. */
+  pausesForAgents(sql: Sql, accountId: string): Promise<readonly Pause[]>;
+}
+
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+/** With those that are over: whoever makes one for each deployment must tidy up some time. */
+const MAX_WINDOWS = 10_000;
+/** Of the tags of all current windows: agents are told of them in one answer. */
+const MAX_TAG_BYTES = 1024 * 1024;
+
+export function createMaintenanceWindows({
+  store,
+  clock,
+  allowance,
+}: MaintenanceWindowsParts): MaintenanceWindows {
+  /** To be called after the change, in its transaction. */
+  const keepBounds = async (tx: Sql, accountId: string): Promise<void> => {
+    const atMs = clock.wallMs() - TOLD_AFTER_END_MS;
+    const { all, current, tagBytes } = await countWindows(tx, { accountId, atMs });
+    if (all > MAX_WINDOWS) {
+      const message = `An account has at most ${MAX_WINDOWS} maintenance windows; delete some that are over`;
+      throw conflict(message, { limit: MAX_WINDOWS });
+    }
+    if (current > MAX_CURRENT_WINDOWS) {
+      const message = `At most ${MAX_CURRENT_WINDOWS} maintenance windows may be to come, or have ended in the last 8 days; delete some, or let one repeat`;
+      throw conflict(message, { limit: MAX_CURRENT_WINDOWS });
+    }
+    if (tagBytes > MAX_TAG_BYTES) {
+      const message = `The tags of all maintenance windows that are not over take more than ${MAX_TAG_BYTES} bytes; use fewer tags`;
+      throw conflict(message, { limitBytes: MAX_TAG_BYTES });
+    }
+  };
+
+  return {
+    async create(accountId, input) {
+      const window = wholeWindow(input);
+      return store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        await allowance.grow(tx, accountId, 'maintenanceWindows');
+        const created = await insertWindow(tx, { accountId, window, atMs: clock.wallMs() });
+        await keepBounds(tx, accountId);
+        return created;
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findWindow(store, { accountId, id });
+      if (found === null) throw notFound('maintenance window');
+      return found;
+    },
+
+    list(accountId, query) {
+      return listWindows(store, { accountId, ...query, ...rangeOf(query) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        const stored = await findWindow(tx, { accountId, id });
+        if (stored === null) throw notFound('maintenance window');
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+        const window = wholeWindow({ ...fieldsOfWindow(stored.window), ...given });
+        const atMs = clock.wallMs();
+        const updated = await updateWindow(tx, { accountId, id, window, atMs });
+        // Deleted meanwhile.
+        if (updated === null) throw notFound('maintenance window');
+        await keepBounds(tx, accountId);
+        return updated;
+      });
+    },
+
+    async remove(accountId, id) {
+      const found = await deleteWindow(store, { accountId, id });
+      if (!found) throw notFound('maintenance window');
+    },
+
+    pausesForAgents(sql, accountId) {
+      return pausesOf(sql, { accountId, atMs: clock.wallMs() });
+    },
+  };
+}
+
+function wholeWindow(input: WindowInput): MaintenanceWindow {
+  const parsed = parseBody(maintenanceWindowSchema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  const window = maintenanceWindowOf(parsed.value);
+  const problems = windowProblems(window);
+  if (problems.length > 0) {
+    throw invalid(problems.map(({ field, message }) => bodyProblem([field], message)));
+  }
+  return window;
+}

@@ -1,0 +1,138 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { instantMsOf, instantSchema } from '../../model/instant.ts';
+import {
+  fieldsOfWindow,
+  maintenanceWindowSchema,
+} from '../../model/schedule/maintenance-window.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { numberParam, pageQuery } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import type {
+  InstantComparison,
+  InstantFilter,
+  MaintenanceWindows,
+  StoredWindow,
+} from './maintenance-windows.ts';
+
+const COMPARISONS = {
+  gt: 'after',
+  gte: 'at or after',
+  lt: 'before',
+  lte: 'at or before',
+} as const satisfies Record<InstantComparison, string>;
+const FILTERED = ['startsAt', 'endsAt'] as const;
+type Filtered = (typeof FILTERED)[number];
+
+const comparisons = Object.entries(COMPARISONS) as [InstantComparison, string][];
+
+/** `startsAt[gte]` and the others: each the name of a parameter, as it stands in the query. */
+const filters = Object.fromEntries(
+  FILTERED.flatMap((field) =>
+    comparisons.map(([comparison, meaning]) => [
+      `${field}[${comparison}]`,
+      instantSchema
+        .optional()
+        .describe(
+          `Only windows whose ${field} is ${meaning} this day (its begin, UTC) or time. One filter on ${field} at most.`,
+        ),
+    ]),
+  ),
+);
+
+const query = z
+  .strictObject({ ...pageQuery, ...filters })
+  .superRefine((given: Readonly<Record<string, unknown>>, context) => {
+    for (const field of FILTERED) {
+      const [, ...more] = namesGiven(given, field);
+      for (const name of more) {
+        const message = `must not stand beside another filter on ${field}`;
+        context.addIssue({ code: 'custom', path: [name], message });
+      }
+    }
+  });
+
+const changes = z.strictObject({
+  ...optionalFieldsOf(maintenanceWindowSchema.shape),
+  ...ignored(['created_at', 'updated_at']),
+  id: z.number().optional().describe('The same as in the path.'),
+});
+const time = z.iso.datetime();
+const response = maintenanceWindowSchema.extend({
+  id: z.number(),
+  startsAt: time.describe('When it begins for the first time.'),
+  endsAt: time.describe('When its first occurrence ends.'),
+  repeatEndsAt: time.nullable().describe('From then on no occurrence begins.'),
+  created_at: z.iso.date().describe('The day, in UTC.'),
+  updated_at: z.iso.date().nullable().describe('The day, in UTC; null until it was first updated.'),
+});
+
+/** When checks pause and alerts are silent: spec 4.12, 4.13. */
+export function maintenanceWindowsRoutes({
+  maintenanceWindows,
+}: {
+  readonly maintenanceWindows: MaintenanceWindows;
+}): FastifyPluginAsync {
+  return crudRoutes({
+    path: '/v1/maintenance-windows',
+    tag: 'Maintenance windows',
+    changing: { role: 'write' },
+    id: { name: 'id', schema: numberParam.describe('The id of the window.') },
+    query,
+    body: maintenanceWindowSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a maintenance window' },
+      list: { summary: 'List maintenance windows, oldest first' },
+      read: { summary: 'Read a maintenance window' },
+      update: {
+        summary: 'Update a maintenance window',
+        description:
+          'Fields that are left out stay as they are; each that is given replaces the stored one whole. Agents go by it from the next slot on.',
+      },
+      remove: {
+        summary: 'Delete a maintenance window; what it paused runs from the next slot on',
+      },
+    },
+    feature: {
+      ...maintenanceWindows,
+      list: (accountId, given) =>
+        maintenanceWindows.list(accountId, {
+          limit: given.limit,
+          page: given.page,
+          startsAt: filterOn(given, 'startsAt'),
+          endsAt: filterOn(given, 'endsAt'),
+        }),
+    },
+    present: presentWindow,
+  });
+}
+
+function namesGiven(given: Readonly<Record<string, unknown>>, field: Filtered): readonly string[] {
+  const names = comparisons.map(([comparison]) => `${field}[${comparison}]`);
+  return names.filter((name) => given[name] !== undefined);
+}
+
+function filterOn(given: Readonly<Record<string, unknown>>, field: Filtered): InstantFilter | null {
+  for (const [comparison] of comparisons) {
+    const text = given[`${field}[${comparison}]`];
+    const atMs = typeof text === 'string' ? instantMsOf(text) : null;
+    if (atMs !== null) return { comparison, atMs };
+  }
+  return null;
+}
+
+function presentWindow({
+  id,
+  window,
+  createdAt,
+  updatedAt,
+}: StoredWindow): z.output<typeof response> {
+  return {
+    ...fieldsOfWindow(window),
+    id,
+    created_at: createdAt.toISOString().slice(0, 10),
+    updated_at: updatedAt?.toISOString().slice(0, 10) ?? null,
+  };
+}

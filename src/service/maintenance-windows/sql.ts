@@ -1,0 +1,244 @@
+import { type MaintenanceWindow, pauseOf } from '../../model/schedule/maintenance-window.ts';
+import type { Pause } from '../../model/schedule/pause.ts';
+import { overAt, type RepeatUnit } from '../../model/schedule/recurrence.ts';
+import { MAX_PAUSES } from '../../wire/v1/limits.ts';
+import type { Sql } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { jsonText } from '../database/values.ts';
+
+export interface StoredWindow {
+  readonly id: number;
+  readonly window: MaintenanceWindow;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+interface OfAccount {
+  readonly accountId: string;
+}
+
+export interface WindowKey extends OfAccount {
+  readonly id: number;
+}
+
+type WindowRow = {
+  readonly id: number;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly starts_at: Date;
+  readonly ends_at: Date;
+  readonly repeat_unit: RepeatUnit;
+  readonly repeat_interval: number | null;
+  readonly repeat_ends_at: Date | null;
+  readonly pause_all_checks: boolean;
+  readonly silence_alerts_tags: readonly string[];
+  readonly silence_all_alerts: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = `id, name, tags, starts_at, ends_at, repeat_unit, repeat_interval, repeat_ends_at,
+  pause_all_checks, silence_alerts_tags, silence_all_alerts, created_at, updated_at`;
+
+function storedOf(row: WindowRow): StoredWindow {
+  return {
+    id: row.id,
+    window: {
+      name: row.name,
+      tags: row.tags,
+      startsAtMs: row.starts_at.getTime(),
+      endsAtMs: row.ends_at.getTime(),
+      repeatUnit: row.repeat_unit,
+      repeatInterval: row.repeat_interval,
+      repeatEndsAtMs: row.repeat_ends_at?.getTime() ?? null,
+      pauseAllChecks: row.pause_all_checks,
+      silenceAlertsTags: row.silence_alerts_tags,
+      silenceAllAlerts: row.silence_all_alerts,
+    },
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** What a `Date` writes in four digits; a window that lasts for longer never ends. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+function valuesOf(window: MaintenanceWindow): readonly unknown[] {
+  const overAtMs = overAt(window);
+  return [
+    window.name,
+    jsonText(window.tags),
+    new Date(window.startsAtMs),
+    new Date(window.endsAtMs),
+    window.repeatUnit,
+    window.repeatInterval,
+    window.repeatEndsAtMs === null ? null : new Date(window.repeatEndsAtMs),
+    window.pauseAllChecks,
+    jsonText(window.silenceAlertsTags),
+    window.silenceAllAlerts,
+    overAtMs > LAST_MS ? null : new Date(overAtMs),
+  ];
+}
+
+export async function insertWindow(
+  sql: Sql,
+  {
+    accountId,
+    window,
+    atMs,
+  }: OfAccount & { readonly window: MaintenanceWindow; readonly atMs: number },
+): Promise<StoredWindow> {
+  const [row] = await sql.query<WindowRow>(
+    `insert into maintenance_windows (name, tags, starts_at, ends_at, repeat_unit, repeat_interval,
+       repeat_ends_at, pause_all_checks, silence_alerts_tags, silence_all_alerts, over_at, account_id,
+       created_at)
+     values ($1, $2::jsonb, $3::timestamptz, $4::timestamptz, $5, $6::int, $7::timestamptz,
+       $8::boolean, $9::jsonb, $10::boolean, $11::timestamptz, $12, $13::timestamptz)
+     returning ${COLUMNS}`,
+    [...valuesOf(window), accountId, new Date(atMs)],
+  );
+  if (row === undefined) {
+    throw new StoreError('internal', 'STORE_STATEMENT', 'an insert of a window gave no row');
+  }
+  return storedOf(row);
+}
+
+/** Only in a transaction that holds `lockAccount`. */
+export async function updateWindow(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    window,
+    atMs,
+  }: WindowKey & { readonly window: MaintenanceWindow; readonly atMs: number },
+): Promise<StoredWindow | null> {
+  const rows = await sql.query<WindowRow>(
+    `update maintenance_windows set name = $1, tags = $2::jsonb, starts_at = $3::timestamptz,
+       ends_at = $4::timestamptz, repeat_unit = $5, repeat_interval = $6::int,
+       repeat_ends_at = $7::timestamptz, pause_all_checks = $8::boolean,
+       silence_alerts_tags = $9::jsonb, silence_all_alerts = $10::boolean,
+       over_at = $11::timestamptz, updated_at = $14::timestamptz
+     where account_id = $12 and id = $13::bigint
+     returning ${COLUMNS}`,
+    [...valuesOf(window), accountId, id, new Date(atMs)],
+  );
+  return rows[0] === undefined ? null : storedOf(rows[0]);
+}
+
+export async function findWindow(
+  sql: Sql,
+  { accountId, id }: WindowKey,
+): Promise<StoredWindow | null> {
+  const rows = await sql.query<WindowRow>(
+    `select ${COLUMNS} from maintenance_windows where account_id = $1 and id = $2::bigint`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : storedOf(rows[0]);
+}
+
+/** @returns false where there was none */
+export async function deleteWindow(sql: Sql, { accountId, id }: WindowKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from maintenance_windows where account_id = $1 and id = $2::bigint returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+const OPERATORS = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+export type InstantComparison = keyof typeof OPERATORS;
+
+export interface InstantFilter {
+  readonly comparison: InstantComparison;
+  readonly atMs: number;
+}
+
+/** Oldest first. Filters are on the first occurrence; null passes all. */
+export async function listWindows(
+  sql: Sql,
+  {
+    accountId,
+    startsAt,
+    endsAt,
+    limit,
+    offset,
+  }: OfAccount & {
+    readonly startsAt: InstantFilter | null;
+    readonly endsAt: InstantFilter | null;
+    readonly limit: number;
+    readonly offset: number;
+  },
+): Promise<readonly StoredWindow[]> {
+  const params: unknown[] = [accountId, limit, offset];
+  const passes = (column: 'starts_at' | 'ends_at', filter: InstantFilter | null): string => {
+    if (filter === null) return '';
+    params.push(new Date(filter.atMs));
+    return `and ${column} ${OPERATORS[filter.comparison]} $${params.length}::timestamptz`;
+  };
+  const rows = await sql.query<WindowRow>(
+    `select ${COLUMNS} from maintenance_windows
+     where account_id = $1 ${passes('starts_at', startsAt)} ${passes('ends_at', endsAt)}
+     order by id limit $2::bigint offset $3::bigint`,
+    params,
+  );
+  return rows.map(storedOf);
+}
+
+export interface WindowCounts {
+  readonly all: number;
+  /** Of those that are not over for good at the instant. */
+  readonly current: number;
+  /** Their tags, as bytes of JSON. */
+  readonly tagBytes: number;
+}
+
+export async function countWindows(
+  sql: Sql,
+  { accountId, atMs }: OfAccount & { readonly atMs: number },
+): Promise<WindowCounts> {
+  const [row] = await sql.query<{ all: number; current: number; tag_bytes: number }>(
+    `select count(*) as all, count(*) filter (where is_current) as current,
+       coalesce(sum(bytes) filter (where is_current), 0)::bigint as tag_bytes
+     from (
+       select over_at is null or over_at > $2::timestamptz as is_current,
+         octet_length(tags::text) + octet_length(silence_alerts_tags::text) as bytes
+       from maintenance_windows where account_id = $1
+     ) w`,
+    [accountId, new Date(atMs)],
+  );
+  return { all: row?.all ?? 0, current: row?.current ?? 0, tagBytes: row?.tag_bytes ?? 0 };
+}
+
+/** As many as agents are told of at most; creation past it is refused. */
+export const MAX_CURRENT_WINDOWS = MAX_PAUSES;
+
+/** The windows that are not over for good at the instant, at most 1,000. */
+export async function windowsNear(
+  sql: Sql,
+  { accountId, atMs }: OfAccount & { readonly atMs: number },
+): Promise<readonly MaintenanceWindow[]> {
+  const rows = await sql.query<WindowRow>(
+    `select ${COLUMNS} from maintenance_windows
+     where account_id = $1 and (over_at is null or over_at > $2::timestamptz)
+     order by id limit $3::int`,
+    [accountId, new Date(atMs), MAX_CURRENT_WINDOWS],
+  );
+  return rows.map((row) => storedOf(row).window);
+}
+
+/**
+ * Agents answer for slots of the last 7 days, so they are told of pauses that ended since. A day
+ * more, for clocks that differ.
+ */
+export const TOLD_AFTER_END_MS = 8 * 86_400_000;
+
+/** When checks of the account pause, for its agents: now, later, and in the last 8 days. */
+export async function pausesOf(
+  sql: Sql,
+  { accountId, atMs }: OfAccount & { readonly atMs: number },
+): Promise<readonly Pause[]> {
+  const windows = await windowsNear(sql, { accountId, atMs: atMs - TOLD_AFTER_END_MS });
+  return windows.flatMap((window) => pauseOf(window) ?? []);
+}

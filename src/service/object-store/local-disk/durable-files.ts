@@ -1,0 +1,69 @@
+import { mkdir, open, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+
+/** For whom the service runs, and nobody else. */
+const FOLDER_MODE = 0o700;
+const FILE_MODE = 0o600;
+
+/** Writes a new file and waits until it is on the disk. Fails where there is one already. */
+export async function writeDurably(
+  path: string,
+  content: string | AsyncIterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  const handle = await open(path, 'wx', FILE_MODE);
+  try {
+    await writeFile(handle, content, { signal });
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a change of a folder's entries survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  await syncFolder(dirname(to));
+}
+
+/** Makes a folder below `root`, which exists, and every folder between, and syncs them all. */
+export async function makeFolders(root: string, folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+  let path = root;
+  for (const name of relative(root, folder).split(sep)) {
+    await syncFolder(path);
+    path = join(path, name);
+  }
+}
+
+/** Null where there is no such file or folder; every other error stays one. */
+export async function orNull<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (systemCodeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Whether it went, or false where a folder of that name stood there already. */
+export async function renameUnlessThere(from: string, to: string): Promise<boolean> {
+  try {
+    await renameDurably(from, to);
+    return true;
+  } catch (error) {
+    const code = systemCodeOf(error);
+    if (code === 'ENOTEMPTY' || code === 'EEXIST') return false;
+    throw error;
+  }
+}

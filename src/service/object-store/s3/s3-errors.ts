@@ -1,0 +1,86 @@
+import { S3ServiceException } from '@aws-sdk/client-s3';
+import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
+import { ArtifactError } from '../errors.ts';
+
+/** The names are S3's error codes, or the SDK's where the answer has no body (HEAD). */
+const NOT_FOUND: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload']);
+const REFUSED: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'InvalidToken',
+  'NoSuchBucket',
+  'CredentialsProviderError',
+  'PermanentRedirect',
+  'AuthorizationHeaderMalformed',
+]);
+const FULL: ReadonlySet<string> = new Set([
+  'QuotaExceeded',
+  'XMinioStorageFull',
+  'InsufficientCapacity',
+  'ServiceQuotaExceededException',
+]);
+const UNAUTHORIZED = 401;
+const FORBIDDEN = 403;
+const FIRST_SERVER_ERROR = 500;
+const INSUFFICIENT_STORAGE = 507;
+const REQUEST_TIMEOUT = 408;
+const TOO_MANY_REQUESTS = 429;
+
+function nameOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.name : '';
+}
+
+function statusOf(thrown: unknown): number | null {
+  return thrown instanceof S3ServiceException ? (thrown.$metadata.httpStatusCode ?? null) : null;
+}
+
+export function isNotFound(thrown: unknown): boolean {
+  return NOT_FOUND.has(nameOf(thrown));
+}
+
+/** The condition of a write (If-None-Match, If-Match) was not met, or somebody else was at it. */
+export function isConditionFailed(thrown: unknown): boolean {
+  const name = nameOf(thrown);
+  return name === 'PreconditionFailed' || name === 'ConditionalRequestConflict';
+}
+
+/** The store does not know conditional writes. */
+export function isNotImplemented(thrown: unknown): boolean {
+  return nameOf(thrown) === 'NotImplemented';
+}
+
+function codeFor(thrown: unknown): 'FULL' | 'REFUSED' | 'UNAVAILABLE' | 'FAILED' {
+  const name = nameOf(thrown);
+  const status = statusOf(thrown);
+  if (FULL.has(name) || status === INSUFFICIENT_STORAGE) return 'FULL';
+  // HEAD has no body that could name the code.
+  if (REFUSED.has(name) || status === UNAUTHORIZED || status === FORBIDDEN) return 'REFUSED';
+  if (name === 'TimeoutError' || (status === null && systemCodeOf(thrown) !== null)) {
+    return 'UNAVAILABLE';
+  }
+  if (status === null) return 'FAILED';
+  const busy = status === REQUEST_TIMEOUT || status === TOO_MANY_REQUESTS;
+  return busy || status >= FIRST_SERVER_ERROR ? 'UNAVAILABLE' : 'FAILED';
+}
+
+const ADVICE = {
+  FULL: 'its storage is full; free space or raise its quota',
+  REFUSED: 'it refused; check the credentials, the bucket, the region and the clock',
+  UNAVAILABLE: 'it cannot be reached or is too busy; this is tried again',
+  FAILED: 'it answered with an error',
+} as const;
+
+/**
+ * A failed request as an error that a user can act on. An ArtifactError stays as it is. `doing`
+ * completes the sentence "The object store could not …".
+ */
+export function s3Error(thrown: unknown, doing: string): ArtifactError {
+  if (thrown instanceof ArtifactError) return thrown;
+  const code = codeFor(thrown);
+  const s3Code = statusOf(thrown) === null ? systemCodeOf(thrown) : nameOf(thrown);
+  const detail = s3Code ?? (nameOf(thrown) === '' ? 'unknown' : nameOf(thrown));
+  const message = `The object store could not ${doing}: ${ADVICE[code]} (${detail})`;
+  const attributes = { s3Code: detail, status: statusOf(thrown) };
+  // Not the SDK's own error: it holds the request with its signature, which belongs in no log.
+  const cause = new Error(`${nameOf(thrown)}: ${messageOf(thrown)}`);
+  return new ArtifactError(`ARTIFACT_STORE_${code}`, message, attributes, { cause });
+}

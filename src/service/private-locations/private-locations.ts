@@ -1,0 +1,151 @@
+import {
+  type PrivateLocationBody,
+  privateLocationSchema,
+} from '../../model/account/private-location.ts';
+import { withKeptSecret } from '../../model/credentials/proxy-secret.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import { tellLocation } from '../agents/assignment/location-changes.sql.ts';
+import { groupsNamingLocation } from '../check-groups/sql.ts';
+import { checksNamingLocation } from '../checks/sql.ts';
+import type { Store } from '../database/port.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { bodyProblem, parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { ProxyPasswords } from './proxy-passwords.ts';
+import {
+  bumpLocations,
+  deletePrivateLocation,
+  findPrivateLocation,
+  insertPrivateLocation,
+  listPrivateLocations,
+  lockPrivateLocation,
+  type PrivateLocation,
+  updatePrivateLocation,
+} from './sql.ts';
+
+export type { PrivateLocation } from './sql.ts';
+
+export interface PrivateLocationsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly proxyPasswords: Pick<ProxyPasswords, 'seal'>;
+  readonly allowance?: Allowance;
+}
+
+export type LocationInput = Readonly<Record<string, unknown>>;
+
+export interface PrivateLocations {
+  create(accountId: string, input: LocationInput): Promise<PrivateLocation>;
+  read(accountId: string, id: string): Promise<PrivateLocation>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
+  /**
+   * The given fields over the stored ones. The slug stays, and so does the password of the proxy where
+   * a mask stands for it.
+   */
+  update(accountId: string, id: string, input: LocationInput): Promise<PrivateLocation>;
+  /** With its keys. One that a check or a group names stays. */
+  remove(accountId: string, id: string): Promise<void>;
+}
+
+/** What the service adds to a location: sent back with an update, it is no change. */
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+/** So many of the checks that stand against a deletion are named. */
+const MAX_NAMED = 10;
+
+export function createPrivateLocations({
+  store,
+  clock,
+  ids,
+  proxyPasswords,
+  allowance = unlimited,
+}: PrivateLocationsParts): PrivateLocations {
+  return {
+    async create(accountId, input) {
+      const given = wholeLocation({ ...input, proxyUrl: keptProxy(input.proxyUrl, null) });
+      const id = ids();
+      const fields = { ...given, ...proxyPasswords.seal({ accountId, id }, given.proxyUrl, null) };
+      const createdAtMs = clock.wallMs();
+      await store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'privateLocations');
+        if (await insertPrivateLocation(tx, { ...fields, id, accountId, createdAtMs })) return;
+        throw conflict(`There is a private location with the slug ${fields.slug} already`, {
+          slug: fields.slug,
+        });
+      });
+      return {
+        ...fields,
+        id,
+        accountId,
+        createdAt: new Date(createdAtMs),
+        updatedAt: null,
+        revision: 0,
+      };
+    },
+
+    async read(accountId, id) {
+      const found = await findPrivateLocation(store, { accountId, id });
+      if (found === null) throw notFound('private location');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listPrivateLocations(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockPrivateLocation(tx, { accountId, id });
+        if (stored === null) throw notFound('private location');
+        const { slug, name, icon, proxyUrl } = stored;
+        const given = givenFields(input, { fixed: { id, slug }, responseOnly: RESPONSE_ONLY });
+        const kept = given.proxyUrl === undefined ? proxyUrl : keptProxy(given.proxyUrl, proxyUrl);
+        const whole = wholeLocation({ slug, name, icon, ...given, proxyUrl: kept });
+        const proxy = proxyPasswords.seal({ accountId, id }, whole.proxyUrl, stored);
+        const fields = { ...whole, ...proxy };
+        const updatedAtMs = clock.wallMs();
+        await updatePrivateLocation(tx, { ...fields, accountId, id, updatedAtMs });
+        // Its agents are told of the proxy with their checks.
+        await bumpLocations(tx, { accountId, slugs: [slug] });
+        return { ...stored, ...fields, updatedAt: new Date(updatedAtMs) };
+      });
+    },
+
+    async remove(accountId, id) {
+      await store.transaction(async (tx) => {
+        const stored = await lockPrivateLocation(tx, { accountId, id });
+        if (stored === null) throw notFound('private location');
+        const naming = { accountId, slug: stored.slug, limit: MAX_NAMED };
+        const checks = await checksNamingLocation(tx, naming);
+        const groups = await groupsNamingLocation(tx, naming);
+        if (checks.length + groups.length > 0) {
+          const users = [...checks, ...groups.map((group) => `group ${group}`)].join(', ');
+          throw conflict(`The location is named by ${users}; take it from them first`, {
+            checks,
+            groups,
+          });
+        }
+        // So that the held polls of its agents learn of the end.
+        await tellLocation(tx, { locationId: id });
+        await deletePrivateLocation(tx, { accountId, id });
+      });
+    },
+  };
+}
+
+/** @throws ServiceError 400 where its mask stands for no password, or leads elsewhere */
+function keptProxy(given: unknown, before: string | null): unknown {
+  const { proxyUrl, problem } = withKeptSecret(given, before);
+  if (problem !== null) throw invalid([bodyProblem(['proxyUrl'], problem)]);
+  return proxyUrl;
+}
+
+function wholeLocation(fields: LocationInput): PrivateLocationBody {
+  const parsed = parseBody(privateLocationSchema, fields);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}

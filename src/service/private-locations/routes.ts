@@ -1,0 +1,156 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { privateLocationSchema } from '../../model/account/private-location.ts';
+import { hiddenProxyUrl } from '../../model/credentials/proxy-secret.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { ignored, KEY_TIMES, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import type { LocationKey, LocationKeys } from './location-keys.ts';
+import type { PrivateLocation, PrivateLocations } from './private-locations.ts';
+
+const TAG = 'Private locations';
+const READ = { role: 'read' } as const;
+/** Whoever has a location's key is told all its checks, with what is secret in them. */
+const ADMIN = { role: 'admin' } as const;
+const PATH = '/v1/private-locations';
+
+const params = z.object({ id: uuidParam });
+const changes = z.strictObject({
+  ...optionalFieldsOf(privateLocationSchema.shape),
+  ...ignored(['created_at', 'updated_at']),
+  id: z.string().optional().describe('The same as in the path.'),
+});
+const response = privateLocationSchema.extend({ id: z.string(), ...TIMES });
+const keyResponse = z.strictObject({
+  id: z.string(),
+  prefix: z.string().describe('How the key begins.'),
+  ...KEY_TIMES,
+});
+const newKeyResponse = keyResponse.extend({
+  key: z.string().describe('The whole key; it is told this once.'),
+});
+
+/** Private locations, and the keys by which their agents are let in. */
+export function privateLocationsRoutes(features: {
+  readonly privateLocations: PrivateLocations;
+  readonly locationKeys: LocationKeys;
+}): FastifyPluginAsync {
+  return async (app) => {
+    await app.register(locationRoutes(features.privateLocations));
+    await app.register(keyRoutes(features.locationKeys));
+  };
+}
+
+function locationRoutes(privateLocations: PrivateLocations): FastifyPluginAsync {
+  return crudRoutes({
+    path: PATH,
+    tag: TAG,
+    changing: { role: 'write' },
+    id: { name: 'id', schema: uuidParam },
+    query: z.strictObject(pageQuery),
+    body: privateLocationSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a private location' },
+      list: { summary: 'List private locations, oldest first' },
+      read: { summary: 'Read a private location' },
+      update: {
+        summary: 'Update a private location',
+        description:
+          'Fields that are left out stay as they are, and so does the password of the proxy where ******** stands for it and scheme, host and port are the same. The slug never changes.',
+      },
+      remove: {
+        summary: 'Delete a private location that no check and no group names, with its keys',
+      },
+    },
+    feature: privateLocations,
+    present: presentLocation,
+  });
+}
+
+function keyRoutes(keys: LocationKeys): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      `${PATH}/:id/keys`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: [TAG],
+          summary: 'Make a key for the agents of a location; two at most are active',
+          params,
+          response: { 201: newKeyResponse },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { key, locationKey } = await keys.create(accountId, request.params.id);
+        return reply.code(201).send({ ...presentKey(locationKey), key });
+      },
+    );
+
+    app.get(
+      `${PATH}/:id/keys`,
+      {
+        config: READ,
+        schema: {
+          tags: [TAG],
+          summary: 'List the keys of a location, oldest first, revoked ones too',
+          params,
+          querystring: z.strictObject(pageQuery),
+          response: { 200: z.array(keyResponse) },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await keys.list(accountId, request.params.id, request.query);
+        return found.map(presentKey);
+      },
+    );
+
+    app.delete(
+      `${PATH}/:id/keys/:keyId`,
+      {
+        config: ADMIN,
+        schema: {
+          tags: [TAG],
+          summary: 'Revoke a key of a location, for good',
+          params: params.extend({ keyId: uuidParam }),
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        const { id, keyId } = request.params;
+        await keys.revoke(callerOf(request).accountId, id, keyId);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+function presentLocation(location: PrivateLocation): z.output<typeof response> {
+  const { id, slug, name, icon, proxyUrl, createdAt, updatedAt } = location;
+  return {
+    id,
+    slug,
+    name,
+    icon,
+    proxyUrl: proxyUrl === null ? null : hiddenProxyUrl(proxyUrl),
+    created_at: createdAt.toISOString(),
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+}
+
+function presentKey(key: LocationKey): z.output<typeof keyResponse> {
+  return {
+    id: key.id,
+    prefix: key.prefix,
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,75 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { findCheck } from '../checks/sql.ts';
+import type { Store } from '../database/port.ts';
+import { invalid, notFound } from '../errors.ts';
+import { textsNotKept } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { type AskedWindow, windowOf } from '../http/resources/time-window.ts';
+import { findShownResult, listResults } from './sql.ts';
+
+export interface ResultQuery extends Page, AskedWindow {
+  /** Of a private or a data-center location. */
+  readonly location: string | null;
+  readonly checkType: string | null;
+  readonly hasFailures: boolean | null;
+  readonly resultType: 'FINAL' | 'ATTEMPT' | 'ALL';
+}
+
+/**
+ * The results of the account's checks (spec 2.4), as JSON texts: they are many, and go out as they
+ * are stored.
+ */
+export interface CheckResults {
+  /**
+   * Newest first.
+   *
+   * @throws ServiceError 404 for a check that does not exist, 400 where the page is too large: a
+   *   single result never is
+   */
+  list(accountId: string, checkId: string, query: ResultQuery): Promise<readonly string[]>;
+  /** @throws ServiceError 404 where the check or the result does not exist */
+  get(accountId: string, checkId: string, id: string): Promise<string>;
+}
+
+const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
+/** A hundred of the largest that agents make of bodies have half of it. */
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+export function createCheckResults({
+  store,
+  clock,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+}): CheckResults {
+  async function mustExist(accountId: string, id: string): Promise<void> {
+    if ((await findCheck(store, { accountId, id })) === null) throw notFound('check');
+  }
+
+  return {
+    async list(accountId, checkId, { resultType, limit, page, fromMs, toMs, ...filters }) {
+      await mustExist(accountId, checkId);
+      // No location is named so, and the database could not be asked for it.
+      if (textsNotKept(filters.location).length > 0) return [];
+      const asked = {
+        accountId,
+        checkId,
+        ...filters,
+        ...windowOf({ fromMs, toMs }, clock.wallMs()),
+        resultTypes: ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType),
+        ...rangeOf({ limit, page }),
+      };
+      const found = await listResults(store, asked, MAX_PAGE_BYTES);
+      if (found !== null) return found;
+      const message = `must be smaller: these results have more than ${MAX_PAGE_BYTES} bytes`;
+      throw invalid([{ path: 'query.limit', message }]);
+    },
+
+    async get(accountId, checkId, id) {
+      await mustExist(accountId, checkId);
+      const found = await findShownResult(store, { accountId, checkId, id });
+      if (found === null) throw notFound('check result');
+      return found;
+    },
+  };
+}

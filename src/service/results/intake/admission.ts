@@ -1,0 +1,212 @@
+import { sequenceIdOf } from '../../../model/ids.ts';
+import { grouped } from '../../../runtime/group-by.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import {
+  type Deferral,
+  type MissedRecord,
+  REJECTION_CODES,
+  type Rejection,
+  type RejectionCode,
+} from '../../../wire/v1/results.ts';
+import type { Sql } from '../../database/port.ts';
+import type { AgentCaller } from '../../private-locations/location-keys.ts';
+import type { SecretsState } from '../../secrets/secret-scrubbing.ts';
+import type { ResultPartitions } from '../partitions.sql.ts';
+import { fromFirst, isEven, type SlotRange } from '../slot-ranges.ts';
+import { type AssignedSlots, listAssignedSlots } from './assigned-slots.sql.ts';
+import { assignedPartsOf, isAssignedSlot } from './assigned-slots.ts';
+import { attemptsGivenTo, lockSubjects, type Subject } from './subjects.sql.ts';
+
+/** Records with their places in the lists that they were sent in. */
+export interface ReceivedResultRecord {
+  readonly list: 'results';
+  readonly index: number;
+  readonly record: ReceivedResult;
+}
+export interface ReceivedMissed {
+  readonly list: 'missed';
+  readonly index: number;
+  readonly record: MissedRecord;
+}
+export type ReceivedRecord = ReceivedResultRecord | ReceivedMissed;
+
+/** Who sends, and the slug of where from. */
+export interface Sender extends AgentCaller {
+  readonly slug: string;
+}
+
+export type Judged<T> =
+  | { readonly kind: 'taken'; readonly value: T }
+  | { readonly kind: 'rejected'; readonly rejection: Rejection }
+  /** Not for good: it is to be sent again when its time has come. */
+  | { readonly kind: 'deferred'; readonly deferral: Deferral };
+
+/** Records may be this far ahead of the service's clock. */
+const MAX_AHEAD_MS = 60_000;
+
+/** What can be said of a record by itself. A missed range loses the slots that are too old. */
+export function judgeRecord<T extends ReceivedRecord>(
+  received: T,
+  { slug }: Pick<Sender, 'slug'>,
+  {
+    partitions,
+    nowMs,
+  }: { readonly partitions: Pick<ResultPartitions, 'judgeSlot'>; readonly nowMs: number },
+): Judged<T> {
+  const refuse = (code: RejectionCode, message?: string): Judged<T> => {
+    return { kind: 'rejected', rejection: rejectionOf(received, code, message) };
+  };
+  const aheadMs = latestOf(received) - nowMs;
+  if (received.list === 'results') {
+    const { record } = received;
+    const wrong = TIMES.find((field) => !isStorableTime(record[field]));
+    if (wrong !== undefined) return refuse('invalid', `${wrong}: must be a time from 1970 on`);
+    if (record.runLocation !== slug) {
+      return refuse('foreign_location', `runLocation: the location of the key is ${slug}`);
+    }
+    if (aheadMs > MAX_AHEAD_MS)
+      return { kind: 'deferred', deferral: deferralOf(received, aheadMs) };
+    if (partitions.judgeSlot(record.checkRunId) === 'too-old') return refuse('too_old');
+    return { kind: 'taken', value: received };
+  }
+  const { record } = received;
+  if (!isEven(record)) {
+    return refuse('invalid', 'count: the slots must be whole milliseconds apart, and a second');
+  }
+  if (aheadMs > MAX_AHEAD_MS) return { kind: 'deferred', deferral: deferralOf(received, aheadMs) };
+  const kept = fromFirst(record, (slotMs) => partitions.judgeSlot(slotMs) !== 'too-old');
+  if (kept === null) return refuse('too_old');
+  return { kind: 'taken', value: { ...received, record: { ...record, ...kept } } };
+}
+
+const TIMES = ['startedAt', 'stoppedAt', 'created_at'] as const;
+
+/** The latest instant that the record names: lists are sorted by its times, statuses by its slot. */
+function latestOf({ list, record }: ReceivedRecord): number {
+  if (list === 'missed') return record.lastSlot;
+  return Math.max(record.checkRunId, ...TIMES.map((field) => Date.parse(record[field])));
+}
+
+/** The schema lets years pass that the database has not. */
+function isStorableTime(iso: string): boolean {
+  return Date.parse(iso) >= 0;
+}
+
+function rejectionOf(
+  { list, index, record }: ReceivedRecord,
+  code: RejectionCode,
+  message: string = REJECTION_CODES[code],
+): Rejection {
+  return { id: record.id, list, index, code, message };
+}
+
+function deferralOf({ list, index, record }: ReceivedRecord, aheadMs: number): Deferral {
+  return { id: record.id, list, index, aheadMs };
+}
+
+export interface Admission<T> {
+  readonly admitted: readonly T[];
+  readonly rejected: readonly Rejection[];
+}
+
+export interface ResultAdmission extends Admission<ReceivedResultRecord> {
+  /** By the ids of the checks that exist. */
+  readonly subjects: ReadonlyMap<string, Subject>;
+  /** Of the account and of those checks. */
+  readonly secrets: SecretsState;
+}
+
+const FOREIGN_RUN =
+  'sequenceId: the run is neither one of a slot of this location nor one that it was given';
+const FOREIGN_SLOT = 'The check was not assigned to this location at this slot.';
+
+/**
+ * Which results are of checks that the account has, and of runs that the location was to make: those of
+ * a slot that it was given by whatever rule was in force, and those beside the plan that it was given.
+ * What the sender says of itself, its times and its ids, counts for nothing: the ids must follow from
+ * check, location and slot. The checks are held until the transaction ends: see `lockSubjects`.
+ */
+export async function admitResults(
+  tx: Sql,
+  sender: Sender,
+  records: readonly ReceivedResultRecord[],
+): Promise<ResultAdmission> {
+  const { accountId, locationId, slug } = sender;
+  const { subjects, assigned } = await lockAssigned(tx, sender, records);
+  const isOwn = ({ record: { checkId, checkRunId, sequenceId } }: ReceivedResultRecord): boolean =>
+    sequenceIdOf(checkId, slug, checkRunId) === sequenceId;
+  const isPlanned = (received: ReceivedResultRecord): boolean => {
+    const { checkId, checkRunId } = received.record;
+    return isOwn(received) && isAssignedSlot(assigned.get(checkId) ?? [], checkRunId);
+  };
+  const known = records.filter(({ record }) => subjects.has(record.checkId));
+  const unplanned = known.filter((received) => !isPlanned(received));
+  const given = await attemptsGivenTo(tx, {
+    accountId,
+    locationId,
+    attempts: unplanned.map(({ record }) => ({
+      checkId: record.checkId,
+      sequenceId: record.sequenceId,
+      slotMs: record.checkRunId,
+      retriesMade: record.attempts,
+    })),
+  });
+  const foreign = new Set(unplanned.filter((_, number) => !given.has(number)));
+  const rejected = records.flatMap((received) => {
+    if (!subjects.has(received.record.checkId)) return [rejectionOf(received, 'unknown_check')];
+    if (!foreign.has(received)) return [];
+    const message = isOwn(received) ? FOREIGN_SLOT : FOREIGN_RUN;
+    return [rejectionOf(received, 'foreign_location', message)];
+  });
+  const admitted = known.filter((received) => !foreign.has(received));
+  return { admitted, rejected, subjects, secrets: secretsStateOf([...subjects.values()]) };
+}
+
+/** Missed slots of a check, without those that its location was not given. */
+export interface AdmittedMissed {
+  readonly received: ReceivedMissed;
+  readonly ranges: readonly SlotRange[];
+}
+
+/** The same of missed slots. A range loses those that the location was not given. */
+export async function admitMissed(
+  tx: Sql,
+  sender: Sender,
+  records: readonly ReceivedMissed[],
+): Promise<Admission<AdmittedMissed>> {
+  const { subjects, assigned } = await lockAssigned(tx, sender, records);
+  const admitted: AdmittedMissed[] = [];
+  const rejected: Rejection[] = [];
+  for (const received of records) {
+    const { record } = received;
+    const ranges = assignedPartsOf(record, assigned.get(record.checkId) ?? []);
+    if (!subjects.has(record.checkId)) rejected.push(rejectionOf(received, 'unknown_check'));
+    else if (ranges.length > 0) admitted.push({ received, ranges });
+    else rejected.push(rejectionOf(received, 'foreign_location', FOREIGN_SLOT));
+  }
+  return { admitted, rejected };
+}
+
+async function lockAssigned(
+  tx: Sql,
+  { accountId, locationId }: Sender,
+  records: readonly ReceivedRecord[],
+): Promise<{
+  readonly subjects: ReadonlyMap<string, Subject>;
+  readonly assigned: ReadonlyMap<string, readonly AssignedSlots[]>;
+}> {
+  const checkIds = [...new Set(records.map(({ record }) => record.checkId))];
+  const held = await lockSubjects(tx, { accountId, checkIds });
+  const slots = await listAssignedSlots(tx, { locationId, checkIds });
+  return {
+    subjects: new Map(held.map((subject) => [subject.checkId, subject])),
+    assigned: grouped(slots, ({ checkId }) => checkId),
+  };
+}
+
+function secretsStateOf(subjects: readonly Subject[]): SecretsState {
+  const own = subjects.flatMap(({ checkId, ownSecrets }) =>
+    ownSecrets === null ? [] : [[checkId, ownSecrets] as const],
+  );
+  return { revision: subjects[0]?.secretsRevision ?? 0, ownSecrets: new Map(own) };
+}

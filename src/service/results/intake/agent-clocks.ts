@@ -1,0 +1,66 @@
+import type { Clock } from '../../../runtime/clock.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { Deferral } from '../../../wire/v1/results.ts';
+import type { Sql, Store } from '../../database/port.ts';
+import type { Sender } from './admission.ts';
+import { findClockAhead, noteClockAhead } from './agent-clocks.sql.ts';
+
+const LOG_EVERY_MS = 60_000;
+/** Locations whose last line is remembered. */
+const MAX_LOGGED = 1_000;
+
+/** What the clocks of agents do to their results. */
+export interface AgentClocks {
+  /** Records that were ahead of the service's clock since the start; each counts again when it is sent again. */
+  readonly deferredRecords: number;
+  /** Shows people that an agent's clock is fast: in its row, and in the log once a minute for each location. */
+  deferred(sender: Sender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
+  /**
+   * How far the agent's clock is behind, in milliseconds; 0 where it is not, or nobody knows. As the agent
+   * says: one that lies makes old runs of its own location count as new, and could as well report new ones.
+   */
+  behindMs(sql: Sql, sender: Sender, agentId: string): Promise<number>;
+}
+
+export function createAgentClocks({
+  store,
+  clock,
+  log,
+}: {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+}): AgentClocks {
+  let deferredRecords = 0;
+  const loggedAtMs = new Map<string, number>();
+
+  function isTimeToLog(locationId: string): boolean {
+    const nowMs = clock.monotonicMs();
+    const lastMs = loggedAtMs.get(locationId);
+    if (lastMs !== undefined && nowMs - lastMs < LOG_EVERY_MS) return false;
+    if (loggedAtMs.size >= MAX_LOGGED) loggedAtMs.clear();
+    loggedAtMs.set(locationId, nowMs);
+    return true;
+  }
+
+  return {
+    get deferredRecords() {
+      return deferredRecords;
+    },
+
+    async deferred({ locationId, slug }, agentId, deferrals) {
+      deferredRecords += deferrals.length;
+      const aheadMs = deferrals.reduce((most, { aheadMs: ms }) => Math.max(most, ms), 0);
+      await noteClockAhead(store, { locationId, agentId, aheadMs });
+      if (!isTimeToLog(locationId)) return;
+      log.warn(
+        { location: slug, agentId, records: deferrals.length, aheadMs },
+        `results of an agent are ${Math.round(aheadMs / 1000)} s ahead of the service's clock, and stay with the agent until then: see that both machines keep their time (NTP)`,
+      );
+    },
+
+    async behindMs(sql, { locationId }, agentId) {
+      return Math.max(0, -((await findClockAhead(sql, { locationId, agentId })) ?? 0));
+    },
+  };
+}

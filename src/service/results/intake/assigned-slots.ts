@@ -1,0 +1,74 @@
+import { lastTurnAt, ownSlotsOf, type TurnRule } from '../../../model/schedule/slot-stride.ts';
+import { cutTo, type SlotRange, stepOf } from '../slot-ranges.ts';
+import type { AssignedSlots } from './assigned-slots.sql.ts';
+
+/**
+ * Slots so close to the beginning or the end of an assignment count as in it: an agent's clock may
+ * be behind, and an agent goes on with a check until it hears that it lost it.
+ */
+export const EDGE_MS = 15 * 60_000;
+
+/** Whether one of the assignments has the slot. `slotMs` is epoch milliseconds. */
+export function isAssignedSlot(assigned: readonly AssignedSlots[], slotMs: number): boolean {
+  return assigned.some(
+    (slots) =>
+      isWithin(slots, slotMs) && (slots.rule === null || lastTurnAt(slots.rule, slotMs) === slotMs),
+  );
+}
+
+/**
+ * Those slots of the range that the assignments have, as ranges in their order. Whoever has a check
+ * answers for its slots by the rule that it knows, also for those since the location got the check
+ * and before it knew the rule.
+ */
+export function assignedPartsOf(
+  range: SlotRange,
+  assigned: readonly AssignedSlots[],
+): readonly SlotRange[] {
+  const spans = assigned
+    .filter(({ rule }) => rule === null || hasSlotsOf(rule, range))
+    .map(({ untilMs }) => spanOf(assigned.filter((other) => other.untilMs === untilMs)))
+    .toSorted((one, other) => one.fromMs - other.fromMs);
+  const parts: SlotRange[] = [];
+  let coveredToMs = Number.NEGATIVE_INFINITY;
+  for (const { fromMs, toMs } of spans) {
+    const cut = cutTo(range, Math.max(fromMs, coveredToMs), toMs);
+    coveredToMs = Math.max(coveredToMs, toMs);
+    if (cut !== null) parts.push(cut);
+  }
+  return parts;
+}
+
+/** Of one stretch of time in which the location had the check, whatever the rule was. */
+function spanOf(stretch: readonly AssignedSlots[]): Span {
+  const [one] = stretch;
+  const sinceMs = stretch.reduce(
+    (first, slots) => Math.min(first, slots.sinceMs),
+    Number.POSITIVE_INFINITY,
+  );
+  return spanWithEdges(sinceMs, one?.untilMs ?? null);
+}
+
+interface Span {
+  readonly fromMs: number;
+  /** Not included. */
+  readonly toMs: number;
+}
+
+function spanWithEdges(sinceMs: number, untilMs: number | null): Span {
+  return {
+    fromMs: sinceMs - EDGE_MS,
+    toMs: untilMs === null ? Number.POSITIVE_INFINITY : untilMs + EDGE_MS,
+  };
+}
+
+function isWithin({ sinceMs, untilMs }: AssignedSlots, slotMs: number): boolean {
+  const { fromMs, toMs } = spanWithEdges(sinceMs, untilMs);
+  return slotMs >= fromMs && slotMs < toMs;
+}
+
+/** Every slot of the range is one of the rule: the first one is, and they are whole periods apart. */
+function hasSlotsOf(rule: TurnRule, range: SlotRange): boolean {
+  const isAtSlot = lastTurnAt(rule, range.slot) === range.slot;
+  return isAtSlot && stepOf(range) % ownSlotsOf(rule).periodMs === 0;
+}

@@ -1,0 +1,247 @@
+import { type CompiledPauses, compilePauses } from '../../../model/schedule/pause.ts';
+import type { Clock } from '../../../runtime/clock.ts';
+import { turnsFromNow } from '../../../runtime/event-loop.ts';
+import type { Logger } from '../../../runtime/logger.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import {
+  type Deferral,
+  type Rejection,
+  type ResultsAnswer,
+  type ResultsMessage,
+  readBatch,
+} from '../../../wire/v1/results.ts';
+import type { Sql, Store } from '../../database/port.ts';
+import { badToken } from '../../errors.ts';
+import { pausesOf } from '../../maintenance-windows/sql.ts';
+import type { AgentCaller } from '../../private-locations/location-keys.ts';
+import { findPrivateLocation } from '../../private-locations/sql.ts';
+import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
+import { currentOf, type FinalFollower } from '../final-follower.ts';
+import { recordMissed } from '../missed-slots/missed-book.ts';
+import { withoutPaused } from '../missed-slots/paused-slots.ts';
+import type { ResultPartitions } from '../partitions.sql.ts';
+import { partsOf, type SlotRange } from '../slot-ranges.ts';
+import {
+  admitMissed,
+  admitResults,
+  judgeRecord,
+  type ReceivedMissed,
+  type ReceivedRecord,
+  type ReceivedResultRecord,
+  type Sender,
+} from './admission.ts';
+import type { AgentClocks } from './agent-clocks.ts';
+import type { ResultStorage } from './result-storage.ts';
+import { settleFinals, storeResults } from './store-results.ts';
+import type { Subject } from './subjects.sql.ts';
+
+/** What results mean to the runs that were asked for beside the plan. */
+export interface FinishedRuns {
+  /** Told of every run whose FINAL is stored, in the transaction that stored it. */
+  finished(
+    sql: Sql,
+    accountId: string,
+    finals: readonly { readonly checkId: string; readonly sequenceId: string }[],
+  ): Promise<void>;
+}
+
+export interface ResultIntakeParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly partitions: Pick<ResultPartitions, 'judgeSlot' | 'ensure'>;
+  readonly checkRuns: FinishedRuns;
+  readonly agentClocks: AgentClocks;
+  readonly scrubbing: Pick<SecretScrubbing, 'results'>;
+  readonly storage: Pick<ResultStorage, 'watch'>;
+  /** Told of new FINALs one after the other, after the status of their checks has moved. */
+  readonly followers?: readonly FinalFollower[];
+  /** How long the missed records of a batch may take; what is left then is not answered. */
+  readonly missedBudgetMs?: number;
+}
+
+export interface ResultIntake {
+  /**
+   * Takes a batch in. Batches may come in any order, several at once, and again: they end in the
+   * same, but for the statuses and alerts of what comes too late for them. What is stored stays so whatever becomes of the rest of the batch; a batch that is
+   * answered by an error is to be sent again.
+   *
+   * A missed record that is neither accepted nor rejected is to be sent again, too: the slots of
+   * those before it took too long to be looked up.
+   *
+   * @throws ServiceError 401 where the caller's location is gone; StoreError
+   */
+  take(caller: AgentCaller, message: ResultsMessage): Promise<ResultsAnswer>;
+}
+
+/** So that no transaction holds its checks, or the embedded database its thread, for long. */
+const RESULTS_A_TRANSACTION = 250;
+/** Each is looked up among the results. */
+const SLOTS_A_TRANSACTION = 2_000;
+/** Agents give up on an answer that takes much longer. */
+const MISSED_BUDGET_MS = 5_000;
+
+export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
+  const { store, clock, log, partitions, checkRuns, scrubbing, storage, agentClocks } = parts;
+  const { missedBudgetMs = MISSED_BUDGET_MS } = parts;
+  const { followers = [] } = parts;
+
+  /** The FINALs that came in time, by the agent's own clock where that is known to be behind. */
+  async function currentIn(
+    tx: Sql,
+    finals: readonly ReceivedResult[],
+    subjects: ReadonlyMap<string, Pick<Subject, 'frequency'>>,
+    {
+      atMs,
+      sender,
+      agentId,
+    }: { readonly atMs: number; readonly sender: Sender; readonly agentId: string },
+  ): Promise<ReadonlySet<ReceivedResult>> {
+    const frequencyOf = (checkId: string): number => subjects.get(checkId)?.frequency ?? 0;
+    const current = currentOf(finals, { atMs, frequencyOf });
+    if (current.size === finals.length) return current;
+    const behindMs = await agentClocks.behindMs(tx, sender, agentId);
+    return behindMs === 0 ? current : currentOf(finals, { atMs: atMs - behindMs, frequencyOf });
+  }
+
+  function keepResults(
+    sender: Sender,
+    records: readonly ReceivedResultRecord[],
+    agentId: string,
+  ): Promise<readonly Rejection[]> {
+    const { accountId, slug: location } = sender;
+    return store.transaction(async (tx) => {
+      const turn = turnsFromNow(clock);
+      const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
+      const received = admitted.map(({ record }) => record);
+      // Before all that follows from them: error groups, analyses and notices quote results.
+      const results = await scrubbing.results(tx, accountId, received, secrets);
+      const stored = await storeResults(tx, accountId, results, turn);
+      // Also of runs whose FINAL was there before: they may have been asked for since. And before
+      // the missed slots are read: this waits for whoever gives such a run up as missed right now.
+      const finals = results.filter(({ resultType }) => resultType === 'FINAL');
+      if (finals.length > 0) await checkRuns.finished(tx, accountId, finals);
+      if (stored.length > 0) {
+        const atMs = clock.wallMs();
+        const current = await currentIn(tx, stored, subjects, { atMs, sender, agentId });
+        const batch = { accountId, location, finals: stored, current, atMs };
+        for (const follow of [settleFinals(turn), ...followers]) await follow(tx, batch);
+      }
+      return rejected;
+    });
+  }
+
+  function keepMissed(
+    sender: Sender,
+    records: readonly ReceivedMissed[],
+    pauses: CompiledPauses | null,
+  ): Promise<readonly Rejection[]> {
+    const { accountId, slug: location } = sender;
+    return store.transaction(async (tx) => {
+      const { admitted, rejected } = await admitMissed(tx, sender, records);
+      const turn = turnsFromNow(clock);
+      const reported = admitted.flatMap(({ received, ranges }) => {
+        const { checkId, reason } = received.record;
+        return ranges.flatMap(inPieces).map((range) => ({ ...range, checkId, reason }));
+      });
+      const ranges = await withoutPaused(tx, { accountId, ranges: reported, pauses }, turn);
+      await recordMissed(tx, { accountId, location, ranges }, turn);
+      return rejected;
+    });
+  }
+
+  /** For the missed records of a whole batch; null where nothing of the account is paused. */
+  async function pausesFor({ accountId }: Sender): Promise<CompiledPauses | null> {
+    const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
+    return pauses.length === 0 ? null : compilePauses(pauses);
+  }
+
+  async function senderOf(caller: AgentCaller): Promise<Sender> {
+    const { accountId, locationId: id } = caller;
+    const location = await findPrivateLocation(store, { accountId, id });
+    if (location === null) throw badToken();
+    return { ...caller, slug: location.slug };
+  }
+
+  return {
+    async take(caller, message) {
+      const sender = await senderOf(caller);
+      const batch = await readBatch(message, turnsFromNow(clock));
+      const accepted: string[] = [];
+      const rejected = [...batch.rejected];
+      const deferred: Deferral[] = [];
+      const nowMs = clock.wallMs();
+      const settle = (records: readonly ReceivedRecord[], refused: readonly Rejection[]): void => {
+        const out = new Set(refused.map(({ index }) => index));
+        for (const { index, record } of records) if (!out.has(index)) accepted.push(record.id);
+        rejected.push(...refused);
+      };
+      const passing = <T extends ReceivedRecord>(records: readonly T[]): readonly T[] =>
+        records.flatMap((each) => {
+          const judged = judgeRecord(each, sender, { partitions, nowMs });
+          if (judged.kind === 'taken') return [judged.value];
+          if (judged.kind === 'rejected') rejected.push(judged.rejection);
+          else deferred.push(judged.deferral);
+          return [];
+        });
+
+      const results = passing<ReceivedResultRecord>(
+        batch.results.map((record, at) => {
+          return { list: 'results', index: batch.places.results[at] ?? at, record };
+        }),
+      );
+      await storage.watch(partitions.ensure(results.map(({ record }) => record.checkRunId)));
+      for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
+        const records = results.slice(from, from + RESULTS_A_TRANSACTION);
+        settle(records, await storage.watch(keepResults(sender, records, batch.agentId)));
+      }
+
+      const missed = passing<ReceivedMissed>(
+        batch.missed.map((record, at) => {
+          return { list: 'missed', index: batch.places.missed[at] ?? at, record };
+        }),
+      );
+      const pauses = missed.length === 0 ? null : await pausesFor(sender);
+      const endMs = clock.monotonicMs() + missedBudgetMs;
+      for (let from = 0; from < missed.length; ) {
+        const records = fittingInOne(missed, from);
+        settle(records, await storage.watch(keepMissed(sender, records, pauses)));
+        from += records.length;
+        if (clock.monotonicMs() >= endMs) break;
+      }
+
+      if (rejected.length > 0) {
+        const { slug: location } = sender;
+        const counts = countsOf(rejected);
+        log.debug({ location, agentId: batch.agentId, counts }, 'records of an agent are rejected');
+      }
+      if (deferred.length > 0) await agentClocks.deferred(sender, batch.agentId, deferred);
+      return { accepted, rejected, deferred };
+    },
+  };
+}
+
+/** Some milliseconds of work at most, whatever is done for each slot. */
+const SLOTS_A_PIECE = 20_000;
+
+function inPieces(range: SlotRange): readonly SlotRange[] {
+  return range.count <= SLOTS_A_PIECE ? [range] : [...partsOf(range)];
+}
+
+/** As many from there on as have together so many slots; one at least. */
+function fittingInOne(records: readonly ReceivedMissed[], from: number): readonly ReceivedMissed[] {
+  let slots = 0;
+  let to = from;
+  while (to < records.length) {
+    slots += records[to]?.record.count ?? 0;
+    if (to > from && slots > SLOTS_A_TRANSACTION) break;
+    to += 1;
+  }
+  return records.slice(from, to);
+}
+
+function countsOf(rejected: readonly Rejection[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { code } of rejected) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
+}

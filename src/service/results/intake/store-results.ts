@@ -1,0 +1,110 @@
+import { sequenceIdOf } from '../../../model/ids.ts';
+import { checkErrorGroupId } from '../../../model/result/error-group.ts';
+import type { Turn } from '../../../runtime/event-loop.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import type { Sql } from '../../database/port.ts';
+import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
+import type { FinalFollower, NewFinals } from '../final-follower.ts';
+import { takeOutFinals } from '../missed-slots/missed-book.ts';
+import { insertResults, type ResultKey, type RunSlot, raiseToFinal } from '../sql.ts';
+import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
+import { afterFinal } from '../statuses/status-fold.ts';
+
+/**
+ * With the error group that a result is of. What an agent says of it does not count, and nearly all
+ * results stay as they are.
+ */
+function withErrorGroup(accountId: string, result: ReceivedResult): ReceivedResult {
+  const isFinal = result.resultType === 'FINAL';
+  const facts = isFinal && result.hasFailures ? knownFactsOf(result) : null;
+  if (facts === null && result.errorGroupIds.length === 0) return result;
+  const { checkId } = result;
+  const ids = facts === null ? [] : [checkErrorGroupId(accountId, checkId, facts.errorHash)];
+  return withErrorGroups(result, ids);
+}
+
+/**
+ * Stores results of checks that `lockSubjects` holds. A run has one FINAL, the first that came. What
+ * is stored already, or not needed any more, changes nothing.
+ *
+ * @param turn called after each
+ * @returns the FINALs that were not stored before
+ */
+export async function storeResults(
+  tx: Sql,
+  accountId: string,
+  received: readonly ReceivedResult[],
+  turn: Turn,
+): Promise<readonly ReceivedResult[]> {
+  if (received.length === 0) return [];
+  const results: ReceivedResult[] = [];
+  for (const result of received) {
+    results.push(withErrorGroup(accountId, result));
+    await turn();
+  }
+  const inserted = await insertResults(tx, { accountId, results });
+  const finals = results.filter(({ resultType }) => resultType === 'FINAL');
+  if (inserted.length === results.length) return finals;
+  const stored = firstOfEach(finals, nameOf);
+  const names = new Set(inserted.map(nameOf));
+  const others = finals.filter((final) => !names.has(nameOf(final)));
+  const candidates = firstOfEach(others, runOf);
+  const raised =
+    candidates.length === 0 ? [] : await raiseToFinal(tx, { accountId, results: candidates });
+  for (const key of raised) names.add(nameOf(key));
+  return stored.filter((final) => names.has(nameOf(final)));
+}
+
+/** A batch may have two under the same name, of which the first is stored. */
+function firstOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
+  const first = new Map<string, T>();
+  for (const item of items) if (!first.has(name(item))) first.set(name(item), item);
+  return [...first.values()];
+}
+
+function runOf({ checkId, sequenceId, checkRunId }: ReceivedResult): string {
+  return JSON.stringify([checkId, sequenceId, checkRunId]);
+}
+
+function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
+  return JSON.stringify([checkId, id, checkRunId, resultType]);
+}
+
+/** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
+export function settleFinals(turn: Turn): FinalFollower {
+  return async (tx, batch) => {
+    const { accountId, location, finals } = batch;
+    await moveStatuses(tx, batch);
+    await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) }, turn);
+    // A retry that another location handed over fills a slot of that location.
+    const handedOver = finals
+      .filter(({ attempts }) => attempts > 0)
+      .map(runSlotOf)
+      .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
+    await takeOutFinals(tx, { accountId, location: null, finals: handedOver }, turn);
+  };
+}
+
+function runSlotOf({ checkId, sequenceId, checkRunId }: ReceivedResult): RunSlot {
+  return { checkId, sequenceId, slotMs: checkRunId };
+}
+
+async function moveStatuses(
+  tx: Sql,
+  { accountId, current, atMs }: Pick<NewFinals, 'accountId' | 'current' | 'atMs'>,
+): Promise<void> {
+  if (current.size === 0) return;
+  const checkIds = [...new Set([...current].map(({ checkId }) => checkId))];
+  const before = await findStatuses(tx, { accountId, checkIds });
+  const statuses = new Map<string, CheckStatus>(before.map((status) => [status.checkId, status]));
+  const moved = new Set<string>();
+  for (const final of current) {
+    const status = statuses.get(final.checkId) ?? null;
+    const next = afterFinal(status, final);
+    if (next === null || next === status) continue;
+    statuses.set(final.checkId, next);
+    moved.add(final.checkId);
+  }
+  const changed = [...statuses.values()].filter(({ checkId }) => moved.has(checkId));
+  if (changed.length > 0) await putStatuses(tx, { accountId, statuses: changed, atMs });
+}

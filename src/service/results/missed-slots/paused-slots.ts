@@ -1,0 +1,44 @@
+import { type CompiledPauses, NEVER_PAUSED } from '../../../model/schedule/pause.ts';
+import type { Turn } from '../../../runtime/event-loop.ts';
+import type { Sql } from '../../database/port.ts';
+import { tagsOfChecks } from '../intake/subjects.sql.ts';
+import { without } from '../slot-ranges.ts';
+import type { MissedRange } from './missed-book.ts';
+
+/**
+ * What of the ranges is not in a pause: nobody misses a slot of a maintenance window. Agents leave
+ * out those of the windows that they know, and one that was down or out of contact does not know
+ * what was changed meanwhile.
+ *
+ * @param pauses null where there are none
+ * @param turn called after each range
+ */
+export async function withoutPaused(
+  tx: Sql,
+  {
+    accountId,
+    ranges,
+    pauses,
+  }: {
+    readonly accountId: string;
+    readonly ranges: readonly MissedRange[];
+    readonly pauses: CompiledPauses | null;
+  },
+  turn: Turn,
+): Promise<readonly MissedRange[]> {
+  if (pauses === null || ranges.length === 0) return ranges;
+  const checkIds = [...new Set(ranges.map(({ checkId }) => checkId))];
+  const tags = await tagsOfChecks(tx, { accountId, checkIds });
+  const left: MissedRange[] = [];
+  for (const range of ranges) {
+    const times = pauses.timesFor(tags.get(range.checkId) ?? []);
+    if (times === NEVER_PAUSED) left.push(range);
+    else {
+      for (const part of without(range, (_, slotMs) => times.isPausedAt(slotMs))) {
+        left.push({ ...range, ...part });
+      }
+    }
+    await turn();
+  }
+  return left;
+}

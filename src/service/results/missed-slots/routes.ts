@@ -1,0 +1,61 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { callerOf } from '../../http/access/authentication.ts';
+import { checkId, READ } from '../../http/resources/check-parameters.ts';
+import { askedWindow, windowQuery } from '../../http/resources/window-parameters.ts';
+import type { MissedRow, MissedSlots } from './missed-slots.ts';
+
+const response = z.array(
+  z.strictObject({
+    checkId: z.string(),
+    location: z.string(),
+    slot: z.iso.datetime().describe('The first of them.'),
+    lastSlot: z.iso.datetime().describe('The last of them; the same where there is one.'),
+    count: z.int().min(1).describe('How many, evenly apart.'),
+    reason: z.string().describe('Why; the documentation has a table of the reasons.'),
+  }),
+);
+
+/** The slots that were not run, so that none is without an account. */
+export function missedSlotsRoutes({
+  missedSlots,
+}: {
+  readonly missedSlots: MissedSlots;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      '/v1/missed-slots/:checkId',
+      {
+        config: READ,
+        schema: {
+          tags: ['Missed slots'],
+          summary: 'List the slots of a check that were not run, newest first',
+          params: z.object({ checkId }),
+          querystring: z.strictObject(windowQuery),
+          response: { 200: response },
+        },
+      },
+      async (request) => {
+        const { limit, page, ...window } = request.query;
+        const { accountId } = callerOf(request);
+        const found = await missedSlots.list(accountId, request.params.checkId, {
+          limit,
+          page,
+          ...askedWindow(window),
+        });
+        return found.map(presentMissed);
+      },
+    );
+  };
+}
+
+function presentMissed({ slot, lastSlot, ...row }: MissedRow): z.output<typeof response>[number] {
+  return {
+    ...row,
+    slot: new Date(slot).toISOString(),
+    lastSlot: new Date(lastSlot).toISOString(),
+  };
+}

@@ -1,0 +1,126 @@
+import type { Clock } from '../../runtime/clock.ts';
+import { messageOf } from '../../runtime/errors.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+
+const DAY_MS = 86_400_000;
+/** Partitions are there before anybody needs them, even if nobody can make one for some days. */
+const DAYS_AHEAD = 3;
+/** An agent's clock may be off, its time zone cannot: slots are UTC. */
+const MAX_FUTURE_MS = DAY_MS;
+const HOUR_MS = 3_600_000;
+/** A drop waits for whoever reads the table, and all others wait for it meanwhile. */
+const DROP_LOCK_WAIT_MS = 2000;
+
+export interface PartitionOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Whole days of results to keep, beside today. */
+  readonly retentionDays: number;
+}
+
+export interface ResultPartitions {
+  /**
+   * Whether results of this slot are kept: not where their day is older than the retention, or the
+   * slot more than a day ahead, since such a partition would be dropped at once or never.
+   */
+  judgeSlot(slotMs: number): 'kept' | 'too-old' | 'too-far-ahead';
+  /**
+   * Before results are inserted: makes the partitions of their days, as far as they are not known
+   * to be there. Those of recent days are made ahead, so it costs a statement only for results
+   * that come late. Outside of the transaction that inserts, or it makes others wait.
+   * @throws StoreError `invalid` for a slot that `judgeSlot` does not keep
+   */
+  ensure(slotsMs: Iterable<number>): Promise<void>;
+  /** Makes the partitions ahead and drops those past the retention. Safe on several replicas. */
+  maintain(): Promise<{ readonly made: number; readonly dropped: readonly string[] }>;
+  /** `maintain` now and then every hour or so, until the signal aborts. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+export function createResultPartitions(options: PartitionOptions): ResultPartitions {
+  const { store, clock, log, retentionDays } = options;
+  const today = (): number => dayOf(clock.wallMs());
+  /** Days since the epoch whose partition was seen. At most those that `judgeSlot` keeps. */
+  const known = new Set<number>();
+
+  const make = async (first: number, last: number): Promise<number> => {
+    const made = await makePartitions(store, first, last);
+    for (let day = first; day <= last; day += 1) known.add(day);
+    return made;
+  };
+
+  const partitions: ResultPartitions = {
+    judgeSlot(slotMs) {
+      if (dayOf(slotMs) < today() - retentionDays) return 'too-old';
+      return slotMs > clock.wallMs() + MAX_FUTURE_MS ? 'too-far-ahead' : 'kept';
+    },
+    async ensure(slotsMs) {
+      const missing = new Set<number>();
+      for (const slotMs of slotsMs) {
+        const verdict = partitions.judgeSlot(slotMs);
+        if (verdict !== 'kept') {
+          throw new StoreError('invalid', 'STORE_SLOT_RANGE', `no results are kept: ${verdict}`);
+        }
+        if (!known.has(dayOf(slotMs))) missing.add(dayOf(slotMs));
+      }
+      for (const day of missing) await make(day, day);
+    },
+    async maintain() {
+      const day = today();
+      // Yesterday's results still arrive while today's do.
+      const made = await make(day - Math.min(1, retentionDays), day + DAYS_AHEAD);
+      const dropped: string[] = [];
+      for (let name = await drop(store, retentionDays, day); name !== null; ) {
+        dropped.push(name);
+        name = await drop(store, retentionDays, day);
+      }
+      for (const old of known) if (old < day - retentionDays) known.delete(old);
+      return { made, dropped };
+    },
+    async keep(signal) {
+      do {
+        try {
+          const { dropped } = await partitions.maintain();
+          if (dropped.length > 0) log.info({ dropped }, 'results past their retention are dropped');
+        } catch (error) {
+          log.warn(`the partitions of results could not be kept up: ${messageOf(error)}`);
+        }
+        // Replicas that were started together need not come together each time.
+      } while (await sleep(clock, HOUR_MS * (0.5 + Math.random() / 2), signal));
+    },
+  };
+  return partitions;
+}
+
+async function makePartitions(sql: Sql, firstDay: number, lastDay: number): Promise<number> {
+  const [row] = await sql.query<{ made: number }>(
+    'select make_result_partitions($1::date, $2::date) as made',
+    [isoDay(firstDay), isoDay(lastDay)],
+  );
+  return row?.made ?? 0;
+}
+
+/** In a transaction of its own, so that the table is locked for one drop at a time. */
+async function drop(store: Store, retentionDays: number, day: number): Promise<string | null> {
+  return store.transaction(async (tx) => {
+    await tx.query(`set local lock_timeout = ${DROP_LOCK_WAIT_MS}`);
+    const [row] = await tx.query<{ name: string | null }>(
+      'select drop_oldest_result_partition($1, $2::date) as name',
+      [retentionDays, isoDay(day)],
+    );
+    return row?.name ?? null;
+  });
+}
+
+/** Days since the epoch, UTC. */
+function dayOf(ms: number): number {
+  return Math.floor(ms / DAY_MS);
+}
+
+function isoDay(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10);
+}

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { checkResultSchema } from '../../wire/v1/check-result.ts';
+
+const { apiCheckResult, agenticCheckResult: _, ...fields } = checkResultSchema.shape;
+const api = apiCheckResult.unwrap();
+
+/** A result as the API shows it: what the specification (2.4) knows only with a value may be missing. */
+export const shownResult = z.object({
+  ...fields,
+  apiCheckResult: z
+    .object({
+      ...api.shape,
+      pcapDataUrl: api.shape.pcapDataUrl.unwrap().optional(),
+    })
+    .optional()
+    .describe('Of URL and API checks.'),
+});

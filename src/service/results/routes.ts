@@ -1,0 +1,101 @@
+import type { Readable } from 'node:stream';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CHECK_TYPES } from '../../model/vocabulary.ts';
+import { id } from '../../wire/v1/fields.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { listAnswer } from '../http/json/json-answer.ts';
+import { checkId } from '../http/resources/check-parameters.ts';
+import { booleanQuery } from '../http/resources/parameters.ts';
+import { askedWindow, windowQuery } from '../http/resources/window-parameters.ts';
+import type { CheckResults } from './check-results.ts';
+import { shownResult } from './result-schemas.ts';
+
+const TAGS = ['Check results'];
+const READ = { role: 'read' } as const;
+/** SEMANTICS 6. */
+const LISTS_PER_MINUTE = 60;
+const PATH = '/v1/check-results/:checkId';
+
+const params = z.object({ checkId });
+const oneParams = params.extend({ id: id.describe('As the result has it.') });
+const query = z.strictObject({
+  ...windowQuery,
+  location: z.string().min(1).max(255).optional().describe('Only results from this location.'),
+  checkType: z.enum(CHECK_TYPES).optional().describe('Only results of this type.'),
+  hasFailures: booleanQuery(false)
+    .unwrap()
+    .optional()
+    .describe('true: only results of failed runs; false: only of others.'),
+  resultType: z
+    .enum(['FINAL', 'ATTEMPT', 'ALL'])
+    .default('FINAL')
+    .describe('The last result of each run, those before it, or all; left out, FINAL.'),
+});
+
+/** What agents found: spec 4.4. */
+export function checkResultsRoutes({
+  checkResults,
+}: {
+  readonly checkResults: CheckResults;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.get(
+      PATH,
+      {
+        config: { ...READ, rateLimit: { max: LISTS_PER_MINUTE } },
+        schema: {
+          tags: TAGS,
+          summary: 'List the results of a check, newest first',
+          params,
+          querystring: query,
+          response: { 200: z.array(shownResult) },
+        },
+      },
+      async (request, reply) => {
+        const { location, checkType, hasFailures, resultType, limit, page, ...window } =
+          request.query;
+        const { accountId } = callerOf(request);
+        const found = await checkResults.list(accountId, request.params.checkId, {
+          location: location ?? null,
+          checkType: checkType ?? null,
+          hasFailures: hasFailures ?? null,
+          resultType,
+          limit,
+          page,
+          ...askedWindow(window),
+        });
+        return sendJson(reply, listAnswer(reply, found));
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read one result of a check',
+          params: oneParams,
+          response: { 200: shownResult },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { params: named } = request;
+        return sendJson(reply, await checkResults.get(accountId, named.checkId, named.id));
+      },
+    );
+  };
+}
+
+/**
+ * Sends what was judged when it came in as it is stored: judging it again by the schema of the route
+ * would take longer than all the rest.
+ */
+function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
+}

@@ -1,0 +1,257 @@
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+import { SHOWN_RESULT } from './shown-result.sql.ts';
+
+/** One stored result, by its key. */
+export type ResultKey = Pick<ReceivedResult, 'checkId' | 'id' | 'checkRunId' | 'resultType'>;
+
+type KeyRow = {
+  readonly check_id: string;
+  readonly id: string;
+  readonly slot: Date;
+  readonly result_type: ReceivedResult['resultType'];
+};
+
+const COLUMNS = `check_id, id, sequence_id, result_type, slot, started_at, stopped_at, created_at,
+  response_time, has_failures, has_errors, is_degraded, over_max, run_location, attempts,
+  check_type, body`;
+
+/** The same, of a result in JSON. One text for all results is much quicker than one for each. */
+const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultType',
+  to_timestamp((r -> 'checkRunId')::float8 / 1000), (r ->> 'startedAt')::timestamptz,
+  (r ->> 'stoppedAt')::timestamptz, (r ->> 'created_at')::timestamptz,
+  (r -> 'responseTime')::float8, (r -> 'hasFailures')::boolean, (r -> 'hasErrors')::boolean,
+  (r -> 'isDegraded')::boolean, (r -> 'overMaxResponseTime')::boolean, r ->> 'runLocation',
+  (r -> 'attempts')::integer, r ->> 'checkType', r`;
+
+const KEY = 'check_id, id, slot, result_type';
+
+function keyOf(row: KeyRow): ResultKey {
+  return {
+    checkId: row.check_id,
+    id: row.id,
+    checkRunId: row.slot.getTime(),
+    resultType: row.result_type,
+  };
+}
+
+interface ResultsOf {
+  readonly accountId: string;
+  readonly results: readonly ReceivedResult[];
+}
+
+/**
+ * Stores results of which neither the id is there nor, of a FINAL, another FINAL of its run. Their
+ * texts are ones that can be stored, as the wire's schema makes them.
+ *
+ * @returns those that are stored now
+ */
+export async function insertResults(
+  sql: Sql,
+  { accountId, results }: ResultsOf,
+): Promise<readonly ResultKey[]> {
+  const rows = await sql.query<KeyRow>(
+    `insert into check_results (account_id, ${COLUMNS})
+     select $1, ${VALUES} from jsonb_array_elements($2::jsonb) r
+     on conflict do nothing
+     returning ${KEY}`,
+    [accountId, jsonText(results)],
+  );
+  return rows.map(keyOf);
+}
+
+/**
+ * Puts FINALs in the place of ATTEMPTs of the same id: the same attempt was made twice, and for one
+ * of the two agents it was the last. Only where the run has no FINAL.
+ *
+ * @param results at most one of a run
+ * @returns those that are stored now
+ */
+export async function raiseToFinal(
+  sql: Sql,
+  { accountId, results }: ResultsOf,
+): Promise<readonly ResultKey[]> {
+  const rows = await sql.query<KeyRow>(
+    `update check_results s set (${COLUMNS}) = row (${VALUES})
+     from jsonb_array_elements($2::jsonb) r
+     where s.account_id = $1 and s.check_id = r ->> 'checkId' and s.id = r ->> 'id'
+       and s.slot = to_timestamp((r -> 'checkRunId')::float8 / 1000)
+       and s.result_type = 'ATTEMPT'
+       and not exists (select from check_results f
+         where f.account_id = $1 and f.check_id = s.check_id and f.sequence_id = s.sequence_id
+           and f.slot = s.slot and f.result_type = 'FINAL')
+     returning s.check_id, s.id, s.slot, s.result_type`,
+    [accountId, jsonText(results)],
+  );
+  return rows.map(keyOf);
+}
+
+/** A run, and the slot that it was for in epoch milliseconds. */
+export interface RunSlot {
+  readonly checkId: string;
+  readonly sequenceId: string;
+  readonly slotMs: number;
+}
+
+/** @returns the numbers in the list of those that have a FINAL */
+export async function runsWithFinal(
+  sql: Sql,
+  { accountId, runs }: { readonly accountId: string; readonly runs: readonly RunSlot[] },
+): Promise<readonly number[]> {
+  if (runs.length === 0) return [];
+  // The lateral part with its offset is looked up for each run by the index, whatever the planner
+  // believes of the table.
+  const rows = await sql.query<{ number: number }>(
+    `select (run.number - 1)::int as number
+     from unnest($2::text[], $3::text[], $4::timestamptz[])
+         with ordinality as run (check_id, sequence_id, slot, number)
+       cross join lateral (select from check_results f
+         where f.account_id = $1 and f.check_id = run.check_id
+           and f.sequence_id = run.sequence_id and f.slot = run.slot and f.result_type = 'FINAL'
+         offset 0) as final`,
+    [
+      accountId,
+      runs.map(({ checkId }) => checkId),
+      runs.map(({ sequenceId }) => sequenceId),
+      runs.map(({ slotMs }) => new Date(slotMs)),
+    ],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/**
+ * The FINALs of slots from a first to a last one, both included: quicker than asking for each run
+ * where there are many of a check.
+ *
+ * @returns each with the number of its range in the list
+ */
+export async function finalsBetween(
+  sql: Sql,
+  {
+    accountId,
+    ranges,
+  }: {
+    readonly accountId: string;
+    readonly ranges: readonly {
+      readonly checkId: string;
+      readonly slot: number;
+      readonly lastSlot: number;
+    }[];
+  },
+): Promise<
+  readonly { readonly range: number; readonly sequenceId: string; readonly slotMs: number }[]
+> {
+  if (ranges.length === 0) return [];
+  const rows = await sql.query<{ range: number; sequence_id: string; slot_ms: number }>(
+    `select (given.number - 1)::int as range, final.sequence_id, final.slot_ms
+     from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
+         with ordinality as given (check_id, slot, last_slot, number)
+       cross join lateral (
+         select f.sequence_id, (extract(epoch from f.slot) * 1000)::bigint as slot_ms
+         from check_results f
+         where f.account_id = $1 and f.check_id = given.check_id
+           and f.slot between given.slot and given.last_slot and f.result_type = 'FINAL'
+         offset 0) as final`,
+    [
+      accountId,
+      ranges.map(({ checkId }) => checkId),
+      ranges.map(({ slot }) => new Date(slot)),
+      ranges.map(({ lastSlot }) => new Date(lastSlot)),
+    ],
+  );
+  return rows.map(({ range, sequence_id, slot_ms }) => {
+    return { range, sequenceId: sequence_id, slotMs: slot_ms };
+  });
+}
+
+export interface ResultFilter {
+  readonly accountId: string;
+  readonly checkId: string;
+  /** Epoch milliseconds of `created_at`: from is in it, to is not. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly resultTypes: readonly ReceivedResult['resultType'][];
+  readonly location: string | null;
+  readonly checkType: string | null;
+  readonly hasFailures: boolean | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/**
+ * The bodies as JSON texts, newest first.
+ *
+ * @param maxBytes of them all
+ * @returns null where they have more
+ */
+export async function listResults(
+  sql: Sql,
+  filter: ResultFilter,
+  maxBytes: number,
+): Promise<readonly string[] | null> {
+  const params: unknown[] = [
+    filter.accountId,
+    filter.checkId,
+    new Date(filter.fromMs),
+    new Date(filter.toMs),
+    filter.resultTypes,
+    filter.limit,
+    filter.offset,
+    maxBytes,
+  ];
+  const conditions = [
+    `account_id = $1 and check_id = $2 and created_at >= $3::timestamptz
+       and created_at < $4::timestamptz and result_type = any($5::text[])`,
+  ];
+  const where = (condition: string, value: unknown): void => {
+    if (value === null) return;
+    params.push(value);
+    conditions.push(`${condition} = $${params.length}`);
+  };
+  where('run_location', filter.location);
+  where('check_type', filter.checkType);
+  where('has_failures', filter.hasFailures);
+  const order = 'order by created_at desc, slot desc, id';
+  const rows = await sql.query<{ body: string | null }>(
+    `select case when sum(octet_length(body)) over () <= $8::bigint then body end as body
+     from (
+       select ${SHOWN_RESULT} as body, created_at, slot, id from check_results
+       where ${conditions.join(' and ')} ${order} limit $6::bigint offset $7::bigint
+     ) as page
+     ${order}`,
+    params,
+  );
+  const bodies = rows.flatMap(({ body }) => (body === null ? [] : [body]));
+  return bodies.length === rows.length ? bodies : null;
+}
+
+interface ResultOf {
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly id: string;
+}
+
+/** The body as JSON text, as it came in; null where there is none. */
+export async function findResult(sql: Sql, key: ResultOf): Promise<string | null> {
+  return readResult(sql, key, 'body::text');
+}
+
+/** The same as the API shows it. */
+export async function findShownResult(sql: Sql, key: ResultOf): Promise<string | null> {
+  return readResult(sql, key, SHOWN_RESULT);
+}
+
+async function readResult(
+  sql: Sql,
+  { accountId, checkId, id }: ResultOf,
+  form: string,
+): Promise<string | null> {
+  const [row] = await sql.query<{ body: string }>(
+    `select ${form} as body from check_results
+     where account_id = $1 and check_id = $2 and id = $3
+     order by slot desc limit 1`,
+    [accountId, checkId, id],
+  );
+  return row?.body ?? null;
+}

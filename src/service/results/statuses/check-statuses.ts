@@ -1,0 +1,27 @@
+import { findCheck } from '../../checks/sql.ts';
+import type { Store } from '../../database/port.ts';
+import { notFound } from '../../errors.ts';
+import { findStatus, type StoredStatus } from './sql.ts';
+
+export type { StoredStatus } from './sql.ts';
+
+/** How checks do now: spec 2.5. */
+export interface CheckStatuses {
+  /**
+   * null where no run has ended yet. Its name is the check's of now.
+   *
+   * @throws ServiceError 404 for a check that does not exist
+   */
+  get(accountId: string, checkId: string): Promise<StoredStatus | null>;
+}
+
+export function createCheckStatuses({ store }: { readonly store: Store }): CheckStatuses {
+  return {
+    async get(accountId, id) {
+      const found = await findCheck(store, { accountId, id });
+      if (found === null) throw notFound('check');
+      const status = await findStatus(store, { accountId, id });
+      return status === null ? null : { ...status, name: found.check.name };
+    },
+  };
+}

@@ -1,0 +1,136 @@
+import type { CheckKey } from '../../checks/sql.ts';
+import type { Sql } from '../../database/port.ts';
+import { jsonText } from '../../database/values.ts';
+
+/** How a check does, by its FINAL results: spec 2.5. Response times are milliseconds. */
+export interface CheckStatus {
+  readonly checkId: string;
+  readonly name: string;
+  readonly hasFailures: boolean;
+  readonly hasErrors: boolean;
+  readonly isDegraded: boolean;
+  readonly longestRun: number | null;
+  readonly shortestRun: number | null;
+  readonly lastRunLocation: string;
+  readonly lastCheckRunId: string;
+  /** Of the run that says how the check does; epoch milliseconds. */
+  readonly lastSlotMs: number;
+  readonly sslDaysRemaining: number | null;
+  /** Of the run that last saw a certificate; null where none did. */
+  readonly sslSlotMs: number | null;
+}
+
+export interface StoredStatus extends CheckStatus {
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+type StatusRow = {
+  readonly check_id: string;
+  readonly name: string;
+  readonly has_failures: boolean;
+  readonly has_errors: boolean;
+  readonly is_degraded: boolean;
+  readonly longest_run: number | null;
+  readonly shortest_run: number | null;
+  readonly last_run_location: string | null;
+  readonly last_check_run_id: string | null;
+  readonly last_slot: Date | null;
+  readonly ssl_days_remaining: number | null;
+  readonly ssl_slot: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_run, shortest_run,
+  last_run_location, last_check_run_id, last_slot, ssl_days_remaining, ssl_slot`;
+
+function statusOf(row: StatusRow): StoredStatus {
+  return {
+    checkId: row.check_id,
+    name: row.name,
+    hasFailures: row.has_failures,
+    hasErrors: row.has_errors,
+    isDegraded: row.is_degraded,
+    longestRun: row.longest_run,
+    shortestRun: row.shortest_run,
+    lastRunLocation: row.last_run_location ?? '',
+    lastCheckRunId: row.last_check_run_id ?? '',
+    lastSlotMs: row.last_slot?.getTime() ?? 0,
+    sslDaysRemaining: row.ssl_days_remaining,
+    sslSlotMs: row.ssl_slot?.getTime() ?? null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+/** Of those of the checks that have one. */
+export async function findStatuses(
+  sql: Sql,
+  { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
+): Promise<readonly StoredStatus[]> {
+  const rows = await sql.query<StatusRow>(
+    `select ${FIELDS}, created_at, updated_at from check_statuses
+     where account_id = $1 and check_id = any($2::text[])`,
+    [accountId, checkIds],
+  );
+  return rows.map(statusOf);
+}
+
+/**
+ * Stores whole statuses, over those that are there. Only for checks that `lockSubjects` holds: each
+ * is made from the one before it.
+ *
+ * @param statuses each of another check
+ */
+export async function putStatuses(
+  sql: Sql,
+  {
+    accountId,
+    statuses,
+    atMs,
+  }: {
+    readonly accountId: string;
+    readonly statuses: readonly CheckStatus[];
+    readonly atMs: number;
+  },
+): Promise<void> {
+  const rows = statuses.map((status) => ({
+    check_id: status.checkId,
+    name: status.name,
+    has_failures: status.hasFailures,
+    has_errors: status.hasErrors,
+    is_degraded: status.isDegraded,
+    longest_run: status.longestRun,
+    shortest_run: status.shortestRun,
+    last_run_location: status.lastRunLocation,
+    last_check_run_id: status.lastCheckRunId,
+    last_slot: new Date(status.lastSlotMs),
+    ssl_days_remaining: status.sslDaysRemaining,
+    ssl_slot: status.sslSlotMs === null ? null : new Date(status.sslSlotMs),
+  }));
+  await sql.query(
+    `insert into check_statuses (account_id, created_at, ${FIELDS})
+     select $1, $2::timestamptz, ${FIELDS}
+     from jsonb_to_recordset($3::jsonb) as given (check_id text, name text, has_failures boolean,
+       has_errors boolean, is_degraded boolean, longest_run float8, shortest_run float8,
+       last_run_location text, last_check_run_id text, last_slot timestamptz,
+       ssl_days_remaining integer, ssl_slot timestamptz)
+     on conflict (account_id, check_id) do update set
+       name = excluded.name, has_failures = excluded.has_failures,
+       has_errors = excluded.has_errors, is_degraded = excluded.is_degraded,
+       longest_run = excluded.longest_run, shortest_run = excluded.shortest_run,
+       last_run_location = excluded.last_run_location,
+       last_check_run_id = excluded.last_check_run_id, last_slot = excluded.last_slot,
+       ssl_days_remaining = excluded.ssl_days_remaining, ssl_slot = excluded.ssl_slot,
+       updated_at = excluded.created_at`,
+    [accountId, new Date(atMs), jsonText(rows)],
+  );
+}
+
+/** The status of one check; null where no run has ended yet. */
+export async function findStatus(sql: Sql, { accountId, id }: CheckKey) {
+  const [found] = await findStatuses(sql, { accountId, checkIds: [id] });
+  return found ?? null;
+}

@@ -1,0 +1,25 @@
+import { sendLimitMs } from './model/chat-client.ts';
+import { createOpenAiProvider, type OpenAiParts } from './model/openai.ts';
+import {
+  createRootCauseAnalyses,
+  type RootCauseAnalyses,
+  type RootCauseParts,
+} from './root-cause-analyses.ts';
+import type { RootCauseConfig } from './root-cause-config.ts';
+
+export interface ConfiguredParts extends Omit<RootCauseParts, 'model'> {
+  readonly rootCause: RootCauseConfig;
+  readonly secretsOf: NonNullable<OpenAiParts['secretsOf']>;
+}
+
+/** With the model that the configuration names, or the rules alone. */
+export function createConfiguredAnalyses(parts: ConfiguredParts): RootCauseAnalyses {
+  const config = parts.rootCause.model;
+  if (config === null) return createRootCauseAnalyses(parts);
+  return createRootCauseAnalyses({
+    ...parts,
+    model: createOpenAiProvider({ ...parts, config }),
+    modelLimitMs: sendLimitMs(config),
+    dailyLimit: config.dailyLimit,
+  });
+}

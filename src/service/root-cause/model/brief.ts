@@ -1,0 +1,214 @@
+import type { Analysis, EvidenceArtifact } from '../../../model/result/root-cause-analysis.ts';
+import { cutText } from '../../../runtime/text/cut-text.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import type { CaseFile } from '../case-file.ts';
+import { failedAssertions } from '../rules/causes/assertion-causes.ts';
+import { TELLING_HEADERS } from '../rules/response-facts.ts';
+import { analyseByRules } from '../rules/rules-provider.ts';
+import { type detailOf, type HttpAnswer, subjectOf } from '../rules/subject.ts';
+import { shortened } from '../rules/words.ts';
+import type { Scrubber } from '../scrub/scrubber.ts';
+
+/** What a model is told of a failure. */
+export interface Brief {
+  readonly check: {
+    readonly type: string;
+    readonly target: string;
+    readonly shouldFail: boolean | null;
+  };
+  readonly failedAssertions: readonly {
+    readonly source: string;
+    readonly property: string;
+    readonly comparison: string;
+    readonly target: string;
+    readonly actual: string | null;
+  }[];
+  /** How the answer begins. */
+  readonly answerStart: string | null;
+  readonly evidence: readonly {
+    readonly description: string;
+    readonly artifacts: readonly string[];
+  }[];
+  readonly artifacts: readonly { readonly name: string; readonly type: string }[];
+  readonly analysisByRules: Pick<
+    Analysis,
+    'classification' | 'userImpact' | 'rootCause' | 'codeFix'
+  >;
+}
+
+export interface Briefing {
+  readonly brief: Brief;
+  /** What the brief's names of artifacts stand for, which say more than a model needs. */
+  readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
+}
+
+/** Of what a target sent. */
+const MAX_ANSWER_BYTES = 2048;
+/** A secret that was cut off in the middle can not be known: it is no longer than this. */
+const CUT_MARGIN = 4096;
+const MAX_SOURCE = 10_240;
+const MAX_ASSERTIONS = 10;
+const MAX_VALUE = 500;
+const MAX_LOG_LINES = 5;
+const MAX_PATH = 2000;
+const MAX_RECORDS = 20;
+const MAX_RECORD_CHARS = 1000;
+
+type Detail = NonNullable<ReturnType<typeof detailOf>>;
+
+/** What is told: as little as an analysis needs, and none of it with a secret. */
+export function briefOf(given: CaseFile, scrubber: Scrubber): Briefing {
+  const file = scrubbedFile(given, scrubber);
+  const { check, result } = file;
+  const byRules = analyseByRules(file);
+  const artifacts = aliasesOf(byRules);
+  const aliasOf = new Map([...artifacts].map(([alias, { name }]) => [name, alias]));
+  const { classification, userImpact, rootCause, codeFix } = byRules;
+  const brief: Brief = {
+    check: {
+      type: result.checkType,
+      target: subjectOf(file).target,
+      shouldFail: check?.shouldFail ?? null,
+    },
+    failedAssertions: failedAssertions(result)
+      .slice(0, MAX_ASSERTIONS)
+      .map(({ source, property, comparison, target, actual }) => ({
+        source,
+        property: shortened(property, MAX_VALUE),
+        comparison,
+        target: shortened(target, MAX_VALUE),
+        actual: actual === null ? null : shortened(actual, MAX_VALUE),
+      })),
+    answerStart: answerStart(given.result, scrubber),
+    evidence: byRules.evidence.map((one) => ({
+      description: one.description,
+      artifacts: one.artifacts.flatMap(({ name }) => aliasOf.get(name) ?? []),
+    })),
+    artifacts: [...artifacts].map(([name, { type }]) => ({ name, type })),
+    analysisByRules: { classification, userImpact, rootCause, codeFix },
+  };
+  return { brief: scrubber.deep(brief), artifacts };
+}
+
+function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact> {
+  const byName = new Map(
+    evidence.flatMap(({ artifacts }) => artifacts.map((one) => [one.name, one] as const)),
+  );
+  return new Map([...byName.values()].map((one, index) => [`artifact-${index + 1}`, one]));
+}
+
+/** Scrubbed before the rules cut anything short, or half a secret could stay. */
+function scrubbedFile({ result, surroundings, ...rest }: CaseFile, scrubber: Scrubber): CaseFile {
+  const lean = withoutBulk(result);
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = lean;
+  const detail = <T extends Kept | null>(one: T): T => {
+    if (one === null) return one;
+    const { jobAssets, pcapDataUrl } = one;
+    return { ...scrubber.deep(one), jobAssets, pcapDataUrl };
+  };
+  const scrubbed = {
+    ...lean,
+    runLocation: scrubber.text(lean.runLocation),
+    apiCheckResult: detail(apiCheckResult),
+    tcpCheckResult: detail(tcpCheckResult),
+    dnsCheckResult: detail(dnsCheckResult),
+    icmpCheckResult: detail(icmpCheckResult),
+  };
+  return { ...rest, result: scrubbed, surroundings: scrubber.deep(surroundings) };
+}
+
+/** They only name what is stored, and are not told. */
+interface Kept {
+  readonly jobAssets: readonly string[];
+  readonly pcapDataUrl: string | null;
+}
+
+/** Without what no rule reads: it need not be told, and would take long to scrub. */
+function withoutBulk(result: ReceivedResult): ReceivedResult {
+  const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
+  return {
+    ...result,
+    apiCheckResult: http && {
+      ...http,
+      ...leanDetail(http),
+      request: {
+        ...http.request,
+        url: originOf(http.request.url),
+        data: '',
+        headers: {},
+        params: {},
+      },
+      response: http.response && leanAnswer(http.response),
+    },
+    tcpCheckResult: tcp && {
+      ...tcp,
+      ...leanDetail(tcp),
+      request: { ...tcp.request, data: null },
+    },
+    dnsCheckResult: dns && {
+      ...dns,
+      ...leanDetail(dns),
+      response: dns.response && {
+        ...dns.response,
+        text: '',
+        answer: {
+          ...dns.response.answer,
+          Answer: dns.response.answer.Answer.slice(0, MAX_RECORDS).filter(
+            ({ data }) => data.length <= MAX_RECORD_CHARS,
+          ),
+        },
+      },
+    },
+    icmpCheckResult: result.icmpCheckResult && {
+      ...result.icmpCheckResult,
+      ...leanDetail(result.icmpCheckResult),
+    },
+  };
+}
+
+function leanDetail({ assertions, jobLog }: Detail): Pick<Detail, 'assertions' | 'jobLog'> {
+  return {
+    assertions: assertions.filter(({ error }) => error !== null).slice(0, MAX_ASSERTIONS),
+    jobLog: jobLog.filter(({ level }) => level !== 'info').slice(0, MAX_LOG_LINES),
+  };
+}
+
+function leanAnswer(response: HttpAnswer): HttpAnswer {
+  const headers = TELLING_HEADERS.flatMap((name) => {
+    const value = response.headers[name];
+    return typeof value === 'string' ? [[name, value] as const] : [];
+  });
+  return {
+    ...response,
+    // Whether there was one is told with where it is stored.
+    body: response.body === null ? null : '…',
+    headers: Object.fromEntries(headers),
+    url: originOf(response.url),
+    redirects: response.redirects.map(({ status, url }) => ({ status, url: withoutQuery(url) })),
+  };
+}
+
+/** A long path goes whole: cut in two, a secret in it could not be known. */
+function withoutQuery(url: string): string {
+  if (!URL.canParse(url)) return '';
+  const { origin, pathname } = new URL(url);
+  return pathname.length > MAX_PATH ? origin : `${origin}${pathname}`;
+}
+
+function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : '';
+}
+
+function answerStart(
+  { apiCheckResult: http, tcpCheckResult: tcp }: ReceivedResult,
+  scrubber: Scrubber,
+): string | null {
+  const response = http?.response ?? null;
+  const isText = response === null || response.bodyEncoding === 'text';
+  const source = isText ? (response?.body ?? tcp?.response?.data ?? null) : null;
+  if (source === null || source === '') return null;
+  const whole = scrubber.text(source.slice(0, MAX_SOURCE));
+  const wasCut = source.length > MAX_SOURCE || response?.bodyCut === true;
+  const sure = wasCut ? whole.slice(0, Math.max(0, whole.length - CUT_MARGIN)) : whole;
+  return cutText(sure, MAX_ANSWER_BYTES);
+}

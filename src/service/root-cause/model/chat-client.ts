@@ -1,0 +1,132 @@
+import { Agent } from 'undici';
+import type { Clock } from '../../../runtime/clock.ts';
+import { systemCodeOf } from '../../../runtime/errors.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import { VERSION } from '../../../runtime/version.ts';
+import { sleep } from '../../../runtime/wait.ts';
+import type { ModelConfig } from '../root-cause-config.ts';
+
+export type ChatAnswer =
+  | { readonly ok: true; readonly bytes: Buffer }
+  /** `problem` goes on a sentence that starts with the model. */
+  | { readonly ok: false; readonly problem: string };
+
+export interface ChatClient {
+  /** Sends JSON and reads what comes back; tries again where that may help. Never rejects. */
+  send(body: string, signal: AbortSignal): Promise<ChatAnswer>;
+  close(): Promise<void>;
+}
+
+type Attempt =
+  | ChatAnswer
+  | { readonly ok: 'again'; readonly problem: string; readonly afterMs: number };
+
+const MAX_ATTEMPTS = 3;
+const FIRST_DELAY_MS = 1000;
+const MAX_DELAY_MS = 30_000;
+const MAX_ANSWER_BYTES = 256 * 1024;
+const CONNECT_TIMEOUT_MS = 10_000;
+const CONNECTIONS = 4;
+
+/** How long `send` may take. */
+export function sendLimitMs({ timeoutMs }: Pick<ModelConfig, 'timeoutMs'>): number {
+  return MAX_ATTEMPTS * timeoutMs + (MAX_ATTEMPTS - 1) * MAX_DELAY_MS;
+}
+
+/** Talks to an OpenAI-compatible API. */
+export function createChatClient(config: ModelConfig, clock: Clock): ChatClient {
+  const agent = new Agent({
+    connections: CONNECTIONS,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    // Each request has a time limit of its own.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const url = new URL(`${config.url}/chat/completions`);
+
+  async function request(body: string, signal: AbortSignal): Promise<Attempt> {
+    const response = await agent.request({
+      origin: url.origin,
+      path: url.pathname,
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'user-agent': `vedette/${VERSION}`,
+        ...(config.apiKey === null ? {} : { authorization: `Bearer ${config.apiKey}` }),
+      },
+      body,
+      signal,
+    });
+    const { statusCode: status, headers } = response;
+    const bytes = await readBounded(response.body);
+    if (status === 429 || status >= 500) {
+      const afterMs = secondsOf(headers['retry-after']) * 1000;
+      return { ok: 'again', problem: `answered with status ${status}`, afterMs };
+    }
+    if (status < 200 || status >= 300) {
+      return { ok: false, problem: `answered with status ${status}` };
+    }
+    if (bytes === null)
+      return { ok: false, problem: `answered more than ${MAX_ANSWER_BYTES} bytes` };
+    return { ok: true, bytes };
+  }
+
+  /** One request with its time limit. */
+  async function attempt(body: string, signal: AbortSignal): Promise<Attempt> {
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    signal.addEventListener('abort', end, { once: true });
+    let isLate = false;
+    const cancel = clock.after(config.timeoutMs, () => {
+      isLate = true;
+      end();
+    });
+    try {
+      return await request(body, ended.signal);
+    } catch (error) {
+      const why = isLate
+        ? `did not answer within ${config.timeoutMs / 1000} s`
+        : `could not be asked (${systemCodeOf(error) ?? 'connection lost'})`;
+      return { ok: 'again', problem: why, afterMs: 0 };
+    } finally {
+      cancel();
+      signal.removeEventListener('abort', end);
+    }
+  }
+
+  return {
+    async send(body, signal) {
+      let problem = 'was not asked, as the service stops';
+      for (let made = 1; made <= MAX_ATTEMPTS && !signal.aborted; made += 1) {
+        const answer = await attempt(body, signal);
+        if (answer.ok !== 'again') return answer;
+        problem = `${answer.problem}, ${countText(made, 'time')}`;
+        const delayMs = Math.max(FIRST_DELAY_MS * 2 ** (made - 1), answer.afterMs);
+        if (made === MAX_ATTEMPTS) break;
+        if (!(await sleep(clock, Math.min(delayMs, MAX_DELAY_MS), signal))) break;
+      }
+      return { ok: false, problem };
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/** null where there is more; the rest is not read. */
+async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    // To leave the loop ends the connection, too.
+    if (bytes > MAX_ANSWER_BYTES) return null;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}
+
+/** RFC 9110 10.2.3, the form that is a number. */
+function secondsOf(header: string | string[] | undefined): number {
+  return typeof header === 'string' && /^\d{1,6}$/.test(header.trim()) ? Number(header) : 0;
+}

@@ -1,0 +1,286 @@
+import type { AnalysisProvider, AnalysisRequest } from '../../model/result/root-cause-analysis.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import { findCheck } from '../checks/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { findErrorGroup } from '../error-groups/sql.ts';
+import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { FinalFollower } from '../results/final-follower.ts';
+import { findResult } from '../results/sql.ts';
+import { latestFailure } from './evidence.sql.ts';
+import { resultIn } from './gather.ts';
+import { groupsToAnalyse, summariesOfGroups } from './groups.sql.ts';
+import { createAnalysisKeeper } from './keep-analyses.ts';
+import { createAnalysisMaker } from './make-analyses.ts';
+import type { RootCauseProvider } from './provider.ts';
+import {
+  type AnalysisSubject,
+  findAnalysis,
+  findPendingRequest,
+  insertPending,
+  listAnalyses,
+  type StoredAnalysis,
+} from './sql.ts';
+
+export type { StoredAnalysis } from './sql.ts';
+
+export interface RootCauseParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  /** Whole days, as of the results. */
+  readonly retentionDays: number;
+  /** Left out, nothing is limited. */
+  readonly allowance?: Allowance;
+  /** Who is asked beside the rules; null for nobody. */
+  readonly model?: RootCauseProvider | null;
+  /** How long one call of it may take, retries included. */
+  readonly modelLimitMs?: number;
+  /** Analyses of the model for each account and day (UTC). */
+  readonly dailyLimit?: number;
+}
+
+/** What an error group tells of an analysis. */
+export interface AnalysisSummary extends Readonly<Record<string, unknown>> {
+  readonly id: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly classification: string;
+  readonly rootCause: string;
+  /** A day. */
+  readonly created_at: string;
+}
+
+/** Why checks fail: spec 2.10 and 4.11. */
+export interface RootCauseAnalyses {
+  /**
+   * Notes an analysis that is to be made; one that is pending already for the same is that one.
+   *
+   * @throws ServiceError 402 where the plan has none on request, 404 for a check, a result or an
+   *   error group that does not exist, 409 where
+   *   there is no failure to look at, 400 for the model where none is configured, 429 where the
+   *   check had too many in a day
+   */
+  create(accountId: string, asked: AnalysisRequest): Promise<StoredAnalysis>;
+  /** Pending ones too. @throws ServiceError 404 */
+  read(accountId: string, id: string): Promise<StoredAnalysis>;
+  /** Completed ones, newest first. */
+  list(
+    accountId: string,
+    query: Page & { readonly checkId: string | null; readonly errorGroupId: string | null },
+  ): Promise<readonly StoredAnalysis[]>;
+  /** The newest of each group, newest first; groups without one are left out. */
+  analysesOf(
+    accountId: string,
+    groupIds: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly AnalysisSummary[]>>;
+  /**
+   * Notes an analysis for each error group that is new or comes again. To be told of failures
+   * before the error groups are.
+   */
+  readonly follow: FinalFollower;
+  /** Makes what is pending, until nothing is left that can be made now. */
+  makePending(signal: AbortSignal): Promise<void>;
+  /** Makes what is pending and removes what is old, until the signal aborts. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+/** Of the automatic ones of a check by the rules. */
+const MAX_AUTOMATIC_A_DAY = 50;
+const MAX_REQUESTED_A_DAY = 200;
+/** An error group has so many of its own at most in an answer. */
+const MAX_OF_GROUP = 10;
+/** Failures of a check among which the latest of a group is looked for. */
+const NEWEST_FAILURES = 2000;
+const MODEL_WORKERS = 2;
+const NO_LIMIT_MS = 60_000;
+
+export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyses {
+  const { store, clock, ids, retentionDays, model = null, allowance = unlimited } = parts;
+  const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
+  const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
+  const modelWorkers = model === null ? 0 : MODEL_WORKERS;
+  const keeper = createAnalysisKeeper({ ...parts, maker, modelWorkers });
+
+  function providerOf({ provider }: AnalysisRequest): AnalysisProvider {
+    if (provider === 'openai' && model === null) {
+      const message =
+        'must be rules here: this service has no model configured (RCA_URL and RCA_MODEL)';
+      throw invalid([{ path: 'body.provider', message }]);
+    }
+    return provider ?? (model === null ? 'rules' : 'openai');
+  }
+
+  async function latest(
+    accountId: string,
+    checkId: string,
+    errorGroupId: string | null,
+  ): Promise<ReceivedResult> {
+    const sinceMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
+    const about = { accountId, checkId, errorGroupId, sinceMs, newest: NEWEST_FAILURES };
+    const body = await latestFailure(store, about);
+    if (body !== null) return resultIn(body);
+    const what = errorGroupId === null ? 'check' : 'error group';
+    throw conflict(`No failure of this ${what} is stored: there is nothing to look at`);
+  }
+
+  async function failureOf(accountId: string, asked: AnalysisRequest): Promise<AnalysisSubject> {
+    if ('errorGroupId' in asked) {
+      const { errorGroupId } = asked;
+      const key = { accountId, kind: 'check', id: errorGroupId } as const;
+      const group = await findErrorGroup(store, key);
+      if (group === null) throw notFound('error group');
+      return subjectOf(await latest(accountId, group.scope, errorGroupId), errorGroupId);
+    }
+    const { checkId, resultId } = asked;
+    if ((await findCheck(store, { accountId, id: checkId })) === null) throw notFound('check');
+    if (resultId === undefined) return subjectOf(await latest(accountId, checkId, null));
+    const body = await findResult(store, { accountId, checkId, id: resultId });
+    if (body === null) throw notFound('check result');
+    const result = resultIn(body);
+    if (!result.hasFailures && !result.hasErrors && !result.isDegraded) {
+      throw conflict('This result passed: there is nothing to look at');
+    }
+    return subjectOf(result);
+  }
+
+  return {
+    async create(accountId, asked) {
+      allowance.need(accountId, 'rootCauseAnalysis');
+      const askedProvider = providerOf(asked);
+      const subject = await failureOf(accountId, asked);
+      const pending = await findPendingRequest(store, { accountId, subject, askedProvider });
+      if (pending !== null) return pending;
+      const id = ids();
+      const createdAtMs = clock.wallMs();
+      const inserted = await insertPending(store, {
+        accountId,
+        analyses: [{ ...subject, id }],
+        origin: 'requested',
+        askedProvider,
+        createdAtMs,
+        maxADay: MAX_REQUESTED_A_DAY,
+      });
+      if (inserted === 0) throw tooMany();
+      keeper.ring();
+      return { ...subject, id, createdAt: new Date(createdAtMs), made: null };
+    },
+
+    async read(accountId, id) {
+      const found = await findAnalysis(store, { accountId, id });
+      if (found === null) throw notFound('root cause analysis');
+      return found;
+    },
+
+    list(accountId, { checkId, errorGroupId, ...page }) {
+      return listAnalyses(store, { accountId, checkId, errorGroupId, ...rangeOf(page) });
+    },
+
+    async analysesOf(accountId, groupIds) {
+      const found = new Map<string, AnalysisSummary[]>();
+      const asked = { accountId, groupIds, limitEach: MAX_OF_GROUP };
+      for (const { groupId, createdAt, ...summary } of await summariesOfGroups(store, asked)) {
+        const one = { ...summary, created_at: createdAt.toISOString().slice(0, 10) };
+        const others = found.get(groupId);
+        if (others === undefined) found.set(groupId, [one]);
+        else others.push(one);
+      }
+      return found;
+    },
+
+    async follow(tx, { accountId, finals, atMs }) {
+      const failed = latestOfEach(finals);
+      if (failed.length > 0) await noteGroups(tx, { accountId, failed, atMs, ids });
+    },
+
+    async makePending(signal) {
+      while (!signal.aborted && (await maker.byRules(signal)) > 0);
+      while (!signal.aborted && (await maker.byModel(signal)) > 0);
+    },
+
+    async keep(signal) {
+      await keeper.keep(signal);
+      await model?.close();
+    },
+  };
+}
+
+function subjectOf(result: ReceivedResult, errorGroupId?: string): AnalysisSubject {
+  return {
+    checkId: result.checkId,
+    checkType: result.checkType,
+    errorGroupId: errorGroupId ?? result.errorGroupIds[0] ?? null,
+    resultId: result.id,
+    slotMs: result.checkRunId,
+  };
+}
+
+interface GroupFailure {
+  readonly errorGroupId: string;
+  readonly result: ReceivedResult;
+}
+
+/** The latest failure of each error group. */
+function latestOfEach(finals: readonly ReceivedResult[]): readonly GroupFailure[] {
+  const latest = new Map<string, ReceivedResult>();
+  for (const result of finals) {
+    if (!result.hasFailures) continue;
+    for (const id of result.errorGroupIds) {
+      const before = latest.get(id);
+      if (before === undefined || before.checkRunId < result.checkRunId) latest.set(id, result);
+    }
+  }
+  return [...latest].map(([errorGroupId, result]) => ({ errorGroupId, result }));
+}
+
+async function noteGroups(
+  tx: Sql,
+  {
+    accountId,
+    failed,
+    atMs,
+    ids,
+  }: {
+    readonly accountId: string;
+    readonly failed: readonly GroupFailure[];
+    readonly atMs: number;
+    readonly ids: () => string;
+  },
+): Promise<void> {
+  const seen = failed.map(({ errorGroupId, result }) => ({
+    errorGroupId,
+    // As the error groups have it: no failure is later than when it came.
+    startedMs: Math.min(Date.parse(result.startedAt), atMs),
+  }));
+  const wanted = new Set(await groupsToAnalyse(tx, { accountId, seen }));
+  if (wanted.size === 0) return;
+  const analyses = failed
+    .filter((_, index) => wanted.has(index))
+    .map(({ errorGroupId, result }) => ({ ...subjectOf(result, errorGroupId), id: ids() }));
+  await insertPending(tx, {
+    accountId,
+    analyses,
+    origin: 'automatic',
+    askedProvider: 'rules',
+    createdAtMs: atMs,
+    maxADay: MAX_AUTOMATIC_A_DAY,
+  });
+}
+
+function tooMany(): ServiceError {
+  const retryAfterSeconds = 3600;
+  return new ServiceError(
+    429,
+    `This check had ${MAX_REQUESTED_A_DAY} analyses in 24 hours; look at those, or try again later`,
+    {
+      attributes: { limit: MAX_REQUESTED_A_DAY, retryAfterSeconds },
+      headers: { 'retry-after': String(retryAfterSeconds) },
+    },
+  );
+}

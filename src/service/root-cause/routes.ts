@@ -1,0 +1,133 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { CHECK_ID } from '../../model/ids.ts';
+import { analysisRequestSchema, analysisSchema } from '../../model/result/root-cause-analysis.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import type { RootCauseAnalyses, StoredAnalysis } from './root-cause-analyses.ts';
+
+const TAGS = ['Root cause analyses'];
+const READ = { role: 'read' } as const;
+const RUN = { role: 'run' } as const;
+const PATH = '/v1/root-cause-analyses';
+/** Each looks at a week of results. */
+const REQUESTS_PER_MINUTE = 60;
+
+const pending = z.strictObject({
+  id: z.string(),
+  status: z.literal('PENDING').describe('It is being made: ask again.'),
+});
+/** Spec 2.10. */
+const completed = z.strictObject({
+  id: z.string(),
+  checkId: z.string().nullable(),
+  errorGroupId: z.string().nullable().describe('The error group of the failure; null for none.'),
+  checkType: z.string(),
+  provider: z
+    .string()
+    .describe('Who made it: `rules`, or `openai` for a model behind an OpenAI-compatible API.'),
+  model: z.string(),
+  durationMs: z.number().describe('How long it took to make it.'),
+  status: z.literal('COMPLETED'),
+  created_at: z.iso.date(),
+  analysis: analysisSchema,
+});
+
+const listQuery = z.strictObject({
+  checkId: z.string().regex(CHECK_ID).optional().describe('Only those of this check.'),
+  errorGroupId: z
+    .string()
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/)
+    .optional()
+    .describe('Only those of this error group.'),
+  ...pageQuery,
+});
+
+/** Why checks fail: spec 4.11. */
+export function rootCauseAnalysesRoutes({
+  rootCauseAnalyses,
+}: {
+  readonly rootCauseAnalyses: RootCauseAnalyses;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: { ...RUN, rateLimit: { max: REQUESTS_PER_MINUTE } },
+        schema: {
+          tags: TAGS,
+          summary: 'Ask why a check fails',
+          description:
+            'Looks at a failure that is stored, and what was around it. The answer comes before the analysis: read it at `Location` until it is COMPLETED, which takes a second or, by a model, up to some minutes. Where the model fails or has had its number of a day, the rules make it.',
+          body: analysisRequestSchema,
+          response: { 202: pending },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const { id } = await rootCauseAnalyses.create(accountId, request.body);
+        return reply.code(202).header('location', `${PATH}/${id}`).send({ id, status: 'PENDING' });
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List completed root cause analyses, newest first',
+          querystring: listQuery,
+          response: { 200: z.array(completed) },
+        },
+      },
+      async (request) => {
+        const { checkId = null, errorGroupId = null, ...page } = request.query;
+        const { accountId } = callerOf(request);
+        const found = await rootCauseAnalyses.list(accountId, { checkId, errorGroupId, ...page });
+        return found.flatMap((one) => presentCompleted(one) ?? []);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read a root cause analysis',
+          description: '202 while it is being made. Kept as long as results are.',
+          params: z.object({ id: uuidParam }),
+          response: { 200: completed, 202: pending },
+        },
+      },
+      async (request, reply) => {
+        const { accountId } = callerOf(request);
+        const found = await rootCauseAnalyses.read(accountId, request.params.id);
+        const whole = presentCompleted(found);
+        if (whole !== null) return reply.code(200).send(whole);
+        return reply.code(202).send({ id: found.id, status: 'PENDING' });
+      },
+    );
+  };
+}
+
+function presentCompleted(stored: StoredAnalysis): z.output<typeof completed> | null {
+  const { id, checkId, errorGroupId, checkType, createdAt, made } = stored;
+  if (made === null) return null;
+  return {
+    id,
+    checkId,
+    errorGroupId,
+    checkType,
+    provider: made.provider,
+    model: made.model,
+    durationMs: made.durationMs,
+    status: 'COMPLETED',
+    created_at: createdAt.toISOString().slice(0, 10),
+    analysis: made.analysis,
+  };
+}

@@ -1,0 +1,130 @@
+import type { AssertionSource } from '../../../../model/check/assertion.ts';
+import { countText } from '../../../../runtime/text/count-text.ts';
+import type { ReceivedResult } from '../../../../wire/v1/check-result.ts';
+import type { CauseRow } from '../cause.ts';
+import { LINKS } from '../links.ts';
+import { detailOf } from '../subject.ts';
+import { quoted, sentenceOf, shortened } from '../words.ts';
+
+export type FailedAssertion = NonNullable<ReturnType<typeof detailOf>>['assertions'][number] & {
+  readonly error: string;
+};
+
+/** Those that did not hold, in their order. */
+export function failedAssertions(result: ReceivedResult): readonly FailedAssertion[] {
+  return (detailOf(result)?.assertions ?? []).flatMap((assertion) =>
+    assertion.error === null ? [] : [{ ...assertion, error: assertion.error }],
+  );
+}
+
+interface SourceRow {
+  readonly classification: CauseRow['classification'];
+  readonly likely: string;
+  readonly fix: string;
+  readonly links: CauseRow['links'];
+}
+
+const CONTENT = 'UNEXPECTED_CONTENT';
+const OR_ASSERTION = 'If what came is right, change the assertion.';
+
+/** What a failed assertion on each source likely means. */
+export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
+  STATUS_CODE: {
+    classification: CONTENT,
+    likely:
+      'The server answered, with another status than the check asks for. Likely the address answers otherwise since a change of the application, or it redirects now.',
+    fix: `See what was changed at the address, and where it leads. ${OR_ASSERTION}`,
+    links: [LINKS.statusCodes],
+  },
+  HEADERS: {
+    classification: CONTENT,
+    likely:
+      'Likely the application, its framework or a proxy or CDN before it was changed, and sets the header otherwise.',
+    fix: `Compare the headers of the result with those of the last run that passed, and see who sets this one. ${OR_ASSERTION}`,
+    links: [LINKS.headerFields],
+  },
+  JSON_BODY: {
+    classification: CONTENT,
+    likely:
+      'Likely the application gives another value, the form of its JSON has changed, or what came is an error page and no JSON.',
+    fix: `Compare the body with what the assertion's JSONPath leads to, and with the last deployment. ${OR_ASSERTION}`,
+    links: [LINKS.jsonPath, LINKS.json],
+  },
+  TEXT_BODY: {
+    classification: CONTENT,
+    likely:
+      'Likely the content was changed, a part of the page is missing, or an error or login page came in its place.',
+    fix: `Look at the body of the result for what came instead. ${OR_ASSERTION}`,
+    links: [],
+  },
+  RESPONSE_TIME: {
+    classification: 'SLOW_RESPONSE',
+    likely: 'The answer is there, and took longer than the assertion allows.',
+    fix: 'Look at the phase that took the time, below. If so much time is normal, change the assertion.',
+    links: [],
+  },
+  RESPONSE_DATA: {
+    classification: CONTENT,
+    likely:
+      'The connection was made, and the service behind it sent something else or nothing. Likely it was changed, is not ready, or wants other data to be sent first.',
+    fix: `Connect with "nc" and compare what comes with what the assertion asks for. ${OR_ASSERTION}`,
+    links: [],
+  },
+  RESPONSE_CODE: {
+    classification: 'DNS_FAILURE',
+    likely: 'The name server answered with another code than the check asks for.',
+    fix: `Ask the same with "dig" and compare with the zone at the DNS provider. ${OR_ASSERTION}`,
+    links: [LINKS.dnsErrors],
+  },
+  TEXT_ANSWER: {
+    classification: 'DNS_FAILURE',
+    likely:
+      'The name server answered with other records than the check asks for. Likely the zone was changed, or a change is not everywhere yet.',
+    fix: `Compare the answer with the zone at the DNS provider; a change takes as long as the old record's TTL to be seen everywhere. ${OR_ASSERTION}`,
+    links: [LINKS.dnsMessage],
+  },
+  JSON_ANSWER: {
+    classification: 'DNS_FAILURE',
+    likely:
+      'The name server answered with other records than the check asks for. Likely the zone was changed, or a change is not everywhere yet.',
+    fix: `Compare the answer with the zone at the DNS provider; a change takes as long as the old record's TTL to be seen everywhere. ${OR_ASSERTION}`,
+    links: [LINKS.dnsMessage, LINKS.jsonPath],
+  },
+  LATENCY: {
+    classification: 'SLOW_RESPONSE',
+    likely:
+      'Echoes came back, with another latency than the assertion allows. Likely a link on the way is congested or the route has changed.',
+    fix: 'Trace the route (mtr) at the time it happens, and see where the time goes up. If so much is normal, change the assertion.',
+    links: [LINKS.ping],
+  },
+  JSON_RESPONSE: {
+    classification: CONTENT,
+    likely: 'What the ping measured is not what the assertion asks for.',
+    fix: 'See the loss and the latencies of the result. If they are normal, change the assertion.',
+    links: [LINKS.ping],
+  },
+};
+
+const MAX_SHOWN = 500;
+
+/** Why assertions failed: by the first of them, as the others often follow from it. */
+export function causeOfAssertions(
+  failed: readonly [FailedAssertion, ...FailedAssertion[]],
+): CauseRow {
+  const [first, ...others] = failed;
+  const { classification, likely, fix, links } = SOURCE_CAUSES[first.source];
+  const more =
+    others.length === 0 ? '' : ` ${countText(others.length, 'other assertion')} failed too.`;
+  return {
+    classification,
+    cause: ({ target }) =>
+      `${target} answered, and an assertion on ${assertionText(first)} failed: ${sentenceOf(shortened(first.error, MAX_SHOWN))}${more} ${likely}`,
+    fix: () => fix,
+    links,
+  };
+}
+
+/** `JSON_BODY $.status`, `STATUS_CODE`. */
+export function assertionText({ source, property }: FailedAssertion): string {
+  return property === '' ? source : `${source} ${quoted(property, 100)}`;
+}

@@ -1,0 +1,64 @@
+import type { CauseRow, CodesOf } from '../cause.ts';
+import { LINKS } from '../links.ts';
+import { routeOf } from '../route.ts';
+import type { Subject } from '../subject.ts';
+import { endpointText } from '../words.ts';
+
+const whereTo = ({ host, port }: Subject): string => endpointText(host, port);
+
+/** Why no connection came about. */
+export const CONNECT_CAUSES: Readonly<Record<CodesOf<'connect'>, CauseRow>> = {
+  ADDRESS_DENIED: {
+    classification: 'CHECK_CONFIGURATION',
+    cause: (subject) =>
+      `The agent in ${subject.location} may not connect to ${whereTo(subject)}: the address is in a network that its setting TARGET_DENY shuts out. Nothing is known of the target itself.`,
+    fix: ({ location, host }) =>
+      `If ${host} is to be checked from ${location}, take its network out of TARGET_DENY of the agents there. If not, run the check elsewhere. If the address is not the one you expect, see where the name or a redirect leads.`,
+    links: [],
+  },
+  CONNECT_REFUSED: {
+    classification: 'CONNECTION_FAILURE',
+    cause: (subject) =>
+      `${whereTo(subject)} refused the connection: a host answered, and nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.`,
+    fix: ({ port }) =>
+      `On the host, see that the service runs and listens${port === null ? '' : ` on port ${port}`} (ss -ltn), look into its log for why it stopped, and start it. If it runs, see which rule of the firewall rejects the agent.`,
+    links: [LINKS.tcpReset],
+  },
+  CONNECT_TIMEOUT: {
+    classification: 'CONNECTION_FAILURE',
+    cause(subject, { result }) {
+      const reached = routeOf(result)?.destinationReached === true;
+      const likely = reached
+        ? 'The trace reaches the host, so a firewall likely drops the packets to this port, or the host has no room for new connections.'
+        : 'Likely the host is down, or a firewall or a security group on the way drops the packets.';
+      return `${whereTo(subject)} did not answer the request for a connection in time. ${likely}`;
+    },
+    fix: ({ location, port }) =>
+      `See that the host is up. Then see that every firewall and security group between ${location} and the host lets ${port === null ? 'the port' : `TCP port ${port}`} through, and that routes lead both ways.`,
+    links: [LINKS.tcpHandshake],
+  },
+  CONNECT_UNREACHABLE: {
+    classification: 'CONNECTION_FAILURE',
+    cause: (subject) =>
+      `There is no route from ${subject.location} to ${whereTo(subject)}: the agent's machine or a router said so at once. Likely a link, a VPN or a route is missing, or the machine has no ${subject.ipFamily}.`,
+    fix: ({ location, host }) =>
+      `On the machine of the agent in ${location}, run "ip route get" with the address of ${host}, and bring the link, the VPN or the route back.`,
+    links: [LINKS.unreachable],
+  },
+  CONNECT_RESET: {
+    classification: 'CONNECTION_FAILURE',
+    cause: (subject) =>
+      `The connection to ${whereTo(subject)} was reset while it was being established. Likely a firewall or a load balancer without a working server behind it broke it off.`,
+    fix: () =>
+      'See whether the load balancer has a healthy server behind it, and which device on the way sends resets: a packet capture on both ends shows it.',
+    links: [LINKS.tcpReset],
+  },
+  CONNECT_FAILED: {
+    classification: 'CONNECTION_FAILURE',
+    cause: (subject) =>
+      `The operating system of the agent's machine did not make the connection to ${whereTo(subject)}; its error stands in the agent's message. Likely a local rule forbids it.`,
+    fix: ({ location }) =>
+      `Look the error up, and see which rule of the machine of the agent in ${location} (firewall, container policy) forbids the connection.`,
+    links: [LINKS.tcpHandshake],
+  },
+};

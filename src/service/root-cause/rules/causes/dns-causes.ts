@@ -1,0 +1,93 @@
+import type { CauseRow, CodesOf } from '../cause.ts';
+import { LINKS } from '../links.ts';
+import { otherFamily } from '../subject.ts';
+
+/** Why a name could not be resolved. */
+export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
+  DNS_NXDOMAIN: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `The name ${host} does not exist, according to ${resolver}. Likely its record was removed or renamed, the domain has expired, or the check has the name misspelt.`,
+    fix: ({ host }) =>
+      `Look the name up with "dig ${host}" and compare that with the zone at the DNS provider. Put the record back, renew the domain, or correct the name in the check.`,
+    links: [LINKS.dnsNothing, LINKS.dnsErrors],
+  },
+  DNS_NO_ADDRESS: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, ipFamily, recordType }) =>
+      `The name ${host} exists and has no ${ipFamily} address: there is no ${recordType} record. Likely the record was removed, or the host has addresses of ${otherFamily(ipFamily)} alone.`,
+    fix: ({ host, ipFamily, recordType }) =>
+      `Add a ${recordType} record for ${host}, or set the check's ipFamily to ${otherFamily(ipFamily)} if the host is not to be reached by ${ipFamily}.`,
+    links: [LINKS.ipv6, LINKS.dnsErrors],
+  },
+  DNS_SERVFAIL: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `Asked for ${host}, ${resolver} answered SERVFAIL: they could not find the answer themselves. Likely the name servers of the domain do not answer, or the signatures of the zone (DNSSEC) do not verify.`,
+    fix: ({ host }) =>
+      `Compare "dig ${host}" with "dig +cd ${host}": if only the second answers, DNSSEC is broken, so sign the zone anew or correct the DS record at the registrar. Else see that the name servers that "dig NS" names for the domain answer.`,
+    links: [LINKS.dnssec, LINKS.dnsErrors],
+  },
+  DNS_REFUSED: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver, location }) =>
+      `Asked for ${host}, ${resolver} answered REFUSED. Likely an access list does not let the agent in ${location} ask, or the server is not responsible for the domain and does not ask others.`,
+    fix: ({ location }) =>
+      `Allow the addresses of the agent in ${location} to ask that server, or have the check or the agent's machine ask another one.`,
+    links: [LINKS.dnsErrors],
+  },
+  DNS_ERROR: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `Asked for ${host}, ${resolver} gave an answer that is an error, or the name is none that can be asked for; the agent's message says which. Likely the server is faulty or set up wrongly for the domain, or the name is misspelt.`,
+    fix: ({ host }) =>
+      `Ask the same with "dig ${host}" from the agent's machine, and look into the log of the name server.`,
+    links: [LINKS.dnsErrors, LINKS.dnsMessage],
+  },
+  DNS_TIMEOUT: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `Asked for ${host}, ${resolver} did not answer in time. Likely they are down or overloaded, or a firewall drops DNS on the way.`,
+    fix: ({ host, location }) =>
+      `Run "dig ${host}" on the machine of the agent in ${location}. If that gets no answer either, see that the name servers run and that UDP and TCP port 53 are open to them.`,
+    links: [LINKS.dnsTcp],
+  },
+  DNS_UNREACHABLE: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `To look up ${host}, ${resolver} could not be reached: the network answered that there is no way to them, or nothing listens there. Likely the address of the name server is wrong, or the agent's network has changed.`,
+    fix: ({ location }) =>
+      `See which name servers the machine of the agent in ${location} is set to (/etc/resolv.conf), or which one the check names, and that they can be reached from there.`,
+    links: [LINKS.unreachable],
+  },
+  DNS_MALFORMED: {
+    classification: 'DNS_FAILURE',
+    cause: ({ host, resolver }) =>
+      `Asked for ${host}, ${resolver} sent bytes that are no DNS message. Likely something other than a name server listens there, or a device on the way changes the answers.`,
+    fix: () =>
+      'See what listens on the port of the name server, and whether a firewall or proxy on the way rewrites DNS.',
+    links: [LINKS.dnsMessage],
+  },
+};
+
+const UNNAMED: CauseRow = {
+  classification: 'DNS_FAILURE',
+  cause: ({ host, resolver }, { result }) =>
+    `Asked for ${host}, ${resolver} answered ${result.dnsCheckResult?.response?.responseCode ?? 'an error'}. What that means for the name is for the operator of the server to say.`,
+  fix: ({ host }) => `Ask the same with "dig ${host}" and look into the log of the name server.`,
+  links: [LINKS.dnsErrors, LINKS.dnsMessage],
+};
+
+/** What the code of an answer means to a DNS check, which gets any answer as a response. */
+export function causeOfResponseCode(responseCode: string): CauseRow {
+  switch (responseCode) {
+    case 'NXDOMAIN':
+      return DNS_CAUSES.DNS_NXDOMAIN;
+    case 'SERVFAIL':
+      return DNS_CAUSES.DNS_SERVFAIL;
+    case 'REFUSED':
+      return DNS_CAUSES.DNS_REFUSED;
+    default:
+      return UNNAMED;
+  }
+}

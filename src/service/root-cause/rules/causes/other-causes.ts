@@ -1,0 +1,52 @@
+import type { CauseRow } from '../cause.ts';
+import { LINKS } from '../links.ts';
+import { routeOf } from '../route.ts';
+
+/** Some echoes came back, and too few. */
+export const LOSS_CAUSE: CauseRow = {
+  classification: 'PACKET_LOSS',
+  cause({ target }, { result, check }) {
+    const answer = result.icmpCheckResult?.response;
+    const counts =
+      answer === null || answer === undefined
+        ? 'Echo requests'
+        : `${answer.packetsSent - answer.packetsReceived} of ${answer.packetsSent} echo requests (${answer.packetLoss} %)`;
+    const limit =
+      check?.checkType === 'ICMP'
+        ? `; from ${check.maxPacketLossThreshold} % on the check fails`
+        : '';
+    const where =
+      routeOf(result) === null ? '' : ' The trace among the evidence tells where loss begins.';
+    return `${counts} to ${target} were not answered${limit}. Likely a link on the way is congested or faulty, or the host or a router answers only so many echoes a second.${where}`;
+  },
+  fix: ({ target }) =>
+    `Trace the route to ${target} (mtr) and find the first hop from which on packets are lost at every later one too; look at that link's errors and load. If a limit for ICMP is the reason, send fewer echoes or raise the threshold.`,
+  links: [LINKS.ping],
+};
+
+/** shouldFail, and it did not. */
+export const SUCCESS_CAUSE: CauseRow = {
+  classification: 'UNEXPECTED_SUCCESS',
+  cause({ target, kind }, { result }) {
+    const status = result.apiCheckResult?.response?.status;
+    const how =
+      status === undefined
+        ? { tcp: 'took the connection', dns: 'was resolved', icmp: 'answered the echoes' }[
+            kind === 'tcp' || kind === 'dns' ? kind : 'icmp'
+          ]
+        : `answered with status ${status}`;
+    return `The check passes when its target fails (shouldFail), and ${target} ${how}. Likely something that is to be closed or missing is open or there again.`;
+  },
+  fix: () =>
+    'See which change opened it: a firewall rule, an access rule, a route or a record. If it is meant to be open, take shouldFail off the check.',
+  links: [],
+};
+
+/** An agent or a rule of before, whose reason is not among what is stored. */
+export const UNKNOWN_CAUSE: CauseRow = {
+  classification: 'UNKNOWN',
+  cause: ({ target }) =>
+    `The run against ${target} did not pass, and what is stored of it does not say why. Likely the check was changed since.`,
+  fix: () => 'Run the check once more, and ask for an analysis of that result.',
+  links: [],
+};

@@ -1,0 +1,136 @@
+import type { CaseFile } from '../../case-file.ts';
+import type { CauseRow } from '../cause.ts';
+import { LINKS } from '../links.ts';
+import { type Phase, phasesOf, type Subject } from '../subject.ts';
+import { durationText } from '../words.ts';
+
+interface PhaseRow {
+  /** Names the phase in a sentence. */
+  readonly what: string;
+  readonly likely: string;
+  readonly fix: string;
+}
+
+const NO_ROW: PhaseRow = {
+  what: 'the run as a whole',
+  likely: 'Which part of it was slow is not told.',
+  fix: 'Compare with the runs before, and look at the load of the target at the time.',
+};
+
+const CONNECTING: PhaseRow = {
+  what: 'establishing the TCP connection',
+  likely:
+    'Likely packets are lost on the way and sent again (the first repeat comes after a second), or the host is far away or overloaded.',
+  fix: 'Look for loss on the way with a trace (mtr), and at the load of the host and its queue of new connections.',
+};
+
+/** What it means that a phase takes long. */
+const PHASES: Readonly<Record<string, PhaseRow>> = {
+  wait: {
+    what: 'waiting in the agent before the request was sent',
+    likely: "That time is not the target's: likely the agent's machine has too much to do.",
+    fix: "Look at the load of the agent's machine; give it fewer checks at once (JOB_CONCURRENCY) or add an agent.",
+  },
+  dns: {
+    what: 'looking up the name',
+    likely:
+      'Likely a name server did not answer at first, so that the next one was asked, or the answer had to be fetched from far away.',
+    fix: 'See how long "dig" takes on the agent\'s machine with each of its name servers; take out the one that does not answer, and give the record a longer TTL.',
+  },
+  tcp: CONNECTING,
+  connection: CONNECTING,
+  tls: {
+    what: 'the TLS handshake',
+    likely:
+      'Likely the server is short of processor time, or the handshake needs more rounds than usual over a long way.',
+    fix: 'Look at the processor load of whatever ends TLS, and let it speak TLS 1.3, which needs one round less.',
+  },
+  firstByte: {
+    what: 'waiting for the first byte of the answer',
+    likely:
+      'The network was quick, so the time was likely spent in the application: slow queries, missing caches, exhausted pools, or calls to other services.',
+    fix: 'Profile the address that is checked: slow queries, calls to others, and queues for workers. Compare with the last deployment.',
+  },
+  download: {
+    what: 'receiving the body',
+    likely:
+      'Likely the body is large or is written slowly, or the line has little room or loses packets.',
+    fix: 'Compress the body or make it smaller, bring it closer (a CDN), or check a smaller address.',
+  },
+  data: {
+    what: 'waiting for the data of the answer',
+    likely: 'The connection was quick, so the time was likely spent in the service behind it.',
+    fix: 'Look at what the service did at the time of the run.',
+  },
+};
+
+/** How a phase compares with what it takes as a rule. */
+export interface PhaseChange extends Phase {
+  /** The median of the latest runs that passed; null where there are none. */
+  readonly usualMs: number | null;
+}
+
+/** The phases of the failure beside the medians of the runs before it that passed. */
+export function phaseChanges(subject: Subject, { surroundings }: CaseFile): readonly PhaseChange[] {
+  const before = surroundings.passed.map(({ phases }) => phasesOf(phases));
+  return subject.phases.map(({ name, ms }) => {
+    const values = before.map((phases) => phases.find((one) => one.name === name)?.ms ?? 0);
+    return { name, ms, usualMs: medianOf(values) };
+  });
+}
+
+export function medianOf(values: readonly number[]): number | null {
+  const sorted = values.toSorted((one, other) => one - other);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle];
+  if (upper === undefined) return null;
+  const lower = sorted.length % 2 === 0 ? (sorted[middle - 1] ?? upper) : upper;
+  return (lower + upper) / 2;
+}
+
+/** The phase that made the run slow: the one that grew most, else the longest. */
+export function slowestOf(changes: readonly PhaseChange[]): PhaseChange | null {
+  const grownBy = ({ ms, usualMs }: PhaseChange): number => ms - (usualMs ?? 0);
+  return changes.reduce<PhaseChange | null>(
+    (most, one) => (most === null || grownBy(one) > grownBy(most) ? one : most),
+    null,
+  );
+}
+
+export function phaseText(name: string): string {
+  return (PHASES[name] ?? NO_ROW).what;
+}
+
+/** Why a run that was answered took too long. */
+export const SLOW_CAUSE: CauseRow = {
+  classification: 'SLOW_RESPONSE',
+  cause(subject, file) {
+    const { result, check } = file;
+    const slowest = slowestOf(phaseChanges(subject, file));
+    const limitMs = limitOf(check, result.overMaxResponseTime);
+    const over =
+      limitMs === null ? 'more than the check allows' : `over its limit of ${limitMs} ms`;
+    const took = `${subject.target} answered after ${durationText(result.responseTime)}, ${over}.`;
+    // A DNS check has one phase, which is the whole.
+    if (slowest === null) {
+      return subject.kind === 'dns'
+        ? `${took} Likely ${subject.resolver} had to ask others first, or did not answer the first question.`
+        : `${took} ${NO_ROW.likely}`;
+    }
+    const usual =
+      slowest.usualMs === null ? '' : `, where ${durationText(slowest.usualMs)} is usual`;
+    const row = PHASES[slowest.name] ?? NO_ROW;
+    return `${took} Most of what it was too slow by went into ${row.what}: ${durationText(slowest.ms)}${usual}. ${row.likely}`;
+  },
+  fix(subject, file) {
+    const slowest = slowestOf(phaseChanges(subject, file));
+    const row = slowest === null ? NO_ROW : (PHASES[slowest.name] ?? NO_ROW);
+    return `${row.fix} If so much time is normal, raise the thresholds of the check.`;
+  },
+  links: [LINKS.caching],
+};
+
+function limitOf(check: CaseFile['check'], isOverMax: boolean): number | null {
+  if (check === null || !('maxResponseTime' in check)) return null;
+  return isOverMax ? check.maxResponseTime : check.degradedResponseTime;
+}

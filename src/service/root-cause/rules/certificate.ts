@@ -1,0 +1,60 @@
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { CaseFile } from '../case-file.ts';
+import type { Certificate, Subject } from './subject.ts';
+import { listText, shortened, spanText, timeText } from './words.ts';
+
+const SOON_DAYS = 14;
+
+/** The names that a certificate is for, without the kind that goes before each. */
+export function namesOf({ subjectAltNames }: Certificate): readonly string[] {
+  return subjectAltNames.map((name) => name.replace(/^(?:DNS|IP(?: Address)?):\s*/i, ''));
+}
+
+/** Names a certificate in a sentence. */
+export function certificateText({ subject, issuer }: Certificate): string {
+  return `${shortened(subject, 200)}, issued by ${shortened(issuer, 200)}`;
+}
+
+/** How long ago, before the run, an instant of the certificate was; null for what is none. */
+export function sinceText(isoTime: string, { startedAtMs }: Subject): string | null {
+  const ms = Date.parse(isoTime);
+  if (Number.isNaN(ms)) return null;
+  const byMs = Math.abs(startedAtMs - ms);
+  return `on ${timeText(ms)}, ${spanText(byMs)} ${ms <= startedAtMs ? 'before' : 'after'} this run`;
+}
+
+export function isExpired({ validTo }: Certificate, { startedAtMs }: Subject): boolean {
+  return Date.parse(validTo) < startedAtMs;
+}
+
+/** What is known of the certificate of the server, in sentences. */
+export function certificateSentences(
+  certificate: Certificate,
+  subject: Subject,
+  { surroundings }: CaseFile,
+): readonly string[] {
+  const { validFrom, validTo, daysRemaining } = certificate;
+  const names = namesOf(certificate);
+  const left = isExpired(certificate, subject)
+    ? `it expired ${sinceText(validTo, subject) ?? 'at a time that cannot be read'}`
+    : `${countText(daysRemaining, 'day')} remained`;
+  const sentences = [
+    `The server showed the certificate ${certificateText(certificate)}, valid from ${validFrom} to ${validTo}: ${left}.`,
+    names.length === 0
+      ? 'It names no host among its alternative names (SANs).'
+      : `It is for ${listText(names)}.`,
+  ];
+  if (!isExpired(certificate, subject) && daysRemaining <= SOON_DAYS) {
+    sentences.push('It ends soon: renew it before that becomes the next failure.');
+  }
+  const last = surroundings.passed.find(({ fingerprint }) => fingerprint !== null);
+  if (last !== undefined) {
+    const isSame = last.fingerprint === certificate.fingerprint256;
+    sentences.push(
+      isSame
+        ? `The last run that passed, of ${timeText(last.slotMs)}, saw the same certificate.`
+        : `The last run that passed, of ${timeText(last.slotMs)}, saw another certificate, issued by ${shortened(last.issuer ?? 'an issuer that is not told', 200)}: it was replaced since.`,
+    );
+  }
+  return sentences;
+}

@@ -1,0 +1,83 @@
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import type { HttpAnswer } from './subject.ts';
+import { durationText, listText, quoted, shortened } from './words.ts';
+
+/** Headers that tell who answered and why, and never hold a secret. */
+export const TELLING_HEADERS = [
+  'server',
+  'via',
+  'retry-after',
+  'allow',
+  'content-type',
+  'content-length',
+  'cache-control',
+  'age',
+  'x-cache',
+  'cf-cache-status',
+] as const;
+
+const MAX_REDIRECTS = 10;
+
+/** What the answer tells, in sentences. */
+export function responseSentences(result: ReceivedResult): readonly string[] {
+  const {
+    apiCheckResult: http,
+    dnsCheckResult: dns,
+    icmpCheckResult: icmp,
+    tcpCheckResult,
+  } = result;
+  if (http?.response) return httpSentences(http.response);
+  if (dns?.response) {
+    const { responseCode, answer } = dns.response;
+    const records = answer.Answer.map(({ type, data }) => `${type} ${shortened(data, 100)}`);
+    return [
+      records.length === 0
+        ? `The answer was ${responseCode}, without records.`
+        : `The answer was ${responseCode}: ${listText(records, 5)}.`,
+    ];
+  }
+  if (icmp?.response) {
+    const { packetsSent, packetsReceived, latency, resolvedIp } = icmp.response;
+    const times =
+      latency.avg === null || latency.max === null
+        ? ''
+        : `, in ${durationText(latency.avg)} on average and ${durationText(latency.max)} at most`;
+    return [`${packetsReceived} of ${packetsSent} echoes came back from ${resolvedIp}${times}.`];
+  }
+  if (!tcpCheckResult?.response) return [];
+  const { data, address } = tcpCheckResult.response;
+  return [
+    data === ''
+      ? `${address} took the connection and sent nothing.`
+      : `${address} sent ${countText(data.length, 'character')}.`,
+  ];
+}
+
+function httpSentences(response: HttpAnswer): readonly string[] {
+  const { status, statusText, ip, redirects, bodyBytes } = response;
+  const phrase = statusText === '' ? '' : ` ${shortened(statusText, 100)}`;
+  const headers = TELLING_HEADERS.flatMap((name) => {
+    const value = response.headers[name];
+    return typeof value === 'string' ? [`${name}: ${shortened(value, 200)}`] : [];
+  });
+  const sentences = [
+    `The answer of ${ip} was ${status}${phrase} with a body of ${countText(bodyBytes, 'byte')}.`,
+  ];
+  if (headers.length > 0) sentences.push(`Its headers say ${headers.join('; ')}.`);
+  if (redirects.length > 0) sentences.push(redirectSentence(redirects));
+  return sentences;
+}
+
+/** Addresses without query and fragment, which may hold secrets. */
+function redirectSentence(redirects: HttpAnswer['redirects']): string {
+  const hops = redirects
+    .slice(0, MAX_REDIRECTS)
+    .map(({ status, url }) => `${status} to ${quoted(withoutQuery(url), 200)}`);
+  return `It came after ${countText(redirects.length, 'redirect')}: ${hops.join(', ')}.`;
+}
+
+function withoutQuery(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  return parsed === null ? url.replace(/[?#].*$/s, '') : `${parsed.origin}${parsed.pathname}`;
+}

@@ -1,0 +1,75 @@
+import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute.ts';
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import { detailOf } from './subject.ts';
+import { durationText, shortened } from './words.ts';
+
+/** More than a fluctuation. */
+const JUMP_MS = 50;
+const LOSS_PERCENT = 20;
+
+/** The trace to the target, or where that has no address to its name server; null for none. */
+export function routeOf(result: ReceivedResult): Traceroute | null {
+  return detailOf(result)?.traceroute ?? null;
+}
+
+/** What the trace tells, in sentences. */
+export function routeSentences(route: Traceroute): readonly string[] {
+  const answering = route.hops.filter(({ address }) => address !== null);
+  const last = answering.at(-1);
+  const { hostname, resolvedIp } = route;
+  const to = hostname === resolvedIp ? resolvedIp : `${hostname} (${resolvedIp})`;
+  if (last === undefined) {
+    return [
+      `In the trace to ${to} no router answered at all, so the way is likely cut close to the agent, or its packets are filtered.`,
+    ];
+  }
+  const sentences = [arrival(route, to, last)];
+  const lossy = lossFrom(answering);
+  if (lossy !== null) {
+    sentences.push(
+      `Packets are lost from ${hopText(lossy)} on, ${Math.round(lossy.lossPercent)} % there, and at every later hop too: the loss likely begins there.`,
+    );
+  }
+  const slow = jumpAt(answering);
+  if (slow !== null) {
+    sentences.push(
+      `The time to answer goes up by ${durationText(slow.byMs)} at ${hopText(slow.hop)} and stays up.`,
+    );
+  }
+  return sentences;
+}
+
+function arrival(route: Traceroute, to: string, last: TracerouteHop): string {
+  const why = route.truncationReason === null ? '' : ` (${shortened(route.truncationReason, 100)})`;
+  if (!route.destinationReached) {
+    return `The trace to ${to} ends${why} after ${hopText(last)}, the last that answered: what comes after it did not, so the packets are likely dropped there or just behind.`;
+  }
+  const time = last.avgMs === null ? '' : `, which answers in ${durationText(last.avgMs)}`;
+  return `The trace reaches ${to} in ${countText(last.hop, 'hop')}${time}: the way there is open.`;
+}
+
+function hopText({ hop, address, host }: TracerouteHop): string {
+  const name = host === null || host === address ? '' : `${shortened(host, 100)}, `;
+  return `hop ${hop} (${name}${address})`;
+}
+
+/** Routers may answer less than they pass on: only loss that goes on to the end is loss. */
+function lossFrom(hops: readonly TracerouteHop[]): TracerouteHop | null {
+  const firstOfTail = hops.findLastIndex(({ lossPercent }) => lossPercent < LOSS_PERCENT) + 1;
+  return hops[firstOfTail] ?? null;
+}
+
+function jumpAt(
+  hops: readonly TracerouteHop[],
+): { readonly hop: TracerouteHop; readonly byMs: number } | null {
+  let before = 0;
+  for (const [index, hop] of hops.entries()) {
+    if (hop.avgMs === null) continue;
+    const rest = hops.slice(index).flatMap(({ avgMs }) => (avgMs === null ? [] : [avgMs]));
+    const byMs = Math.min(...rest) - before;
+    if (byMs >= JUMP_MS) return { hop, byMs };
+    before = Math.max(before, hop.avgMs);
+  }
+  return null;
+}

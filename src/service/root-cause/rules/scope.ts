@@ -1,0 +1,110 @@
+import { countText } from '../../../runtime/text/count-text.ts';
+import type { CaseFile, OtherLocation } from '../case-file.ts';
+import { phaseChanges, phaseText } from './causes/slow-causes.ts';
+import type { Subject } from './subject.ts';
+import { durationText, listText, quoted, spanText, timeText } from './words.ts';
+
+/** A phase that grew by less than this, or less than twofold, is as ever. */
+const GREW_MS = 20;
+const MAX_LISTED = 8;
+
+/** What else points at the cause: one sentence for the cause itself, or null. */
+export function scopeSentence(subject: Subject, { surroundings }: CaseFile): string | null {
+  const { others, neighbours } = surroundings;
+  const passing = others.filter(({ passed }) => passed);
+  if (others.length > 0 && passing.length === others.length) {
+    return `As the check passes in ${listText(passing.map(placeOf), MAX_LISTED)}, the cause likely lies between ${subject.location} and the target, or the target treats ${subject.location} otherwise.`;
+  }
+  const failing = neighbours.filter((one) => one.failing);
+  if (failing.length > 0 && failing.length === neighbours.length) {
+    return `${failing.length === 1 ? 'The other check' : `All ${failing.length} other checks`} of the same host ${failing.length === 1 ? 'fails' : 'fail'} too, so the host as a whole is likely concerned.`;
+  }
+  if (others.length > 0 && passing.length === 0) {
+    return `It fails in ${listText(others.map(placeOf), MAX_LISTED)} too, so the cause likely lies at the target and not on the way to it.`;
+  }
+  return null;
+}
+
+const placeOf = ({ location }: OtherLocation): string => location;
+
+/** What happened around the failure, in sentences. */
+export function surroundingSentences(subject: Subject, file: CaseFile): readonly string[] {
+  return [
+    ...history(subject, file),
+    ...changesSince(subject, file),
+    ...elsewhere(file),
+    ...nextDoor(file),
+  ];
+}
+
+function history(subject: Subject, { result, surroundings }: CaseFile): readonly string[] {
+  const { passed, failing, lookedBackMs } = surroundings;
+  if (lookedBackMs === 0) return [];
+  const [last] = passed;
+  if (last === undefined) {
+    return [
+      `No run in ${subject.location} passed in the ${spanText(lookedBackMs)} before.`,
+      ...(failing.runs > 1 ? [`${countText(failing.runs, 'run')} failed there since.`] : []),
+    ];
+  }
+  const before = spanText(Math.max(0, result.checkRunId - last.slotMs));
+  const sentences = [
+    `The last run in ${subject.location} that passed was for ${timeText(last.slotMs)}, ${before} before this one, and took ${durationText(last.responseTimeMs)}.`,
+  ];
+  if (failing.firstSlotMs !== null && failing.runs > 0) {
+    sentences.push(
+      failing.runs === 1
+        ? 'This is the first run there that failed since.'
+        : `It fails there since ${timeText(failing.firstSlotMs)}: ${countText(failing.runs, 'run')} with this one.`,
+    );
+  }
+  return sentences;
+}
+
+function changesSince(subject: Subject, file: CaseFile): readonly string[] {
+  const { passed } = file.surroundings;
+  const [last] = passed;
+  if (last === undefined) return [];
+  const sentences: string[] = [];
+  if (last.address !== null && subject.address !== null && last.address !== subject.address) {
+    sentences.push(
+      `The run went to ${subject.address}, the last one that passed to ${last.address}: the address has changed, or there are several.`,
+    );
+  }
+  for (const { name, ms, usualMs } of phaseChanges(subject, file)) {
+    if (usualMs === null || ms - usualMs < GREW_MS || ms < usualMs * 2) continue;
+    sentences.push(
+      `${capital(phaseText(name))} took ${durationText(ms)}; the median of the last ${countText(passed.length, 'run')} that passed is ${durationText(usualMs)}.`,
+    );
+  }
+  return sentences;
+}
+
+function elsewhere({ result, surroundings }: CaseFile): readonly string[] {
+  return surroundings.others.slice(0, MAX_LISTED).map((other) => {
+    const when =
+      other.slotMs === result.checkRunId ? 'at the same slot' : `at ${timeText(other.slotMs)}`;
+    const status = other.status === null ? '' : ` with status ${other.status}`;
+    if (other.passed) return `In ${other.location} the check passed ${when}${status}.`;
+    const how = other.code === null ? status : ` with ${other.code}`;
+    return `In ${other.location} the check failed ${when}${how}.`;
+  });
+}
+
+function nextDoor({ surroundings }: CaseFile): readonly string[] {
+  const { neighbours } = surroundings;
+  if (neighbours.length === 0) return [];
+  const failing = neighbours.filter((one) => one.failing);
+  const nameOf = ({ name, checkType }: (typeof neighbours)[number]): string =>
+    `${quoted(name, 80)} (${checkType})`;
+  const passing = neighbours.filter((one) => !one.failing);
+  const parts = [
+    ...(failing.length === 0 ? [] : [`${listText(failing.map(nameOf), MAX_LISTED)} fail as well`]),
+    ...(passing.length === 0 ? [] : [`${listText(passing.map(nameOf), MAX_LISTED)} pass`]),
+  ];
+  return [`Of the other checks of the same host, ${parts.join('; ')}.`];
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,164 @@
+import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
+import type { CaseFile } from '../case-file.ts';
+import { endpointText } from './words.ts';
+
+export type Tls = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['tls']>;
+export type Certificate = NonNullable<Tls['certificate']>;
+export type HttpAnswer = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['response']>;
+
+/** A part of the time that an attempt took. */
+export interface Phase {
+  readonly name: string;
+  readonly ms: number;
+}
+
+/** A failed result, as rules speak of it. */
+export interface Subject {
+  readonly kind: 'http' | 'tcp' | 'dns' | 'icmp' | 'unknown';
+  /** The name that users know: a host, or of a DNS check the name that is asked for. */
+  readonly host: string;
+  readonly port: number | null;
+  /** Names the target in a sentence, without path and query, which may hold secrets. */
+  readonly target: string;
+  readonly location: string;
+  /** Names whoever is asked for names. */
+  readonly resolver: string;
+  /** The kind of record that is needed: A, AAAA, MX … */
+  readonly recordType: string;
+  readonly ipFamily: string;
+  readonly isTls: boolean;
+  readonly code: string | null;
+  /** The agent's sentence about the failure. */
+  readonly message: string | null;
+  readonly tls: Tls | null;
+  /** Where it was connected to; null where that did not come about, or is not told. */
+  readonly address: string | null;
+  readonly phases: readonly Phase[];
+  readonly startedAtMs: number;
+}
+
+const OTHER_FAMILY: Readonly<Record<string, string>> = { IPv4: 'IPv6', IPv6: 'IPv4' };
+
+export function otherFamily(family: string): string {
+  return OTHER_FAMILY[family] ?? 'IPv4';
+}
+
+/** The detail of the check's type. */
+export function detailOf(result: ReceivedResult) {
+  return (
+    result.apiCheckResult ??
+    result.tcpCheckResult ??
+    result.dnsCheckResult ??
+    result.icmpCheckResult
+  );
+}
+
+export function subjectOf({ result, check }: CaseFile): Subject {
+  const detail = detailOf(result);
+  const base = {
+    location: result.runLocation,
+    resolver: `the name servers of the agent in ${result.runLocation}`,
+    code: detail?.requestErrorCode ?? null,
+    message: detail?.requestError ?? null,
+    startedAtMs: Date.parse(result.startedAt),
+    isTls: false,
+    tls: null,
+    port: null,
+    address: null,
+    recordType: 'A',
+  };
+  const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
+  if (http !== null) {
+    const url = http.response?.url ?? http.request.url;
+    const parsed = URL.canParse(url) ? new URL(url) : null;
+    const host = (parsed?.hostname ?? '').replace(/^\[(.*)\]$/, '$1');
+    const isTls = parsed?.protocol === 'https:';
+    const ipFamily = http.response?.ipFamily ?? familyOf(check);
+    return {
+      ...base,
+      kind: 'http',
+      host: host === '' ? 'the host' : host,
+      port: portOf(parsed),
+      target: parsed === null ? 'the target' : parsed.origin,
+      recordType: recordOf(ipFamily),
+      ipFamily,
+      isTls,
+      tls: http.response?.tls ?? http.tls ?? null,
+      address: http.response?.ip ?? null,
+      phases: phasesOf(http.response?.timingPhases ?? http.timingPhases),
+    };
+  }
+  if (tcp !== null) {
+    const { hostname: host, port, ipFamily } = tcp.request;
+    return {
+      ...base,
+      kind: 'tcp',
+      host,
+      port,
+      target: endpointText(host, port),
+      recordType: recordOf(ipFamily),
+      ipFamily,
+      address: tcp.response?.address ?? null,
+      phases: phasesOf(tcp.timingPhases),
+    };
+  }
+  if (dns !== null) {
+    const { query, recordType, nameServer, port } = dns.request;
+    const asked = dns.response?.nameServer;
+    const server = nameServer ?? asked?.host ?? null;
+    return {
+      ...base,
+      kind: 'dns',
+      host: query,
+      port,
+      target: `${query} ${recordType}`,
+      resolver:
+        server === null
+          ? base.resolver
+          : `the name server ${endpointText(server, asked?.port ?? port)}`,
+      recordType,
+      ipFamily: 'IPv4',
+      phases: phasesOf(dns.timingPhases),
+    };
+  }
+  const icmp = result.icmpCheckResult;
+  const ipFamily = icmp?.request.ipFamily ?? 'IPv4';
+  return {
+    ...base,
+    kind: icmp === null ? 'unknown' : 'icmp',
+    host: icmp?.request.hostname ?? 'the target',
+    target: icmp?.request.hostname ?? 'the target',
+    recordType: recordOf(ipFamily),
+    ipFamily,
+    address: icmp?.response?.resolvedIp ?? null,
+    phases: phasesOf(icmp?.timingPhases),
+  };
+}
+
+/** In the order in which they come; the database keeps another. */
+const PHASE_ORDER = ['wait', 'dns', 'tcp', 'connection', 'tls', 'firstByte', 'data', 'download'];
+
+/** Those that took any time, in the order in which they came. */
+export function phasesOf(phases: unknown): readonly Phase[] {
+  if (typeof phases !== 'object' || phases === null) return [];
+  const found = new Map<string, unknown>(Object.entries(phases));
+  return PHASE_ORDER.flatMap((name) => {
+    const ms = found.get(name);
+    return typeof ms === 'number' && ms > 0 ? [{ name, ms }] : [];
+  });
+}
+
+function portOf(url: URL | null): number | null {
+  if (url === null) return null;
+  if (url.port !== '') return Number(url.port);
+  return url.protocol === 'https:' ? 443 : 80;
+}
+
+function familyOf(check: CaseFile['check']): string {
+  const request = check?.request;
+  return request !== undefined && 'ipFamily' in request ? request.ipFamily : 'IPv4';
+}
+
+function recordOf(ipFamily: string): string {
+  return ipFamily === 'IPv6' ? 'AAAA' : 'A';
+}

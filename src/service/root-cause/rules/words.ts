@@ -1,0 +1,54 @@
+import { countText } from '../../../runtime/text/count-text.ts';
+/** How sentences say things. */
+
+/** `0.4 ms`, `12 ms`, `1.53 s`. */
+export function durationText(ms: number): string {
+  if (ms < 10) return `${Number(ms.toFixed(1))} ms`;
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${Number((ms / 1000).toFixed(2))} s`;
+}
+
+/** `2026-01-31 12:00:05 UTC`. */
+export function timeText(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+const SPANS: readonly (readonly [number, string])[] = [
+  [86_400_000, 'day'],
+  [3_600_000, 'hour'],
+  [60_000, 'minute'],
+  [1000, 'second'],
+];
+
+/** A length of time in its largest whole unit: `3 days`, `1 hour`, `0 seconds`. */
+export function spanText(ms: number): string {
+  const [unitMs, unit] = SPANS.find(([each]) => ms >= each) ?? [1000, 'second'];
+  return countText(Math.floor(ms / unitMs), unit);
+}
+
+/** `a, b, c and 4 more`. */
+export function listText(items: readonly string[], max = 10): string {
+  const shown = items.slice(0, max).join(', ');
+  return items.length > max ? `${shown} and ${items.length - max} more` : shown;
+}
+
+/** In quotes and on one line, not longer than so many characters of it. */
+export function quoted(text: string, maxChars = 200): string {
+  return JSON.stringify(shortened(text, maxChars));
+}
+
+export function shortened(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  // Not in the middle of a character.
+  return `${text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
+/** `example.test:443`, `[2001:db8::1]:443`. */
+export function endpointText(host: string, port: number | null): string {
+  const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+  return port === null ? host : `${shown}:${port}`;
+}
+
+/** With a full stop, where it has none. */
+export function sentenceOf(text: string): string {
+  return /[.!?…]$/.test(text) ? text : `${text}.`;
+}

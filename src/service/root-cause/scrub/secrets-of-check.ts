@@ -1,0 +1,61 @@
+import type { Check } from '../../../model/check/check.ts';
+import { afterScheme, percentDecoded } from '../../../model/credentials/credential-text.ts';
+import { MASK } from '../../../model/credentials/sensitive-headers.ts';
+import { isSensitiveName, sensitiveValues } from './named-values.ts';
+
+/** So long, and of letters and digits, a value is no word of everyday. */
+const KEY_LIKE = /^(?=.*\d)(?=.*[A-Za-z])\S{8,}$/;
+
+interface Pair {
+  readonly key: string;
+  readonly value: string;
+  readonly locked: boolean;
+}
+
+/**
+ * What a check itself holds in clear that nobody else is to know: an answer may repeat it in any form.
+ * Credentials that are encrypted beside it are not among them.
+ */
+export function secretsOfCheck(check: Check | null): readonly string[] {
+  return valuesIn(check).filter((value) => value !== MASK);
+}
+
+function valuesIn(check: Check | null): readonly string[] {
+  switch (check?.checkType) {
+    case 'URL':
+      return secretsOfUrl(check.request.url);
+    case 'API': {
+      const { url, headers, queryParameters, basicAuth, body } = check.request;
+      return [
+        ...secretsOfUrl(url),
+        ...secretsOfPairs(headers),
+        ...secretsOfPairs(queryParameters),
+        ...sensitiveValues(body),
+        ...(basicAuth === null ? [] : [secretOfPair(basicAuth)]),
+      ];
+    }
+    case 'TCP':
+      return sensitiveValues(check.request.data ?? '');
+    default:
+      return [];
+  }
+}
+
+function secretsOfUrl(text: string): readonly string[] {
+  if (!URL.canParse(text)) return [];
+  const url = new URL(text);
+  const pairs = [...url.searchParams].map(([key, value]) => ({ key, value, locked: false }));
+  const secret = secretOfPair(url);
+  return [secret, percentDecoded(secret), ...secretsOfPairs(pairs)];
+}
+
+/** A user name without a password is a token. */
+function secretOfPair(pair: { readonly username: string; readonly password: string }): string {
+  return pair.password === '' ? pair.username : pair.password;
+}
+
+function secretsOfPairs(pairs: readonly Pair[]): readonly string[] {
+  return pairs
+    .filter(({ key, value, locked }) => locked || isSensitiveName(key) || KEY_LIKE.test(value))
+    .flatMap(({ value }) => [value, afterScheme(value) ?? value]);
+}

@@ -1,0 +1,213 @@
+import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+
+/** A failure that is to be looked at. */
+export interface AnalysisSubject {
+  readonly checkId: string;
+  readonly checkType: string;
+  readonly errorGroupId: string | null;
+  readonly resultId: string;
+  /** Epoch milliseconds. */
+  readonly slotMs: number;
+}
+
+export type AnalysisOrigin = 'automatic' | 'requested';
+
+/** What came of an analysis. */
+export interface MadeAnalysis {
+  /** Whoever made it, which need not be whoever was asked. */
+  readonly provider: AnalysisProvider;
+  readonly model: string;
+  readonly durationMs: number;
+  readonly analysis: Analysis;
+}
+
+export interface StoredAnalysis extends AnalysisSubject {
+  readonly id: string;
+  readonly createdAt: Date;
+  /** null while it is pending. */
+  readonly made: MadeAnalysis | null;
+}
+
+/** A pending analysis that somebody makes right now. */
+export interface ClaimedAnalysis extends AnalysisSubject {
+  readonly accountId: string;
+  readonly id: string;
+  readonly origin: AnalysisOrigin;
+  readonly askedProvider: AnalysisProvider;
+  /** Which time it is claimed, from 1. */
+  readonly claim: number;
+}
+
+type SubjectRow = {
+  readonly id: string;
+  readonly check_id: string;
+  readonly check_type: string;
+  readonly error_group_id: string | null;
+  readonly result_id: string;
+  readonly slot: Date;
+};
+type AnalysisRow = SubjectRow & {
+  readonly created_at: Date;
+  readonly provider: AnalysisProvider | null;
+  readonly model: string | null;
+  readonly duration_ms: number | null;
+  readonly analysis: Analysis | null;
+};
+
+const SUBJECT = 'id, check_id, check_type, error_group_id, result_id, slot';
+const COLUMNS = `${SUBJECT}, created_at, provider, model, duration_ms, analysis`;
+
+function subjectOf(row: SubjectRow): AnalysisSubject & { readonly id: string } {
+  return {
+    id: row.id,
+    checkId: row.check_id,
+    checkType: row.check_type,
+    errorGroupId: row.error_group_id,
+    resultId: row.result_id,
+    slotMs: row.slot.getTime(),
+  };
+}
+
+function analysisOf(row: AnalysisRow): StoredAnalysis {
+  const { provider, model, duration_ms: durationMs, analysis } = row;
+  const isMade = provider !== null && model !== null && durationMs !== null && analysis !== null;
+  return {
+    ...subjectOf(row),
+    createdAt: row.created_at,
+    made: isMade ? { provider, model, durationMs, analysis } : null,
+  };
+}
+
+export interface NewAnalysis extends AnalysisSubject {
+  readonly id: string;
+}
+
+/**
+ * Notes analyses that are to be made.
+ *
+ * @param maxADay of those of the same origin and provider that a check had in the last 24 hours,
+ *   with these; one that is over it is not noted
+ * @returns how many were noted
+ */
+export async function insertPending(
+  sql: Sql,
+  {
+    accountId,
+    analyses,
+    origin,
+    askedProvider,
+    createdAtMs,
+    maxADay,
+  }: {
+    readonly accountId: string;
+    readonly analyses: readonly NewAnalysis[];
+    readonly origin: AnalysisOrigin;
+    readonly askedProvider: AnalysisProvider;
+    readonly createdAtMs: number;
+    readonly maxADay: number;
+  },
+): Promise<number> {
+  const rows = analyses.map((one) => ({
+    id: one.id,
+    check_id: one.checkId,
+    check_type: one.checkType,
+    error_group_id: one.errorGroupId,
+    result_id: one.resultId,
+    slot: new Date(one.slotMs),
+  }));
+  const inserted = await sql.query(
+    `insert into root_cause_analyses (account_id, ${SUBJECT}, origin, asked_provider, created_at)
+     select $1, ${SUBJECT}, $3, $4, $5::timestamptz
+     from (select *, row_number() over (partition by check_id order by slot, id) as number
+       from jsonb_to_recordset($2::jsonb) as given (id text, check_id text, check_type text,
+         error_group_id text, result_id text, slot timestamptz)) as given
+     where given.number + (select count(*) from root_cause_analyses a
+       where a.account_id = $1 and a.check_id = given.check_id and a.origin = $3
+         and a.asked_provider = $4 and a.created_at > $5::timestamptz - interval '24 hours')
+       <= $6::bigint
+     returning 1`,
+    [accountId, jsonText(rows), origin, askedProvider, new Date(createdAtMs), maxADay],
+  );
+  return inserted.length;
+}
+
+/** A pending one of the same failure by the same provider that was asked for; null for none. */
+export async function findPendingRequest(
+  sql: Sql,
+  {
+    accountId,
+    subject,
+    askedProvider,
+  }: {
+    readonly accountId: string;
+    readonly subject: AnalysisSubject;
+    readonly askedProvider: AnalysisProvider;
+  },
+): Promise<StoredAnalysis | null> {
+  const [row] = await sql.query<AnalysisRow>(
+    `select ${COLUMNS} from root_cause_analyses
+     where account_id = $1 and check_id = $2 and result_id = $3 and asked_provider = $4
+       and error_group_id is not distinct from $5 and origin = 'requested' and state = 'PENDING'
+     order by created_at, id limit 1`,
+    [accountId, subject.checkId, subject.resultId, askedProvider, subject.errorGroupId],
+  );
+  return row === undefined ? null : analysisOf(row);
+}
+
+export async function findAnalysis(
+  sql: Sql,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+): Promise<StoredAnalysis | null> {
+  const [row] = await sql.query<AnalysisRow>(
+    `select ${COLUMNS} from root_cause_analyses where account_id = $1 and id = $2`,
+    [accountId, id],
+  );
+  return row === undefined ? null : analysisOf(row);
+}
+
+export interface AnalysisFilter {
+  readonly accountId: string;
+  readonly checkId: string | null;
+  readonly errorGroupId: string | null;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** Completed ones, newest first. */
+export async function listAnalyses(
+  sql: Sql,
+  { accountId, checkId, errorGroupId, limit, offset }: AnalysisFilter,
+): Promise<readonly StoredAnalysis[]> {
+  const params: unknown[] = [accountId, limit, offset];
+  const conditions = ["account_id = $1 and state = 'COMPLETED'"];
+  const where = (column: string, value: string | null): void => {
+    if (value === null) return;
+    params.push(value);
+    conditions.push(`${column} = $${params.length}`);
+  };
+  where('check_id', checkId);
+  where('error_group_id', errorGroupId);
+  const rows = await sql.query<AnalysisRow>(
+    `select ${COLUMNS} from root_cause_analyses where ${conditions.join(' and ')}
+     order by created_at desc, id limit $2::bigint offset $3::bigint`,
+    params,
+  );
+  return rows.map(analysisOf);
+}
+
+/** Removes analyses, pending ones too, that are older than the instant, as many as the limit. */
+export async function deleteAnalysesBefore(
+  sql: Sql,
+  { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
+): Promise<number> {
+  const rows = await sql.query(
+    `delete from root_cause_analyses where ctid = any (array(
+       select ctid from root_cause_analyses where created_at < $1::timestamptz
+       order by created_at limit $2::bigint))
+     returning 1`,
+    [new Date(beforeMs), limit],
+  );
+  return rows.length;
+}

@@ -1,0 +1,100 @@
+import { type Snippet, snippetSchema } from '../../model/account/snippet.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import { requireRoom } from '../accounts/room.ts';
+import type { Store } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import { inSlices, type Page, rangeOf } from '../http/resources/paging.ts';
+import {
+  deleteSnippet,
+  findSnippet,
+  findSnippets,
+  insertSnippet,
+  listSnippetEntries,
+  lockSnippet,
+  type StoredSnippet,
+  updateSnippet,
+} from './sql.ts';
+
+export type { StoredSnippet } from './sql.ts';
+
+export interface SnippetsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly allowance: Allowance;
+}
+
+export type SnippetInput = Readonly<Record<string, unknown>>;
+
+/** Pieces of code that are kept for others to use. */
+export interface Snippets {
+  create(accountId: string, input: SnippetInput): Promise<StoredSnippet>;
+  read(accountId: string, id: number): Promise<StoredSnippet>;
+  /** Oldest first, a few at a time. */
+  list(accountId: string, page: Page): AsyncIterable<readonly StoredSnippet[]>;
+  /** The given fields over the stored ones. */
+  update(accountId: string, id: number, input: SnippetInput): Promise<StoredSnippet>;
+  remove(accountId: string, id: number): Promise<void>;
+}
+
+const ROOM = { resource: 'snippets', limit: 1_000, name: 'snippets' } as const;
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+export function createSnippets({ store, clock, allowance }: SnippetsParts): Snippets {
+  return {
+    async create(accountId, input) {
+      const fields = wholeSnippet(input);
+      return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'snippets');
+        await requireRoom(tx, accountId, ROOM);
+        const created = await insertSnippet(tx, { accountId, fields, atMs: clock.wallMs() });
+        if (created === null) throw nameTaken(fields.name);
+        return created;
+      });
+    },
+
+    async read(accountId, id) {
+      const found = await findSnippet(store, { accountId, id });
+      if (found === null) throw notFound('snippet');
+      return found;
+    },
+
+    async *list(accountId, page) {
+      const entries = await listSnippetEntries(store, { accountId, ...rangeOf(page) });
+      yield* inSlices(entries, (ids) => findSnippets(store, { accountId, ids }));
+    },
+
+    update(accountId, id, input) {
+      return store.transaction(async (tx) => {
+        const stored = await lockSnippet(tx, { accountId, id });
+        if (stored === null) throw notFound('snippet');
+        const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
+        const fields = wholeSnippet({ ...stored.fields, ...given });
+        const changed = { accountId, id, fields, atMs: clock.wallMs() };
+        const updated = await updateSnippet(tx, changed).catch((thrown: unknown) => {
+          const isTaken = thrown instanceof StoreError && thrown.code === 'STORE_UNIQUE';
+          throw isTaken ? nameTaken(fields.name) : thrown;
+        });
+        if (updated === null) throw notFound('snippet');
+        return updated;
+      });
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteSnippet(store, { accountId, id }))) throw notFound('snippet');
+    },
+  };
+}
+
+function wholeSnippet(input: SnippetInput): Snippet {
+  const parsed = parseBody(snippetSchema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  return parsed.value;
+}
+
+function nameTaken(name: string) {
+  return conflict('There is a snippet of that name already', { name });
+}

@@ -1,0 +1,122 @@
+import type { Snippet } from '../../model/account/snippet.ts';
+import type { PageEntry } from '../database/page-entries.ts';
+import type { Sql } from '../database/port.ts';
+
+export interface StoredSnippet {
+  readonly id: number;
+  readonly fields: Snippet;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface SnippetKey {
+  readonly accountId: string;
+  readonly id: number;
+}
+
+type SnippetRow = {
+  readonly id: number;
+  readonly name: string;
+  readonly script: string;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = 'id, name, script, created_at, updated_at';
+
+function snippetOf({ id, name, script, ...row }: SnippetRow): StoredSnippet {
+  return { id, fields: { name, script }, createdAt: row.created_at, updatedAt: row.updated_at };
+}
+
+/** @returns null where the account has one of that name */
+export async function insertSnippet(
+  sql: Sql,
+  {
+    accountId,
+    fields,
+    atMs,
+  }: { readonly accountId: string; readonly fields: Snippet; readonly atMs: number },
+): Promise<StoredSnippet | null> {
+  const rows = await sql.query<SnippetRow>(
+    `insert into snippets (account_id, name, script, created_at) values ($1, $2, $3, $4::timestamptz)
+     on conflict (account_id, name) do nothing returning ${COLUMNS}`,
+    [accountId, fields.name, fields.script, new Date(atMs)],
+  );
+  return rows[0] === undefined ? null : snippetOf(rows[0]);
+}
+
+/**
+ * Only for one that `lockSnippet` holds.
+ *
+ * @throws StoreError `conflict` where the account has another one of that name
+ */
+export async function updateSnippet(
+  sql: Sql,
+  { accountId, id, fields, atMs }: SnippetKey & { readonly fields: Snippet; readonly atMs: number },
+): Promise<StoredSnippet | null> {
+  const rows = await sql.query<SnippetRow>(
+    `update snippets set name = $3, script = $4, updated_at = $5::timestamptz
+     where account_id = $1 and id = $2::bigint returning ${COLUMNS}`,
+    [accountId, id, fields.name, fields.script, new Date(atMs)],
+  );
+  return rows[0] === undefined ? null : snippetOf(rows[0]);
+}
+
+export async function findSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnippet | null> {
+  return readSnippet(sql, key, '');
+}
+
+/** Until the transaction ends, nobody else changes it. */
+export async function lockSnippet(sql: Sql, key: SnippetKey): Promise<StoredSnippet | null> {
+  return readSnippet(sql, key, 'for update');
+}
+
+async function readSnippet(
+  sql: Sql,
+  { accountId, id }: SnippetKey,
+  lock: '' | 'for update',
+): Promise<StoredSnippet | null> {
+  const rows = await sql.query<SnippetRow>(
+    `select ${COLUMNS} from snippets where account_id = $1 and id = $2::bigint ${lock}`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : snippetOf(rows[0]);
+}
+
+/** The ids of a page of snippets, oldest first. */
+export async function listSnippetEntries(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly PageEntry<number>[]> {
+  return sql.query<PageEntry<number>>(
+    `select id, octet_length(script) as bytes from snippets where account_id = $1
+     order by id limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+}
+
+/** Those of the snippets that there are still, in the order of their pages. */
+export async function findSnippets(
+  sql: Sql,
+  { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },
+): Promise<readonly StoredSnippet[]> {
+  const rows = await sql.query<SnippetRow>(
+    `select ${COLUMNS} from snippets where account_id = $1 and id = any($2::bigint[]) order by id`,
+    [accountId, ids],
+  );
+  return rows.map(snippetOf);
+}
+
+/** @returns whether there was one */
+export async function deleteSnippet(sql: Sql, { accountId, id }: SnippetKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from snippets where account_id = $1 and id = $2::bigint returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}

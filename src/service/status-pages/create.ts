@@ -1,0 +1,46 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import type { Store } from '../database/port.ts';
+import { createIncidents, type Incidents } from '../incidents/dashboard-incidents.ts';
+import { createIncidentTrigger, type IncidentTrigger } from '../incidents/incident-trigger.ts';
+import {
+  createStatusPageIncidents,
+  type StatusPageIncidents,
+} from '../incidents/page-incidents.ts';
+import { createStatusPageServices, type StatusPageServices } from './services.ts';
+import { createStatusPages, type StatusPages } from './status-pages.ts';
+import { createStatusPageSummaries, type StatusPageSummaries } from './summary.ts';
+
+export interface StatusPageFeatureParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly allowance: Allowance;
+  /** Whole days for which incidents that checks opened are kept once they are resolved. */
+  readonly retentionDays: number;
+}
+
+export interface StatusPageFeatures {
+  readonly incidents: Incidents;
+  /** For whoever judges checks. */
+  readonly incidentTrigger: IncidentTrigger;
+  readonly statusPageIncidents: StatusPageIncidents;
+  readonly statusPageServices: StatusPageServices;
+  readonly statusPageSummaries: StatusPageSummaries;
+  readonly statusPages: StatusPages;
+}
+
+/** All that there is about status pages and incidents. */
+export function createStatusPageFeatures(parts: StatusPageFeatureParts): StatusPageFeatures {
+  return {
+    incidents: createIncidents(parts),
+    incidentTrigger: createIncidentTrigger(parts),
+    statusPageIncidents: createStatusPageIncidents(parts),
+    statusPageServices: createStatusPageServices(parts),
+    statusPageSummaries: createStatusPageSummaries(parts),
+    statusPages: createStatusPages(parts),
+  };
+}

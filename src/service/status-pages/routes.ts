@@ -1,0 +1,116 @@
+import type { FastifyPluginAsync } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
+import { SERVICE_STATES } from '../../model/status-page/status-page-incident.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { incidentResponse, presentIncident } from '../incidents/page-incidents.routes.ts';
+import { DAYS, presentDays, presentService, serviceResponse } from './services.routes.ts';
+import type { StatusPages, StoredPage } from './status-pages.ts';
+import type { StatusPageSummaries } from './summary.ts';
+
+const TAG = 'Status pages';
+const PATH = '/v1/status-pages';
+
+const changes = z.strictObject({
+  ...optionalFieldsOf(changedStatusPageSchema.shape),
+  id: z.string().optional().describe('The same as in the path.'),
+});
+const card = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  ...DAYS,
+  services: z.array(serviceResponse),
+});
+const response = statusPageSchema.extend({ id: z.string(), cards: z.array(card) });
+
+const state = z.enum(SERVICE_STATES).describe('The worst of the open incidents that concern it.');
+const summaryResponse = z.strictObject({
+  id: z.string(),
+  name: z.string(),
+  url: z.string(),
+  state: z.enum(SERVICE_STATES).describe('The worst of its services.'),
+  cards: z.array(
+    z.strictObject({
+      id: z.string(),
+      name: z.string(),
+      services: z.array(z.strictObject({ id: z.string(), name: z.string(), state })),
+    }),
+  ),
+  incidents: z
+    .array(incidentResponse)
+    .describe('The open ones, newest first, 100 at most, each with its first update.'),
+});
+
+/** Status pages with their cards: spec 2.8 and 4.7. */
+export function statusPagesRoutes(features: {
+  readonly statusPages: StatusPages;
+  readonly statusPageSummaries: StatusPageSummaries;
+}): FastifyPluginAsync {
+  const { statusPages, statusPageSummaries } = features;
+  return async (app) => {
+    await app.register(
+      crudRoutes({
+        path: PATH,
+        tag: TAG,
+        changing: { role: 'write' },
+        id: { name: 'statusPageId', schema: uuidParam },
+        query: z.strictObject(pageQuery),
+        body: statusPageSchema,
+        changes,
+        response,
+        texts: {
+          create: { summary: 'Create a status page with its cards' },
+          list: { summary: 'List status pages, oldest first' },
+          read: { summary: 'Read a status page' },
+          update: {
+            summary: 'Update a status page',
+            description:
+              'Fields that are left out stay as they are; each that is given replaces the stored one whole. Cards keep their ids: by the id that is given, or without one by the name.',
+          },
+          remove: { summary: 'Delete a status page with its cards; the services stay' },
+        },
+        feature: statusPages,
+        present: presentPage,
+      }),
+    );
+
+    app.withTypeProvider<ZodTypeProvider>().get(
+      `${PATH}/:statusPageId/summary`,
+      {
+        config: { role: 'read' },
+        schema: {
+          tags: [TAG],
+          summary: 'How the services of a status page are doing, and its open incidents',
+          params: z.object({ statusPageId: uuidParam }),
+          response: { 200: summaryResponse },
+        },
+      },
+      async (request) => {
+        const { accountId } = callerOf(request);
+        const found = await statusPageSummaries.read(accountId, request.params.statusPageId);
+        return {
+          ...found,
+          cards: found.cards.map(({ services, ...rest }) => ({ ...rest, services: [...services] })),
+          incidents: found.incidents.map(presentIncident),
+        };
+      },
+    );
+  };
+}
+
+function presentPage({ id, fields, cards }: StoredPage): z.output<typeof response> {
+  return {
+    ...fields,
+    id,
+    cards: cards.map((each) => ({
+      id: each.id,
+      name: each.name,
+      ...presentDays(each),
+      services: each.services.map(presentService),
+    })),
+  };
+}

@@ -1,0 +1,81 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { statusPageServiceSchema } from '../../model/status-page/status-page.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import type { StatusPageServices, StoredService } from './services.ts';
+
+const changes = z.strictObject({
+  ...optionalFieldsOf(statusPageServiceSchema.shape),
+  ...ignored(['accountId', 'created_at', 'updated_at']),
+  id: z.string().optional().describe('The same as in the path.'),
+});
+
+/** The two dates of spec 2.8, which has them as days and never null. */
+export const DAYS = {
+  created_at: z.iso.date().describe('The day, in UTC.'),
+  updated_at: z.iso.date().describe('The day, in UTC; that of its creation until it changes.'),
+};
+
+/** How spec 2.8 has a service, by itself and on a card. */
+export const serviceResponse = statusPageServiceSchema.extend({
+  id: z.string(),
+  accountId: z.string(),
+  ...DAYS,
+});
+
+/** Services that cards of status pages show and incidents concern. */
+export function statusPageServicesRoutes({
+  statusPageServices,
+}: {
+  readonly statusPageServices: StatusPageServices;
+}): FastifyPluginAsync {
+  return crudRoutes({
+    path: '/v1/status-pages/services',
+    tag: 'Status pages',
+    changing: { role: 'write' },
+    id: { name: 'serviceId', schema: uuidParam },
+    query: z.strictObject(pageQuery),
+    body: statusPageServiceSchema,
+    changes,
+    response: serviceResponse,
+    texts: {
+      create: { summary: 'Create a service' },
+      list: { summary: 'List services, oldest first' },
+      read: { summary: 'Read a service' },
+      update: {
+        summary: 'Update a service',
+        description: 'Fields that are left out stay as they are.',
+      },
+      remove: {
+        summary: 'Delete a service that no open incident names; cards and past incidents lose it',
+      },
+    },
+    feature: statusPageServices,
+    present: presentService,
+  });
+}
+
+export function presentService(service: StoredService): z.output<typeof serviceResponse> {
+  return {
+    ...service.fields,
+    id: service.id,
+    accountId: service.accountId,
+    ...presentDays(service),
+  };
+}
+
+export function presentDays({
+  createdAt,
+  updatedAt,
+}: {
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
+}): z.output<z.ZodObject<typeof DAYS>> {
+  return { created_at: dayOf(createdAt), updated_at: dayOf(updatedAt ?? createdAt) };
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10);
+}

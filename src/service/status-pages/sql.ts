@@ -1,0 +1,276 @@
+import type { StatusPage } from '../../model/status-page/status-page.ts';
+import type { Sql } from '../database/port.ts';
+import { jsonText } from '../database/values.ts';
+import type { StoredService } from './services.sql.ts';
+
+export interface StoredCard {
+  readonly id: string;
+  readonly name: string;
+  readonly services: readonly StoredService[];
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+/** The fields that a page has itself. */
+export type PageFields = Omit<StatusPage, 'cards'>;
+
+export interface StoredPage {
+  readonly id: string;
+  readonly fields: PageFields;
+  readonly cards: readonly StoredCard[];
+}
+
+export interface PageKey {
+  readonly accountId: string;
+  readonly id: string;
+}
+
+/** Times inside of JSON are texts. */
+type CardJson = {
+  readonly id: string;
+  readonly name: string;
+  readonly created_at: string;
+  readonly updated_at: string | null;
+  readonly services: readonly {
+    readonly id: string;
+    readonly account_id: string;
+    readonly name: string;
+    readonly created_at: string;
+    readonly updated_at: string | null;
+  }[];
+};
+
+type PageRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly custom_domain: string | null;
+  readonly description: string | null;
+  readonly theme_colors: PageFields['themeColors'];
+  readonly logo: string | null;
+  readonly favicon: string | null;
+  readonly redirect_to: string | null;
+  readonly default_theme: PageFields['defaultTheme'];
+  readonly white_label: boolean;
+  readonly is_private: boolean;
+  readonly cards: readonly CardJson[];
+};
+
+/**
+ * With its cards in one statement, so that they are of one moment.
+ *
+ * @param from the table, or a query of the rows that are wanted
+ */
+function pageFrom(from: string): string {
+  return `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
+    p.favicon, p.redirect_to, p.default_theme, p.white_label, p.is_private,
+    coalesce((
+      select jsonb_agg(
+        jsonb_build_object('id', c.id, 'name', c.name, 'created_at', c.created_at,
+          'updated_at', c.updated_at, 'services', coalesce((
+            select jsonb_agg(to_jsonb(s) - 'n' order by l.position)
+            from status_page_card_services l
+            join status_page_services s on s.account_id = l.account_id and s.id = l.service_id
+            where l.account_id = c.account_id and l.card_id = c.id), '[]'))
+        order by c.position)
+      from status_page_cards c
+      where c.account_id = p.account_id and c.status_page_id = p.id), '[]') as cards
+  from ${from} p`;
+}
+
+function dateOrNull(text: string | null): Date | null {
+  return text === null ? null : new Date(text);
+}
+
+function pageOf(row: PageRow): StoredPage {
+  return {
+    id: row.id,
+    fields: {
+      name: row.name,
+      url: row.url,
+      customDomain: row.custom_domain,
+      description: row.description,
+      themeColors: row.theme_colors,
+      logo: row.logo,
+      favicon: row.favicon,
+      redirectTo: row.redirect_to,
+      defaultTheme: row.default_theme,
+      whiteLabel: row.white_label,
+      isPrivate: row.is_private,
+    },
+    cards: row.cards.map((card) => ({
+      id: card.id,
+      name: card.name,
+      createdAt: new Date(card.created_at),
+      updatedAt: dateOrNull(card.updated_at),
+      services: card.services.map((service) => ({
+        id: service.id,
+        accountId: service.account_id,
+        fields: { name: service.name },
+        createdAt: new Date(service.created_at),
+        updatedAt: dateOrNull(service.updated_at),
+      })),
+    })),
+  };
+}
+
+function valuesOf(fields: PageFields): readonly unknown[] {
+  return [
+    fields.name,
+    fields.url,
+    fields.customDomain,
+    fields.description,
+    jsonText(fields.themeColors),
+    fields.logo,
+    fields.favicon,
+    fields.redirectTo,
+    fields.defaultTheme,
+    fields.whiteLabel,
+    fields.isPrivate,
+  ];
+}
+
+/** @throws StoreError naming status_pages_url or status_pages_custom_domain where one is taken */
+export async function insertPage(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    fields,
+    createdAtMs,
+  }: PageKey & { readonly fields: PageFields; readonly createdAtMs: number },
+): Promise<void> {
+  await sql.query(
+    `insert into status_pages (name, url, custom_domain, description, theme_colors, logo, favicon,
+       redirect_to, default_theme, white_label, is_private, account_id, id, created_at)
+     values ($1, $2, $3, $4, $5::jsonb, $6, $7, $8, $9, $10::boolean, $11::boolean, $12, $13,
+       $14::timestamptz)`,
+    [...valuesOf(fields), accountId, id, new Date(createdAtMs)],
+  );
+}
+
+/**
+ * Only for a page that `lockPage` holds.
+ *
+ * @throws StoreError naming status_pages_url or status_pages_custom_domain where one is taken
+ */
+export async function updatePage(
+  sql: Sql,
+  {
+    accountId,
+    id,
+    fields,
+    updatedAtMs,
+  }: PageKey & { readonly fields: PageFields; readonly updatedAtMs: number },
+): Promise<void> {
+  await sql.query(
+    `update status_pages set name = $1, url = $2, custom_domain = $3, description = $4,
+       theme_colors = $5::jsonb, logo = $6, favicon = $7, redirect_to = $8, default_theme = $9,
+       white_label = $10::boolean, is_private = $11::boolean, updated_at = $14::timestamptz
+     where account_id = $12 and id = $13`,
+    [...valuesOf(fields), accountId, id, new Date(updatedAtMs)],
+  );
+}
+
+export async function findPage(sql: Sql, { accountId, id }: PageKey): Promise<StoredPage | null> {
+  const rows = await sql.query<PageRow>(
+    `${pageFrom('status_pages')} where p.account_id = $1 and p.id = $2`,
+    [accountId, id],
+  );
+  return rows[0] === undefined ? null : pageOf(rows[0]);
+}
+
+/**
+ * Until the transaction ends, nobody else changes the page or its cards. What is read of it
+ * afterwards is what the lock holds.
+ *
+ * @returns false where there is no such page
+ */
+export async function lockPage(sql: Sql, { accountId, id }: PageKey): Promise<boolean> {
+  const rows = await sql.query(
+    'select id from status_pages where account_id = $1 and id = $2 for update',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+/** These rows alone: else the cards of all pages that come before them are read, too. */
+const LISTED = `(select * from status_pages where account_id = $1
+  order by n limit $2::bigint offset $3::bigint)`;
+
+/** Oldest first. */
+export async function listPages(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredPage[]> {
+  const rows = await sql.query<PageRow>(`${pageFrom(LISTED)} order by p.n`, [
+    accountId,
+    limit,
+    offset,
+  ]);
+  return rows.map(pageOf);
+}
+
+/** @returns whether there was one */
+export async function deletePage(sql: Sql, { accountId, id }: PageKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from status_pages where account_id = $1 and id = $2 returning id',
+    [accountId, id],
+  );
+  return rows.length > 0;
+}
+
+export interface CardToStore {
+  readonly id: string;
+  readonly name: string;
+  /** Ids that `holdServices` holds. */
+  readonly services: readonly string[];
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number | null;
+}
+
+/** The cards of the page from now on, in their order. Only for a page that is new or locked. */
+export async function replaceCards(
+  sql: Sql,
+  { accountId, id, cards }: PageKey & { readonly cards: readonly CardToStore[] },
+): Promise<void> {
+  await sql.query('delete from status_page_cards where account_id = $1 and status_page_id = $2', [
+    accountId,
+    id,
+  ]);
+  if (cards.length === 0) return;
+  await sql.query(
+    `insert into status_page_cards (account_id, status_page_id, id, position, name, created_at,
+       updated_at)
+     select $1, $2, card.id, card.position, card.name, card.created_at, card.updated_at
+     from unnest($3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
+       with ordinality as card (id, name, created_at, updated_at, position)`,
+    [
+      accountId,
+      id,
+      cards.map((card) => card.id),
+      cards.map(({ name }) => name),
+      cards.map(({ createdAtMs }) => new Date(createdAtMs)),
+      cards.map(({ updatedAtMs }) => (updatedAtMs === null ? null : new Date(updatedAtMs))),
+    ],
+  );
+  const links = cards.flatMap((card) =>
+    card.services.map((service, position) => ({ card: card.id, service, position })),
+  );
+  await sql.query(
+    `insert into status_page_card_services (account_id, card_id, service_id, position)
+     select $1, link.card, link.service, link.position
+     from unnest($2::text[], $3::text[], $4::int[]) as link (card, service, position)`,
+    [
+      accountId,
+      links.map(({ card }) => card),
+      links.map(({ service }) => service),
+      links.map(({ position }) => position),
+    ],
+  );
+}

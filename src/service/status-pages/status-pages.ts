@@ -1,0 +1,153 @@
+import { changedStatusPageSchema, statusPageSchema } from '../../model/status-page/status-page.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { type Allowance, unlimited } from '../accounts/allowance.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { givenFields, type Input } from '../http/resources/given-fields.ts';
+import { parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { type GivenCard, planCards } from './cards.ts';
+import { holdNamedServices } from './named-services.ts';
+import {
+  deletePage,
+  findPage,
+  insertPage,
+  listPages,
+  lockPage,
+  type PageFields,
+  replaceCards,
+  type StoredCard,
+  type StoredPage,
+  updatePage,
+} from './sql.ts';
+
+export type { StoredPage } from './sql.ts';
+
+export interface StatusPagesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly allowance?: Allowance;
+}
+
+/** Pages that tell people how services are doing: spec 2.8. */
+export interface StatusPages {
+  /** @throws ServiceError 409 where another page of the service has the url or the domain */
+  create(accountId: string, input: Input): Promise<StoredPage>;
+  read(accountId: string, id: string): Promise<StoredPage>;
+  /** Oldest first. */
+  list(accountId: string, page: Page): Promise<readonly StoredPage[]>;
+  /**
+   * The given fields over the stored ones, each whole. Cards keep their ids.
+   *
+   * @throws ServiceError 409 as with a new one
+   */
+  update(accountId: string, id: string, input: Input): Promise<StoredPage>;
+  /** With its cards. The services stay. */
+  remove(accountId: string, id: string): Promise<void>;
+}
+
+const NOUN = 'status page';
+
+export function createStatusPages(parts: StatusPagesParts): StatusPages {
+  const { store, clock, ids, allowance = unlimited } = parts;
+
+  async function putCards(
+    tx: Sql,
+    accountId: string,
+    {
+      id,
+      stored,
+      given,
+    }: {
+      readonly id: string;
+      readonly stored: readonly StoredCard[];
+      readonly given: readonly GivenCard[];
+    },
+  ): Promise<void> {
+    const plan = planCards(stored, given, { ids, nowMs: clock.wallMs() });
+    const named = given.map(({ services }, index) => ({
+      path: ['cards', index, 'services'],
+      ids: services,
+    }));
+    const problems = [...plan.problems, ...(await holdNamedServices(tx, accountId, named))];
+    if (problems.length > 0) throw invalid(problems);
+    await replaceCards(tx, { accountId, id, cards: plan.cards });
+  }
+
+  return {
+    create(accountId, input) {
+      const parsed = parseBody(statusPageSchema, input);
+      if (!parsed.ok) throw invalid(parsed.problems);
+      const { cards, ...fields } = parsed.value;
+      return withoutTaken(fields, () =>
+        store.transaction(async (tx) => {
+          await allowance.grow(tx, accountId, 'statusPages');
+          const id = ids();
+          await insertPage(tx, { accountId, id, fields, createdAtMs: clock.wallMs() });
+          await putCards(tx, accountId, { id, stored: [], given: cards });
+          return whole(await findPage(tx, { accountId, id }));
+        }),
+      );
+    },
+
+    async read(accountId, id) {
+      return whole(await findPage(store, { accountId, id }));
+    },
+
+    list(accountId, page) {
+      return listPages(store, { accountId, ...rangeOf(page) });
+    },
+
+    async update(accountId, id, input) {
+      const given = givenFields(input, { fixed: { id }, responseOnly: [] });
+      return withoutTaken(given, () =>
+        store.transaction(async (tx) => {
+          if (!(await lockPage(tx, { accountId, id }))) throw notFound(NOUN);
+          const stored = whole(await findPage(tx, { accountId, id }));
+          const parsed = parseBody(changedStatusPageSchema, { ...stored.fields, ...given });
+          if (!parsed.ok) throw invalid(parsed.problems);
+          const { cards, ...fields } = parsed.value;
+          await updatePage(tx, { accountId, id, fields, updatedAtMs: clock.wallMs() });
+          if (given.cards !== undefined) {
+            await putCards(tx, accountId, { id, stored: stored.cards, given: cards });
+          }
+          return whole(await findPage(tx, { accountId, id }));
+        }),
+      );
+    },
+
+    async remove(accountId, id) {
+      if (!(await deletePage(store, { accountId, id }))) throw notFound(NOUN);
+    },
+  };
+}
+
+function whole(found: StoredPage | null): StoredPage {
+  if (found === null) throw notFound(NOUN);
+  return found;
+}
+
+/** What no two pages have the same, by the constraint that says so. */
+const UNIQUE: Readonly<
+  Record<string, { readonly field: keyof PageFields; readonly words: string }>
+> = {
+  status_pages_url: { field: 'url', words: 'url' },
+  status_pages_custom_domain: { field: 'customDomain', words: 'custom domain' },
+};
+
+/** The page that has it may be another account's, so no more is told of it. */
+async function withoutTaken<T>(fields: Input, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const taken = thrown instanceof StoreError ? UNIQUE[thrown.constraint ?? ''] : undefined;
+    if (taken === undefined) throw thrown;
+    const { field, words } = taken;
+    throw conflict(`There is a status page with the ${words} ${String(fields[field])} already`, {
+      [field]: fields[field],
+    });
+  }
+}

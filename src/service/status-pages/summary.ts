@@ -1,0 +1,70 @@
+import {
+  type ServiceState,
+  stateUnder,
+  worstOf,
+} from '../../model/status-page/status-page-incident.ts';
+import type { Store } from '../database/port.ts';
+import { notFound } from '../errors.ts';
+import {
+  openIncidentsOfPage,
+  type StoredPageIncident,
+  severitiesOfPage,
+} from '../incidents/page-incidents.sql.ts';
+import { findPage } from './sql.ts';
+
+/** How the services of a page are doing now, as far as incidents tell. */
+export interface PageSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+  /** The worst of its services'. */
+  readonly state: ServiceState;
+  readonly cards: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly services: readonly {
+      readonly id: string;
+      readonly name: string;
+      readonly state: ServiceState;
+    }[];
+  }[];
+  /** The newest open ones, each with its first update. */
+  readonly incidents: readonly StoredPageIncident[];
+}
+
+export interface StatusPageSummaries {
+  read(accountId: string, pageId: string): Promise<PageSummary>;
+}
+
+const MAX_INCIDENTS = 100;
+
+export function createStatusPageSummaries({
+  store,
+}: {
+  readonly store: Store;
+}): StatusPageSummaries {
+  return {
+    async read(accountId, pageId) {
+      const page = await findPage(store, { accountId, id: pageId });
+      if (page === null) throw notFound('status page');
+      const severities = await severitiesOfPage(store, { accountId, pageId });
+      const incidents = await openIncidentsOfPage(store, {
+        accountId,
+        pageId,
+        limit: MAX_INCIDENTS,
+      });
+      const cards = page.cards.map(({ id, name, services }) => ({
+        id,
+        name,
+        services: services.map((service) => ({
+          id: service.id,
+          name: service.fields.name,
+          state: stateUnder(severities.get(service.id) ?? []),
+        })),
+      }));
+      const states = cards.flatMap(({ services }) => services.map(({ state }) => state));
+      const { name, url } = page.fields;
+      return { id: page.id, name, url, state: worstOf(states), cards, incidents };
+    },
+  };
+}

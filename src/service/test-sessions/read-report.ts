@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { Turn } from '../../runtime/event-loop.ts';
+import { checkResultSchema, type ReceivedResult } from '../../wire/v1/check-result.ts';
+import { id, instant, openCode } from '../../wire/v1/fields.ts';
+import { type ReadRecord, readRecord } from '../../wire/v1/read-record.ts';
+import { invalid, type RequestProblem } from '../errors.ts';
+import { problemsOf } from '../http/resources/problems.ts';
+import type { MissedRun } from './sql.ts';
+
+/** Those after them are not looked at: the first ones are what a caller mends first. */
+const MAX_BAD_RECORDS = 20;
+
+/** A run that was not made. */
+export const missedRunSchema = z.strictObject({
+  checkId: id,
+  slot: instant,
+  lastSlot: instant,
+  count: z.int().min(1).max(1_000_000),
+  reason: openCode,
+});
+
+/**
+ * Reads results and missed runs as `vedette run --output json` prints them.
+ *
+ * @param turn called after each, which takes some milliseconds where it is made for that
+ * @throws ServiceError 400 where one of them is not of that form: then none is taken
+ */
+export async function readReport(
+  {
+    results,
+    missed,
+  }: { readonly results: readonly unknown[]; readonly missed: readonly unknown[] },
+  turn: Turn,
+): Promise<{
+  readonly results: readonly ReceivedResult[];
+  readonly missed: readonly MissedRun[];
+}> {
+  const readResults = await readList('results', results, readResult, turn);
+  const readMissed = await readList('missed', missed, readMissedRun, turn);
+  const problems = [...readResults.problems, ...readMissed.problems];
+  if (problems.length > 0) throw invalid(problems);
+  return { results: readResults.records, missed: readMissed.records };
+}
+
+async function readList<T>(
+  name: string,
+  given: readonly unknown[],
+  read: (record: unknown) => ReadRecord<T>,
+  turn: Turn,
+): Promise<{ readonly records: readonly T[]; readonly problems: readonly RequestProblem[] }> {
+  const records: T[] = [];
+  const problems: RequestProblem[] = [];
+  let bad = 0;
+  for (const [index, record] of given.entries()) {
+    const judged = read(record);
+    if (judged.kind === 'good') records.push(judged.value);
+    else {
+      const issues = judged.issues.map((issue) => {
+        return { ...issue, path: [name, index, ...issue.path] };
+      });
+      problems.push(...problemsOf({ issues }, 'body'));
+      bad += 1;
+    }
+    if (bad === MAX_BAD_RECORDS) break;
+    await turn();
+  }
+  return { records, problems };
+}
+
+const TIMES = ['startedAt', 'stoppedAt', 'created_at'] as const;
+
+function readResult(record: unknown): ReadRecord<ReceivedResult> {
+  const read = readRecord(checkResultSchema, record, { reportInput: true });
+  if (read.kind === 'bad') return read;
+  const { value } = read;
+  // The schema lets years pass that the database has not.
+  const wrong = TIMES.find((field) => !(Date.parse(value[field]) >= 0));
+  if (wrong === undefined) return read;
+  const message = 'must be a time from 1970 on';
+  return { kind: 'bad', issues: [{ code: 'custom', path: [wrong], message, input: value[wrong] }] };
+}
+
+function readMissedRun(record: unknown): ReadRecord<MissedRun> {
+  return readRecord(missedRunSchema, record, { reportInput: true });
+}

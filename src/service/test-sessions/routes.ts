@@ -1,0 +1,214 @@
+import type { Readable } from 'node:stream';
+import type { FastifyPluginAsync, FastifyReply } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
+import { z } from 'zod';
+import {
+  MAX_SESSION_MISSED,
+  MAX_SESSION_REQUEST_BYTES,
+  MAX_SESSION_REQUEST_RESULTS,
+  projectIdSchema,
+  testSessionFactsSchema,
+} from '../../model/result/test-session.ts';
+import { callerOf } from '../http/access/authentication.ts';
+import { listAnswer } from '../http/json/json-answer.ts';
+import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resources/parameters.ts';
+import { shownResult } from '../results/result-schemas.ts';
+import { missedRunSchema } from './read-report.ts';
+import type { StoredSession, TestSessions } from './test-sessions.ts';
+
+const TAGS = ['Test sessions'];
+const READ = { role: 'read' } as const;
+const RUN = { role: 'run' } as const;
+const WRITE = { role: 'write' } as const;
+const PATH = '/v1/test-sessions';
+
+const params = z.object({ id: uuidParam.toLowerCase() });
+// They are judged one by one where they are read: thousands at once take long.
+const { $schema: _, ...missedRunForm } = z.toJSONSchema(missedRunSchema, { io: 'input' });
+const body = testSessionFactsSchema.extend({
+  id: z
+    .guid()
+    .toLowerCase()
+    .optional()
+    .describe(
+      'Chosen by you: with it, sending the same again is harmless, and further results may follow under it. Left out, a new one.',
+    ),
+  results: z
+    .array(z.unknown())
+    .max(MAX_SESSION_REQUEST_RESULTS)
+    .default([])
+    .describe(
+      'The result objects that `vedette run --output json` prints, each on a line: those of GET /v1/check-results.',
+    ),
+  missed: z
+    .array(z.unknown())
+    .max(MAX_SESSION_MISSED)
+    .default([])
+    .meta({ items: missedRunForm })
+    .describe('The `missed` objects that it prints: runs that were not made.'),
+});
+
+const count = z.int().min(0);
+const response = z.strictObject({
+  id: z.string(),
+  link: z.string().describe('The path of the session in this API.'),
+  ...Object.fromEntries(
+    Object.entries(testSessionFactsSchema.shape).map(([name, field]) => [name, field.unwrap()]),
+  ),
+  hasFailures: z.boolean().describe('Whether any run failed, could not be made or was missed.'),
+  counts: z
+    .strictObject({
+      passed: count,
+      degraded: count,
+      failed: count,
+      error: count.describe('Failed by a fault that is not the target’s.'),
+      cancelled: count,
+      missed: count,
+    })
+    .describe('Runs by how they ended.'),
+  results: count.describe('All results, attempts before a retry too.'),
+  missed: z.array(missedRunSchema),
+  errorGroupIds: z.array(z.string()).describe('Of all its results; the first 1000.'),
+  startedAt: z.iso.datetime().nullable().describe('null as long as it has no result.'),
+  stoppedAt: z.iso.datetime().nullable(),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime().nullable().describe('When results were last added; null for never.'),
+});
+
+/** Runs of check files made elsewhere, as `vedette run --report` brings them. */
+export function testSessionsRoutes({
+  testSessions,
+}: {
+  readonly testSessions: TestSessions;
+}): FastifyPluginAsync {
+  return async (untyped) => {
+    const app = untyped.withTypeProvider<ZodTypeProvider>();
+
+    app.post(
+      PATH,
+      {
+        config: { ...RUN, gzip: true, manyValues: true },
+        bodyLimit: MAX_SESSION_REQUEST_BYTES,
+        schema: {
+          tags: TAGS,
+          summary: 'Bring the results of a run, or further ones of it',
+          description:
+            'All results of the request are taken, or none. 201 for a new session; 200 where the id is of one that is there: the results that it has not yet are added, and what else is said of it stays as it was. Bodies may be sent with content-encoding gzip.',
+          body,
+          response: { 200: response, 201: response },
+        },
+      },
+      async (request, reply) => {
+        const { id = null, results, missed, ...facts } = request.body;
+        const report = { id, facts, results, missed };
+        const { session, isNew } = await testSessions.add(callerOf(request).accountId, report);
+        return reply.code(isNew ? 201 : 200).send(present(session));
+      },
+    );
+
+    app.get(
+      PATH,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List test sessions, newest first',
+          querystring: z.strictObject({ ...pageQuery, projectId: projectIdSchema.optional() }),
+          response: { 200: z.array(response) },
+        },
+      },
+      async (request) => {
+        const { projectId = null, ...page } = request.query;
+        const { accountId } = callerOf(request);
+        return (await testSessions.list(accountId, { projectId, ...page })).map(present);
+      },
+    );
+
+    app.get(
+      `${PATH}/:id`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'Read a test session',
+          params,
+          response: { 200: response },
+        },
+      },
+      async (request) =>
+        present(await testSessions.get(callerOf(request).accountId, request.params.id)),
+    );
+
+    app.get(
+      `${PATH}/:id/results`,
+      {
+        config: READ,
+        schema: {
+          tags: TAGS,
+          summary: 'List the results of a test session in the order in which the runs began',
+          params,
+          querystring: z.strictObject({
+            ...pageQuery,
+            resultType: z
+              .enum(['FINAL', 'ATTEMPT', 'ALL'])
+              .default('FINAL')
+              .describe('The last result of each run, those before it, or all; left out, FINAL.'),
+            hasFailures: booleanQuery(false)
+              .unwrap()
+              .optional()
+              .describe('true: only results of failed runs; false: only of others.'),
+          }),
+          response: { 200: z.array(shownResult) },
+        },
+      },
+      async (request, reply) => {
+        const { hasFailures = null, ...query } = request.query;
+        const { accountId } = callerOf(request);
+        const asked = { ...query, hasFailures };
+        const found = await testSessions.results(accountId, request.params.id, asked);
+        return sendJson(reply, listAnswer(reply, found));
+      },
+    );
+
+    app.delete(
+      `${PATH}/:id`,
+      {
+        config: WRITE,
+        schema: {
+          tags: TAGS,
+          summary: 'Delete a test session with its results; its error groups stay',
+          params,
+          response: { 204: NO_CONTENT },
+        },
+      },
+      async (request, reply) => {
+        await testSessions.remove(callerOf(request).accountId, request.params.id);
+        return reply.code(204).send(null);
+      },
+    );
+  };
+}
+
+/** They were judged when they came in: judging them again would take longer than all the rest. */
+function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
+  return reply.type('application/json; charset=utf-8').send(json);
+}
+
+function present(session: StoredSession): z.output<typeof response> {
+  const { counts, missed } = session;
+  const missedCount = missed.reduce((sum, run) => sum + run.count, 0);
+  return {
+    id: session.id,
+    link: `${PATH}/${session.id}`,
+    ...session.facts,
+    hasFailures: counts.failed + counts.error + counts.cancelled + missedCount > 0,
+    counts: { ...counts, missed: missedCount },
+    results: session.results,
+    missed: [...missed],
+    errorGroupIds: [...session.errorGroupIds],
+    startedAt: session.startedAt?.toISOString() ?? null,
+    stoppedAt: session.stoppedAt?.toISOString() ?? null,
+    created_at: session.createdAt.toISOString(),
+    updated_at: session.updatedAt?.toISOString() ?? null,
+  };
+}

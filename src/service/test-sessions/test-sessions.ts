@@ -1,0 +1,240 @@
+import { MASK } from '../../model/credentials/sensitive-headers.ts';
+import { testSessionErrorGroupId } from '../../model/result/error-group.ts';
+import {
+  MAX_SESSION_MISSED,
+  MAX_SESSION_RESULTS,
+  type TestSessionFacts,
+} from '../../model/result/test-session.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { turnsFromNow } from '../../runtime/event-loop.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
+import type { ReceivedResult } from '../../wire/v1/check-result.ts';
+import type { Store } from '../database/port.ts';
+import { everyHour, removePastRetention } from '../database/retention.ts';
+import type { ErrorGroups } from '../error-groups/error-groups.ts';
+import { knownFactsOf, withErrorGroups } from '../error-groups/known-facts.ts';
+import { sightingsOf } from '../error-groups/sightings.ts';
+import { conflict, invalid, notFound } from '../errors.ts';
+import { textsNotKept } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import type { SecretScrubbing } from '../secrets/secret-scrubbing.ts';
+import { readReport } from './read-report.ts';
+import {
+  deleteSession,
+  deleteSessionsBefore,
+  findSession,
+  insertSession,
+  insertSessionResults,
+  listSessionResults,
+  listSessions,
+  lockSession,
+  putTotals,
+  type StoredSession,
+} from './sql.ts';
+import { totalsWith } from './totals.ts';
+
+export type { StoredSession } from './sql.ts';
+
+export interface TestSessionsParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+  readonly errorGroups: Pick<ErrorGroups, 'add'>;
+  readonly scrubbing: SecretScrubbing;
+  /** Whole days, as of the results of checks. */
+  readonly retentionDays: number;
+  /** In all of a session. */
+  readonly maxResults?: number;
+}
+
+/** A run of a check file somewhere else, or a part of it. */
+export interface Report {
+  /** Chosen by whoever brings it; null for one of ours. */
+  readonly id: string | null;
+  readonly facts: TestSessionFacts;
+  /** As `vedette run --output json` prints them, like those that were missed. */
+  readonly results: readonly unknown[];
+  readonly missed: readonly unknown[];
+}
+
+export interface SessionResultQuery extends Page {
+  readonly resultType: 'FINAL' | 'ATTEMPT' | 'ALL';
+  readonly hasFailures: boolean | null;
+}
+
+/** Runs of check files that somebody made elsewhere and brought here. */
+export interface TestSessions {
+  /**
+   * Makes a session, or adds to the one of that id: results that it has already are left alone, so
+   * bringing them again is harmless, and a long run may come in parts. The facts are those of the
+   * first part.
+   *
+   * @throws ServiceError 400 where a result is not of the right form, 409 where the session has too
+   *   many: then nothing is taken
+   */
+  add(
+    accountId: string,
+    report: Report,
+  ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
+  /** @throws ServiceError 404 */
+  get(accountId: string, id: string): Promise<StoredSession>;
+  /** Newest first. @throws ServiceError 400 where the page is too large, as of `results` */
+  list(
+    accountId: string,
+    query: Page & { readonly projectId: string | null },
+  ): Promise<readonly StoredSession[]>;
+  /**
+   * As JSON texts, in the order in which the runs began.
+   *
+   * @throws ServiceError 404, 400 where the page is too large: a single result never is
+   */
+  results(accountId: string, id: string, query: SessionResultQuery): Promise<readonly string[]>;
+  /** With its results; error groups stay. @throws ServiceError 404 */
+  remove(accountId: string, id: string): Promise<void>;
+  /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+/** Their results go with them, so no statement is to have many. */
+const SESSIONS_AT_ONCE = 10;
+const ALL_TYPES = ['FINAL', 'ATTEMPT'] as const;
+const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+
+export function createTestSessions(parts: TestSessionsParts): TestSessions {
+  const { store, clock, ids, errorGroups, scrubbing } = parts;
+  const { maxResults = MAX_SESSION_RESULTS } = parts;
+
+  async function removeOld(signal: AbortSignal): Promise<void> {
+    await removePastRetention(
+      parts,
+      SESSIONS_AT_ONCE,
+      (old) => deleteSessionsBefore(store, old),
+      signal,
+    );
+  }
+
+  return {
+    async add(accountId, { id: chosenId, facts: given, ...records }) {
+      const notKept = textsNotKept(given);
+      if (notKept.length > 0) throw invalid(notKept);
+      const turn = turnsFromNow(clock);
+      const read = await readReport(records, turn);
+      const received = await scrubbing.results(store, accountId, read.results);
+      const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
+      const id = chosenId ?? ids();
+      return store.transaction(async (tx) => {
+        const atMs = clock.wallMs();
+        const isNew = await insertSession(tx, { accountId, id, facts, createdAtMs: atMs });
+        const before = await lockSession(tx, { accountId, id });
+        if (before === null) throw notFound('test session');
+        const { projectId, environment } = before.facts;
+        const results: ReceivedResult[] = [];
+        for (const result of received) {
+          results.push(inProject(result, accountId, projectId));
+          await turn();
+        }
+        const added = await insertSessionResults(tx, { accountId, id, results });
+        const own = firstOfEach(results).filter((result) => added.has(result.id));
+        const totals = totalsWith(before, own, read.missed);
+        if (totals.results > maxResults) throw tooMany('results', maxResults);
+        if (totals.missed.length > MAX_SESSION_MISSED) throw tooMany('missed', MAX_SESSION_MISSED);
+        const place = {
+          scope: projectId ?? '',
+          environment,
+          idOf: (hash: string) => testSessionErrorGroupId(accountId, projectId, hash),
+        };
+        const sightings = sightingsOf(own, () => place, atMs);
+        await errorGroups.add(tx, accountId, 'test-session', sightings);
+        const isChanged = own.length > 0 || totals.missed.length > before.missed.length;
+        if (!isChanged) return { session: before, isNew };
+        const updatedAtMs = isNew ? null : atMs;
+        const session = await putTotals(tx, { accountId, id, totals, updatedAtMs });
+        if (session === null) throw notFound('test session');
+        return { session, isNew };
+      });
+    },
+
+    async get(accountId, id) {
+      const found = await findSession(store, { accountId, id });
+      if (found === null) throw notFound('test session');
+      return found;
+    },
+
+    async list(accountId, { projectId, ...page }) {
+      const asked = { accountId, projectId, ...rangeOf(page) };
+      const found = await listSessions(store, asked, MAX_PAGE_BYTES);
+      if (found === null) throw pageTooLarge('what these sessions missed has');
+      return found;
+    },
+
+    async results(accountId, id, { resultType, hasFailures, ...page }) {
+      if ((await findSession(store, { accountId, id })) === null) throw notFound('test session');
+      const resultTypes = ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType);
+      const asked = { accountId, id, resultTypes, hasFailures, ...rangeOf(page) };
+      const found = await listSessionResults(store, asked, MAX_PAGE_BYTES);
+      if (found === null) throw pageTooLarge('these results have');
+      return found;
+    },
+
+    async remove(accountId, id) {
+      if (!(await deleteSession(store, { accountId, id }))) throw notFound('test session');
+    },
+
+    async keep(signal) {
+      await everyHour(
+        parts,
+        'test sessions past their retention could not be removed',
+        () => removeOld(signal),
+        signal,
+      );
+    },
+  };
+}
+
+/** A mask may be longer than what it hides, and no fact is to be longer than it may be. */
+function scrubbedFacts(facts: TestSessionFacts, scrubber: Scrubber): TestSessionFacts {
+  const { name, provider, repository, branch, commitId } = facts;
+  const scrubbed = (fact: string | null): string | null =>
+    fact && scrubber.text(fact).slice(0, Math.max(fact.length, MASK.length)).toWellFormed();
+  return {
+    ...facts,
+    name: scrubbed(name),
+    provider: scrubbed(provider),
+    repository: scrubbed(repository),
+    branch: scrubbed(branch),
+    commitId: scrubbed(commitId),
+  };
+}
+
+/** With the error group that it is of; what was sent as such does not count. */
+function inProject(
+  result: ReceivedResult,
+  accountId: string,
+  projectId: string | null,
+): ReceivedResult {
+  const facts = result.resultType === 'FINAL' ? knownFactsOf(result) : null;
+  const groups =
+    facts === null ? [] : [testSessionErrorGroupId(accountId, projectId, facts.errorHash)];
+  return withErrorGroups(result, groups);
+}
+
+/** One request may have two under the same id, of which the first is stored. */
+function firstOfEach(results: readonly ReceivedResult[]): readonly ReceivedResult[] {
+  const first = new Map<string, ReceivedResult>();
+  for (const result of results) if (!first.has(result.id)) first.set(result.id, result);
+  return [...first.values()];
+}
+
+function pageTooLarge(what: string): Error {
+  const message = `must be smaller: ${what} more than ${MAX_PAGE_BYTES} bytes`;
+  return invalid([{ path: 'query.limit', message }]);
+}
+
+function tooMany(what: string, limit: number): Error {
+  return conflict(`The session would have more than ${limit} ${what}; begin another one`, {
+    limit,
+  });
+}

@@ -1,0 +1,68 @@
+import type { FastifyPluginAsync } from 'fastify';
+import { z } from 'zod';
+import { accountVariableSchema, variableKeySchema } from '../../model/check/variable.ts';
+import { crudRoutes } from '../http/resources/crud.ts';
+import { pageQuery } from '../http/resources/parameters.ts';
+import { ignored, optionalFieldsOf, TIMES } from '../http/resources/resource-schemas.ts';
+import type { StoredVariable, Variables } from './variables.ts';
+
+const { shape } = accountVariableSchema;
+const response = z.strictObject({
+  key: shape.key,
+  value: shape.value.nullable().describe('null where it is secret.'),
+  locked: z
+    .boolean()
+    .describe(
+      'A note for user interfaces not to show the value. Answers hold it unless it is secret.',
+    ),
+  secret: z.boolean().describe('Whether its value is encrypted, and never given back.'),
+  ...TIMES,
+});
+const changes = z.strictObject({
+  ...optionalFieldsOf(shape),
+  ...ignored(['created_at', 'updated_at']),
+  key: z.string().optional().describe('The same as in the path.'),
+  value: shape.value.nullable().optional().describe('null, as answers have it, changes nothing.'),
+});
+
+/** What stands in the place of templates in checks: SEMANTICS 2. */
+export function variablesRoutes({
+  variables,
+}: {
+  readonly variables: Variables;
+}): FastifyPluginAsync {
+  return crudRoutes({
+    path: '/v1/variables',
+    tag: 'Variables',
+    // Whoever may change them decides what every check sends, and where.
+    changing: { role: 'admin' },
+    id: { name: 'key', schema: variableKeySchema },
+    query: z.strictObject(pageQuery),
+    body: accountVariableSchema,
+    changes,
+    response,
+    texts: {
+      create: { summary: 'Create a variable' },
+      list: { summary: 'List variables by their keys' },
+      read: { summary: 'Read a variable' },
+      update: {
+        summary: 'Update a variable',
+        description: 'Fields that are left out stay as they are.',
+      },
+      remove: { summary: 'Delete a variable' },
+    },
+    feature: variables,
+    present: presentVariable,
+  });
+}
+
+function presentVariable(stored: StoredVariable): z.output<typeof response> {
+  return {
+    key: stored.key,
+    value: stored.value,
+    locked: stored.locked,
+    secret: stored.secret,
+    created_at: stored.createdAt.toISOString(),
+    updated_at: stored.updatedAt?.toISOString() ?? null,
+  };
+}

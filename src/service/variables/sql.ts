@@ -1,0 +1,154 @@
+import type { Sql } from '../database/port.ts';
+import { StoreError } from '../database/store-errors.ts';
+
+export interface StoredVariable {
+  readonly key: string;
+  /** null where it is secret. */
+  readonly value: string | null;
+  /** Encrypted; null where it is not secret. */
+  readonly sealedValue: Buffer | null;
+  readonly locked: boolean;
+  readonly secret: boolean;
+  readonly createdAt: Date;
+  /** null until it was first updated. */
+  readonly updatedAt: Date | null;
+}
+
+export interface VariableKey {
+  readonly accountId: string;
+  readonly key: string;
+}
+
+type VariableRow = {
+  readonly key: string;
+  readonly value: string | null;
+  readonly sealed_value: Buffer | null;
+  readonly locked: boolean;
+  readonly secret: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date | null;
+};
+
+const COLUMNS = 'key, value, sealed_value, locked, secret, created_at, updated_at';
+
+function variableOf(row: VariableRow): StoredVariable {
+  return {
+    key: row.key,
+    value: row.value,
+    sealedValue: row.sealed_value,
+    locked: row.locked,
+    secret: row.secret,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+type VariableFields = VariableKey &
+  Pick<StoredVariable, 'value' | 'sealedValue' | 'locked' | 'secret'> & {
+    /** Of the value as JSON in UTF-8. */
+    readonly bytes: number;
+    readonly atMs: number;
+  };
+
+const valuesOf = (fields: VariableFields): readonly unknown[] => [
+  fields.accountId,
+  fields.key,
+  fields.value,
+  fields.sealedValue,
+  fields.locked,
+  fields.secret,
+  fields.bytes,
+  new Date(fields.atMs),
+];
+
+/** @returns null where the account has one of that key */
+export async function insertVariable(
+  sql: Sql,
+  fields: VariableFields,
+): Promise<StoredVariable | null> {
+  const rows = await sql.query<VariableRow>(
+    `insert into variables (account_id, key, value, sealed_value, locked, secret, bytes,
+       created_at)
+     values ($1, $2, $3, $4::bytea, $5::boolean, $6::boolean, $7::int, $8::timestamptz)
+     on conflict (account_id, key) do nothing returning ${COLUMNS}`,
+    valuesOf(fields),
+  );
+  return rows[0] === undefined ? null : variableOf(rows[0]);
+}
+
+/** Only for one that `lockVariable` holds. */
+export async function updateVariable(sql: Sql, fields: VariableFields): Promise<StoredVariable> {
+  const [row] = await sql.query<VariableRow>(
+    `update variables set value = $3, sealed_value = $4::bytea, locked = $5::boolean,
+       secret = $6::boolean, bytes = $7::int, updated_at = $8::timestamptz
+     where account_id = $1 and key = $2 returning ${COLUMNS}`,
+    valuesOf(fields),
+  );
+  if (row !== undefined) return variableOf(row);
+  throw new StoreError('internal', 'STORE_STATEMENT', 'a variable was written and not given back');
+}
+
+export async function findVariable(sql: Sql, name: VariableKey): Promise<StoredVariable | null> {
+  return readVariable(sql, name, '');
+}
+
+/** Until the transaction ends, nobody else changes it. */
+export async function lockVariable(sql: Sql, name: VariableKey): Promise<StoredVariable | null> {
+  return readVariable(sql, name, 'for update');
+}
+
+async function readVariable(
+  sql: Sql,
+  { accountId, key }: VariableKey,
+  lock: '' | 'for update',
+): Promise<StoredVariable | null> {
+  const [row] = await sql.query<VariableRow>(
+    `select ${COLUMNS} from variables where account_id = $1 and key = $2 ${lock}`,
+    [accountId, key],
+  );
+  return row === undefined ? null : variableOf(row);
+}
+
+/** By their keys, in the order of their bytes. */
+export async function listVariables(
+  sql: Sql,
+  {
+    accountId,
+    limit,
+    offset,
+  }: { readonly accountId: string; readonly limit: number; readonly offset: number },
+): Promise<readonly StoredVariable[]> {
+  const rows = await sql.query<VariableRow>(
+    `select ${COLUMNS} from variables where account_id = $1
+     order by key collate "C" limit $2::bigint offset $3::bigint`,
+    [accountId, limit, offset],
+  );
+  return rows.map(variableOf);
+}
+
+/** @returns whether there was one */
+export async function deleteVariable(sql: Sql, { accountId, key }: VariableKey): Promise<boolean> {
+  const rows = await sql.query(
+    'delete from variables where account_id = $1 and key = $2 returning key',
+    [accountId, key],
+  );
+  return rows.length > 0;
+}
+
+/** What all values of an account take as JSON in UTF-8. */
+export async function variableBytes(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ bytes: number }>(
+    'select coalesce(sum(bytes), 0)::bigint as bytes from variables where account_id = $1',
+    [accountId],
+  );
+  return row?.bytes ?? 0;
+}
+
+/** Goes up with each change of the account's secret variables. */
+export async function secretsRevisionOf(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql.query<{ revision: number }>(
+    'select secrets_revision as revision from accounts where id = $1',
+    [accountId],
+  );
+  return row?.revision ?? 0;
+}

@@ -1,0 +1,196 @@
+import {
+  type AccountVariable,
+  accountVariableSchema,
+  type OwnVariable,
+} from '../../model/check/variable.ts';
+import { holdsMask } from '../../model/credentials/sensitive-headers.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import type { SecretBox } from '../../runtime/secret-box.ts';
+import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
+import type { Allowance } from '../accounts/allowance.ts';
+import { requireRoom } from '../accounts/room.ts';
+import { lockAccount } from '../accounts/sql.ts';
+import type { Sql, Store } from '../database/port.ts';
+import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
+import { givenFields } from '../http/resources/given-fields.ts';
+import { bodyProblem, MASK_GIVEN, parseBody } from '../http/resources/input-problems.ts';
+import { type Page, rangeOf } from '../http/resources/paging.ts';
+import { opened, readKept, sealedAgain, unreadableSecrets } from '../secrets/secret-store.ts';
+import {
+  deleteVariable,
+  findVariable,
+  insertVariable,
+  listVariables,
+  lockVariable,
+  type StoredVariable,
+  updateVariable,
+  type VariableKey,
+  variableBytes,
+} from './sql.ts';
+
+export type { StoredVariable } from './sql.ts';
+
+export interface VariablesParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly allowance: Allowance;
+  /** null: no secret value can be stored. */
+  readonly secrets: SecretBox | null;
+}
+
+export type VariableInput = Readonly<Record<string, unknown>>;
+
+/** What stands in the place of templates in checks, for a whole account (SEMANTICS 2). */
+export interface Variables {
+  create(accountId: string, input: VariableInput): Promise<StoredVariable>;
+  read(accountId: string, key: string): Promise<StoredVariable>;
+  /** By their keys. */
+  list(accountId: string, page: Page): Promise<readonly StoredVariable[]>;
+  /** The given fields over the stored ones. The key stays. */
+  update(accountId: string, key: string, input: VariableInput): Promise<StoredVariable>;
+  remove(accountId: string, key: string): Promise<void>;
+  /**
+   * The values that must be shown to nobody.
+   *
+   * @throws ServiceError 409 where one of them cannot be decrypted
+   */
+  secretValues(sql: Sql, accountId: string): Promise<readonly string[]>;
+  /** All of the account with their values, for its agents; but for those that cannot be decrypted. */
+  forAgents(sql: Sql, accountId: string): Promise<OwnVariable[]>;
+}
+
+/** Every agent of the account is told all of them. */
+const ROOM = { resource: 'variables', limit: MAX_VARIABLES, name: 'variables' } as const;
+/** … in one answer, of which checks, runs and pauses have their parts: see MAX_POLL_ANSWER_BYTES. */
+const MAX_BYTES = 1024 * 1024;
+const RESPONSE_ONLY = ['created_at', 'updated_at'];
+
+export function createVariables(parts: VariablesParts): Variables {
+  const { store, clock, log, allowance, secrets } = parts;
+  const unreadable = unreadableSecrets(log);
+
+  const columnsOf = (
+    accountId: string,
+    { key, value, locked, secret }: AccountVariable,
+    before: Buffer | null = null,
+  ) => {
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
+    if (!secret) return { ...common, value, sealedValue: null };
+    const place = placeOf(accountId, key);
+    const sealedValue = sealedAgain(secrets, value, { place, before });
+    return { ...common, value: null, sealedValue };
+  };
+  const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
+    sealedValue === null ? (value ?? '') : opened(secrets, sealedValue, placeOf(accountId, key));
+  const readable = async (sql: Sql, accountId: string): Promise<OwnVariable[]> => {
+    const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
+    return all.flatMap((variable) => {
+      const { key, secret } = variable;
+      try {
+        return [{ key, value: openedValue(accountId, variable), secret }];
+      } catch (error) {
+        // Checks that use it fail and say that there is none; all others go on.
+        unreadable.tell(
+          [accountId, key],
+          { variable: key },
+          'agents are not told a variable',
+          error,
+        );
+        return [];
+      }
+    });
+  };
+
+  return {
+    async create(accountId, input) {
+      const variable = wholeVariable(input, input.value);
+      const columns = columnsOf(accountId, variable);
+      return store.transaction(async (tx) => {
+        await allowance.grow(tx, accountId, 'variables');
+        await requireRoom(tx, accountId, ROOM);
+        const created = await insertVariable(tx, columns);
+        await keepBytes(tx, accountId);
+        if (created !== null) return created;
+        throw conflict(`There is a variable ${variable.key} already`, { key: variable.key });
+      });
+    },
+
+    async read(accountId, key) {
+      const found = await findVariable(store, { accountId, key });
+      if (found === null) throw notFound('variable');
+      return found;
+    },
+
+    list(accountId, page) {
+      return listVariables(store, { accountId, ...rangeOf(page) });
+    },
+
+    update(accountId, key, input) {
+      return store.transaction(async (tx) => {
+        // Before the variable, as where one is made.
+        await lockAccount(tx, accountId);
+        const stored = await lockVariable(tx, { accountId, key });
+        if (stored === null) throw notFound('variable');
+        const { value, ...given } = givenFields(input, {
+          fixed: { key },
+          responseOnly: RESPONSE_ONLY,
+        });
+        const becomesOpen = stored.secret && given.secret === false;
+        // Or whoever may write could read what nobody is to read.
+        if (becomesOpen && typeof value !== 'string') {
+          throw invalid([
+            bodyProblem(['value'], 'is needed anew when a variable is secret no more'),
+          ]);
+        }
+        const { locked, secret } = stored;
+        // null is how a secret value comes back in an answer: it stays as it is.
+        const kept = value ?? readKept(['body.value'], () => openedValue(accountId, stored));
+        const variable = wholeVariable({ key, locked, secret, ...given, value: kept }, value);
+        const updated = await updateVariable(
+          tx,
+          columnsOf(accountId, variable, stored.sealedValue),
+        );
+        await keepBytes(tx, accountId);
+        return updated;
+      });
+    },
+
+    remove(accountId, key) {
+      return store.transaction(async (tx) => {
+        await lockAccount(tx, accountId);
+        if (!(await deleteVariable(tx, { accountId, key }))) throw notFound('variable');
+      });
+    },
+
+    async secretValues(sql, accountId) {
+      const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
+      return all.filter(({ secret }) => secret).map((each) => openedValue(accountId, each));
+    },
+
+    forAgents: readable,
+  };
+}
+
+/** To be called after the change, in its transaction. */
+async function keepBytes(tx: Sql, accountId: string): Promise<void> {
+  if ((await variableBytes(tx, accountId)) <= MAX_BYTES) return;
+  const message = `The values of all variables of an account take at most ${MAX_BYTES} bytes together, as JSON; shorten some, or delete some`;
+  throw new ServiceError(413, message, { attributes: { limitBytes: MAX_BYTES } });
+}
+
+function placeOf(accountId: string, key: VariableKey['key']): readonly string[] {
+  return ['variables', accountId, key];
+}
+
+/** @param given the value that came with the request; undefined where the stored one stays */
+function wholeVariable(input: VariableInput, given: unknown): AccountVariable {
+  const parsed = parseBody(accountVariableSchema, input);
+  if (!parsed.ok) throw invalid(parsed.problems);
+  if (parsed.value.secret && typeof given === 'string' && holdsMask(given)) {
+    throw invalid([bodyProblem(['value'], MASK_GIVEN)]);
+  }
+  return parsed.value;
+}

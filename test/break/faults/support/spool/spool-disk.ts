@@ -1,0 +1,297 @@
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import type { Disk, DiskFile } from '../../../../../src/agent/spool/disk/disk.ts';
+import type { PowerShadow } from './spool-power.ts';
+
+/** What befalls one call. `die`: nothing is answered any more, to nobody. */
+export type Fault =
+  | { readonly kind: 'fail'; readonly code: string; readonly done: 'nothing' | 'half' | 'all' }
+  | { readonly kind: 'stall'; readonly code: string | null }
+  | { readonly kind: 'short' }
+  | { readonly kind: 'die'; readonly done: 'nothing' | 'half' | 'all' };
+
+export interface DiskCall {
+  /** `write main.seg`: the method, and what kind of file it is about. */
+  readonly name: string;
+  readonly method: string;
+  /** `segment-log.ts:92`, where sites are recorded. */
+  readonly site: string | null;
+}
+
+export interface PlannedFault {
+  /** The number of the call, or a name, whose first call it befalls. */
+  readonly at: number | string;
+  readonly fault: Fault;
+}
+
+interface Act<T> {
+  readonly all: () => T;
+  /** Of a read or a write, so much as half of it. */
+  readonly half?: () => T;
+  /** For what nobody gets: an open file. */
+  readonly undo?: (value: T) => void;
+}
+
+const NEVER = new Promise<never>(() => {});
+
+/** An error as the system gives it. */
+export function systemError(code: string, name: string): Error {
+  return Object.assign(new Error(`${code}: made by the test, ${name}`), { code });
+}
+
+/**
+ * The real file system behind the port, each call done at once and answered a turn later: so the
+ * calls of a run are the same each time, and one of them can be chosen to go wrong. Besides, writes
+ * can be refused for as long as the scenario likes.
+ */
+export class FaultyDisk implements Disk {
+  readonly calls: DiskCall[] = [];
+  /** Refuses these calls by name, with this code, half of each write done. */
+  refuses: { readonly code: string; readonly names: Pick<RegExp, 'test'> } | null = null;
+  readonly #shadow: PowerShadow | null;
+  readonly #takesSites: boolean;
+  readonly #fault: PlannedFault | null;
+  readonly #open = new Set<number>();
+  #release: (() => void) | null = null;
+  #busy = 0;
+  #isDead: boolean = false;
+  #fired: DiskCall | null = null;
+
+  constructor(options: {
+    readonly fault?: PlannedFault | null;
+    readonly shadow?: PowerShadow | null;
+    readonly takesSites?: boolean;
+  }) {
+    this.#fault = options.fault ?? null;
+    this.#shadow = options.shadow ?? null;
+    this.#takesSites = options.takesSites ?? false;
+  }
+
+  /** Calls that will be answered by themselves. */
+  get busy(): number {
+    return this.#busy;
+  }
+
+  get isStalled(): boolean {
+    return this.#release !== null;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** The call that the fault befell; null as long as it did not come. */
+  get fired(): DiskCall | null {
+    return this.#fired;
+  }
+
+  get openFiles(): number {
+    return this.#open.size;
+  }
+
+  /** Lets the stalled call go on. */
+  release(): void {
+    this.#release?.();
+    this.#release = null;
+  }
+
+  /** As when the process ends: the system closes its files, and gives the lock back. */
+  kill(): void {
+    this.#isDead = true;
+    for (const fd of this.#open) closeSync(fd);
+    this.#open.clear();
+  }
+
+  open(path: string, flags: string, mode?: number): Promise<DiskFile> {
+    return this.#call('open', path, {
+      all: () => {
+        const isNew = !existsSync(path);
+        const fd = openSync(path, flags, mode);
+        this.#open.add(fd);
+        this.#shadow?.opened(path, { isNew, isCut: flags !== 'r' });
+        return this.#file(fd, path);
+      },
+      undo: ({ fd }) => this.#closed(fd),
+    });
+  }
+
+  mkdir(
+    path: string,
+    options: { readonly recursive?: boolean; readonly mode: number },
+  ): Promise<string | undefined> {
+    return this.#call('mkdir', path, {
+      all: () => {
+        const missing: string[] = [];
+        for (let each = path; !existsSync(each); each = dirname(each)) missing.unshift(each);
+        const made = mkdirSync(path, options);
+        for (const each of missing) this.#shadow?.madeFolder(each);
+        return made;
+      },
+    });
+  }
+
+  readdir(path: string): Promise<string[]> {
+    return this.#call('readdir', path, { all: () => readdirSync(path) });
+  }
+
+  rename(from: string, to: string): Promise<void> {
+    return this.#call('rename', from, {
+      all: () => {
+        this.#shadow?.renaming(from, to);
+        renameSync(from, to);
+      },
+    });
+  }
+
+  unlink(path: string): Promise<void> {
+    return this.#call('unlink', path, {
+      all: () => {
+        this.#shadow?.unlinking(path);
+        unlinkSync(path);
+      },
+    });
+  }
+
+  stat(path: string): Promise<{ readonly size: number; readonly mtimeMs: number }> {
+    return this.#call('stat', path, { all: () => statSync(path) });
+  }
+
+  #file(fd: number, path: string): DiskFile {
+    const read = (buffer: Uint8Array, offset: number, length: number, at: number) => ({
+      bytesRead: readSync(fd, buffer, offset, length, at),
+    });
+    const write = (buffer: Uint8Array, offset: number, length: number, at: number) => ({
+      bytesWritten: writeSync(fd, buffer, offset, length, at),
+    });
+    const sync = (): void => {
+      // The real one shows nothing to a test but its price: what it is for, the shadow knows.
+      fstatSync(fd);
+      this.#shadow?.synced(path);
+    };
+    return {
+      fd,
+      read: (buffer, offset, length, at) =>
+        this.#call('read', path, {
+          all: () => read(buffer, offset, length, at),
+          half: () => read(buffer, offset, Math.ceil(length / 2), at),
+        }),
+      write: (buffer, offset, length, at) =>
+        this.#call('write', path, {
+          all: () => write(buffer, offset, length, at),
+          half: () => write(buffer, offset, Math.ceil(length / 2), at),
+        }),
+      datasync: () => this.#call('datasync', path, { all: () => sync() }),
+      sync: () => this.#call('sync', path, { all: () => sync() }),
+      truncate: (bytes) =>
+        this.#call('truncate', path, {
+          all: () => {
+            ftruncateSync(fd, bytes);
+            this.#shadow?.truncated(path, bytes);
+          },
+        }),
+      stat: () => this.#call('file stat', path, { all: () => fstatSync(fd) }),
+      close: () =>
+        this.#call('close', path, {
+          all: () => this.#closed(fd),
+        }),
+    };
+  }
+
+  #closed(fd: number): void {
+    closeSync(fd);
+    this.#open.delete(fd);
+  }
+
+  async #call<T>(method: string, path: string, act: Act<T>): Promise<T> {
+    if (this.#isDead) return NEVER;
+    const name = `${method} ${kindOf(path)}`;
+    const at = this.#fault?.at;
+    const isChosen = this.#fired === null && (at === this.calls.length || at === name);
+    const site = this.#takesSites || isChosen ? siteOf(new Error().stack) : null;
+    const call = { name, method, site };
+    this.calls.push(call);
+    if (isChosen) this.#fired = call;
+    const fault = isChosen ? (this.#fault?.fault ?? null) : this.#refusal(call);
+    this.#busy += 1;
+    try {
+      return await this.#answer(call, act, fault);
+    } finally {
+      this.#busy -= 1;
+    }
+  }
+
+  #refusal({ name, method }: DiskCall): Fault | null {
+    if (this.refuses === null || !this.refuses.names.test(name)) return null;
+    const done = method === 'write' ? 'half' : 'nothing';
+    return { kind: 'fail', code: this.refuses.code, done };
+  }
+
+  async #answer<T>(call: DiskCall, { all, half, undo }: Act<T>, fault: Fault | null): Promise<T> {
+    if (fault?.kind === 'stall') {
+      this.#busy -= 1;
+      await new Promise<void>((resolve) => {
+        this.#release = resolve;
+      });
+      this.#busy += 1;
+      if (fault.code !== null) throw systemError(fault.code, call.name);
+    }
+    if (fault?.kind === 'short') return await later((half ?? all)());
+    if (fault?.kind === 'fail' || fault?.kind === 'die') {
+      // What is asked for may be impossible as it is.
+      const act = fault.done === 'half' && half !== undefined ? half : all;
+      const done = fault.done === 'nothing' ? null : resultOf(act);
+      if (fault.kind === 'die') {
+        this.kill();
+        return NEVER;
+      }
+      await later(null);
+      if (done?.ok) undo?.(done.value);
+      throw systemError(fault.code, call.name);
+    }
+    const result = resultOf(all);
+    await later(null);
+    if (this.#isDead) return NEVER;
+    if (!result.ok) throw result.error;
+    return result.value;
+  }
+}
+
+function resultOf<T>(
+  act: () => T,
+): { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown } {
+  try {
+    return { ok: true, value: act() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** In the next turn of the event loop, as an answer of the system comes. */
+function later<T>(value: T): Promise<T> {
+  return new Promise((resolve) => setImmediate(() => resolve(value)));
+}
+
+/** Numbers and ids say nothing of what kind of file it is. */
+function kindOf(path: string): string {
+  const name = basename(path);
+  return name.replace(/-\d{16}/, '').replace(/[0-9a-f-]{36}/, 'artifact');
+}
+
+/** The place in the product that called. */
+function siteOf(stack = ''): string | null {
+  const found = /\/src\/agent\/((?:spool|upload)\/[\w-]+\.ts):(\d+):/.exec(stack);
+  return found === null ? null : `${found[1]}:${found[2]}`;
+}

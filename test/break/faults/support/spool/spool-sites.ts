@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Disk, type DiskFile, systemDisk } from '../../../../../src/agent/spool/disk/disk.ts';
+
+const AGENT = join(import.meta.dirname, '../../../../../src/agent');
+const PORT = 'spool/disk/disk.ts';
+
+const OF_FILES: Readonly<Record<Exclude<keyof DiskFile, 'fd'>, true>> = {
+  read: true,
+  write: true,
+  datasync: true,
+  sync: true,
+  truncate: true,
+  stat: true,
+  close: true,
+};
+const OF_DISK = Object.keys(systemDisk) as (keyof Disk)[];
+
+/** By the names that calls have in a recording. */
+export const PORT_METHODS: readonly string[] = [
+  ...OF_DISK,
+  ...Object.keys(OF_FILES).map((method) => (method === 'stat' ? 'file stat' : method)),
+].sort(byText);
+
+const CALL = new RegExp(
+  `\\b(?:disk|file|handle|held)\\??\\.(?:${[...OF_DISK, ...Object.keys(OF_FILES)].join('|')})\\(`,
+);
+
+const SOURCES: readonly string[] = [
+  ...readdirSync(join(AGENT, 'spool'), { encoding: 'utf8', recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `spool/${name}`),
+  ...['artifact-keep', 'artifact-outbox', 'file-pieces'].map((name) => `upload/${name}.ts`),
+];
+
+/** The lines of the product that call the port: `spool/recover.ts:87`. */
+export function callSites(): readonly string[] {
+  return SOURCES.flatMap((source) =>
+    linesOf(source).flatMap((line, index) => (CALL.test(line) ? [`${source}:${index + 1}`] : [])),
+  ).sort(byText);
+}
+
+export function byText(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+/** Those that go past it. */
+export function otherDoors(): readonly string[] {
+  return SOURCES.filter(
+    (source) => source !== PORT && linesOf(source).some((line) => /'node:fs/.test(line)),
+  );
+}
+
+function linesOf(source: string): readonly string[] {
+  return readFileSync(join(AGENT, source), 'utf8').split('\n');
+}

@@ -1,0 +1,86 @@
+import { FakeClock } from '../../../../support/fake-clock.ts';
+import type { LogCapture } from '../../../../support/log-capture.ts';
+import type { FaultyDisk } from './spool-disk.ts';
+import { Ledger } from './spool-ledger.ts';
+
+const PATIENCE_MS = 3_000;
+
+/** The process ended in the middle of it. */
+export class Died extends Error {}
+
+export type Settled<T> =
+  | { readonly state: 'done'; readonly value: T }
+  | { readonly state: 'failed'; readonly error: unknown }
+  | { readonly state: 'open' };
+
+/** What a scenario is played on: a folder and its disk, a clock, and what is known of it all. */
+export interface Stage {
+  readonly dataDir: string;
+  readonly disk: FaultyDisk;
+  readonly clock: FakeClock;
+  readonly ledger: Ledger;
+  /** How callers were told of trouble, with the code. */
+  readonly told: Set<string>;
+  readonly logs: LogCapture[];
+  /** Of the records, through all lives. */
+  readonly numbers: { last: number };
+  /** The scenario does damage from here on. */
+  isDamaged: boolean;
+}
+
+export function newStage(dataDir: string, disk: FaultyDisk, before: Stage | null = null): Stage {
+  const { ledger = new Ledger(), told = new Set<string>() } = before ?? {};
+  const { logs = [], numbers = { last: 0 } } = before ?? {};
+  const clock = new FakeClock(before?.clock.wallMs());
+  const { isDamaged = false } = before ?? {};
+  return { dataDir, disk, clock, ledger, told, logs, numbers, isDamaged };
+}
+
+/** Lets all go on that can, and the clock as far as somebody waits for it, up to the patience. */
+export async function settle<T>(stage: Stage, work: Promise<T>): Promise<Settled<T>> {
+  const { disk, clock, ledger, told } = stage;
+  let settled: Settled<T> = { state: 'open' };
+  work.then(
+    (value) => {
+      settled = { state: 'done', value };
+    },
+    (error: unknown) => {
+      settled = { state: 'failed', error };
+    },
+  );
+  const endMs = clock.monotonicMs() + PATIENCE_MS;
+  for (;;) {
+    await quiet(disk);
+    if (disk.fired !== null && disk.refuses === null && ledger.isFailing) told.add('failing');
+    if (disk.isDead) throw new Died();
+    if ((settled as Settled<T>).state !== 'open') return settled;
+    const nextMs = clock.nextTimerInMs;
+    if (nextMs === null || clock.monotonicMs() + nextMs > endMs) return settled;
+    await clock.advance(nextMs);
+  }
+}
+
+/** The same, where nothing else can go on before it: what is stalled is answered then. */
+export async function must<T>(
+  stage: Stage,
+  work: Promise<T>,
+): Promise<Exclude<Settled<T>, { state: 'open' }>> {
+  let settled = await settle(stage, work);
+  if (settled.state === 'open') {
+    stage.disk.release();
+    settled = await settle(stage, work);
+  }
+  if (settled.state !== 'open') return settled;
+  stage.ledger.problems.push('something does not end');
+  throw new Error('it hangs');
+}
+
+/** Until nothing moves any more but time, and what is stalled. */
+export async function quiet(disk: FaultyDisk): Promise<void> {
+  for (let still = 0, before = -1; still < 3 && !disk.isDead; ) {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    const isStill = disk.busy === 0 && disk.calls.length === before;
+    still = isStill ? still + 1 : 0;
+    before = disk.calls.length;
+  }
+}

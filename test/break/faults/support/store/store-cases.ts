@@ -1,0 +1,139 @@
+import type { Fault, FaultKind, StoreRun } from './store-faults.ts';
+import type { FaultLab } from './store-lab.ts';
+import { contradictions, differences, rowsInTheEnd } from './store-tables.ts';
+import { openWorld, stallOf, type World } from './store-world.ts';
+
+/** A workload that ends in the same whatever single call of the store fails on the way. */
+export interface Scenario {
+  readonly name: string;
+  /** Without faults. @returns what is done with one */
+  prepare(world: World): Promise<() => Promise<Ending>>;
+}
+
+/** What there is to say when a scenario is over, beside its rows. */
+export interface Ending {
+  /** What others saw, which must be the same in each run. */
+  readonly seen?: readonly string[];
+  /** Rows that may be there, or be missing, because an answer was lost. */
+  readonly mayDiffer?: (row: string, kind: FaultKind) => boolean;
+  /** The slots are those of the service's clock, which is later where something was done again. */
+  readonly slotsVary?: boolean;
+}
+
+export interface CaseReport {
+  readonly run: StoreRun;
+  /** What the world looks like in the end. */
+  readonly end: readonly string[];
+  readonly mayDiffer: NonNullable<Ending['mayDiffer']>;
+  /** What must never be, whatever fails. */
+  readonly wrong: readonly string[];
+}
+
+const NO_RUN: StoreRun = { calls: [], through: new Set(), hit: new Set() };
+
+/** Every loop of the service asks this in each of its turns. */
+const LOOPS = [
+  'query agents/assignment/location-changes.sql.ts locationsToAssign',
+  'query alerts/delivery/sql.ts claimDeliveries',
+  'query check-runs/expiry.sql.ts listOverdueRuns',
+  'query root-cause/claims.sql.ts claimPending',
+  'statement alerts/states.sql.ts claimDueSubjects',
+  'statement heartbeats/sql.ts lockDue',
+] as const;
+
+/** Runs the scenario once, in an account of its own, and looks at what came of it. */
+export async function runCase(
+  lab: FaultLab,
+  scenario: Scenario,
+  faults: readonly Fault[],
+): Promise<CaseReport> {
+  const world = await openWorld(lab);
+  const rejections: string[] = [];
+  const onRejection = (reason: unknown): void => void rejections.push(`unhandled: ${reason}`);
+  process.on('unhandledRejection', onRejection);
+  const wrong: string[] = [];
+  let end: readonly string[] = [];
+  let mayDiffer: CaseReport['mayDiffer'] = () => false;
+  let run: StoreRun | null = null;
+  try {
+    const act = await scenario.prepare(world);
+    await lab.quiet();
+    lab.takeErrors();
+    lab.faulty.begin(faults, stallOf(world));
+    const ending = await act();
+    mayDiffer = ending.mayDiffer ?? mayDiffer;
+
+    await settle(world);
+
+    run = lab.faulty.end();
+    // A loop may be in the middle of its next turn.
+    await world.passUntil('all calls of the store end', async () => lab.faulty.open === 0);
+    wrong.push(...(await contradictions(world)), ...(await leftOpen(lab)));
+
+    const rows = await rowsInTheEnd(world, ending.slotsVary === true);
+    end = [...rows, ...(ending.seen ?? []).map((one) => `seen ${one}`)];
+  } catch (error) {
+    wrong.push(error instanceof Error ? error.message : String(error));
+  } finally {
+    lab.faulty.release();
+    run ??= lab.faulty.end() ?? NO_RUN;
+    await lab.quiet();
+    wrong.push(...world.clients.faults, ...lab.takeErrors(), ...rejections);
+    process.off('unhandledRejection', onRejection);
+    await world.close();
+    // What went wrong here is not to go wrong in all cases after it.
+    if (wrong.length > 0) {
+      await lab.stopService();
+      await lab.startService();
+    }
+  }
+  return { run, end, mayDiffer, wrong };
+}
+
+/** Every loop has turned once more, and what it had to do for the account is done. */
+async function settle(world: World): Promise<void> {
+  const { lab } = world;
+  const { faulty, store } = lab;
+  await lab.quiet();
+  const before = LOOPS.map((name) => faulty.countOf(name));
+  await store.query("select pg_notify('vedette_changes', ''), pg_notify('vedette_notices', '')");
+  await world.passUntil('all loops go on', async () => {
+    const isOn = LOOPS.every((name, at) => faulty.countOf(name) > (before[at] ?? 0));
+    if (!isOn) return false;
+    const [row] = await world.rows(
+      `select (select count(*) from alert_deliveries
+           where account_id = $1 and finished_at is null)
+         + (select count(*) from root_cause_analyses where account_id = $1 and state = 'PENDING')
+         + (select count(*) from location_changes c join private_locations l
+           on l.id = c.location_id where l.account_id = $1) as left_over`,
+    );
+    return row?.left_over === 0;
+  });
+}
+
+/** Statements, transactions and connections that nobody ended. */
+async function leftOpen({ faulty, store }: FaultLab): Promise<readonly string[]> {
+  if (faulty.open > 0) return [`${faulty.open} calls of the store never ended`];
+  const transactionOf = async (): Promise<unknown> => {
+    const [row] = await store.query<{ id: string }>('select pg_current_xact_id()::text as id');
+    return row?.id;
+  };
+  const [row] = await store.query<{ idle: number }>(
+    `select count(*) as idle from pg_stat_activity
+     where datname = current_database() and state like 'idle in transaction%'`,
+  );
+  // Each statement has its own, unless somebody left one open.
+  const first = await transactionOf();
+  if (row?.idle === 0 && first !== (await transactionOf())) return [];
+  return ['a connection is still in a transaction'];
+}
+
+/** What of a case is other than it would be without faults; one line for each. */
+export function faultsIn(
+  normal: CaseReport,
+  report: CaseReport,
+  kind: FaultKind,
+): readonly string[] {
+  if (report.wrong.length > 0) return report.wrong;
+  return differences(normal.end, report.end).filter((line) => !report.mayDiffer(line, kind));
+}

@@ -1,0 +1,265 @@
+import type {
+  Param,
+  Row,
+  Store,
+  Transaction,
+  TransactionOptions,
+} from '../../../../../src/service/database/port.ts';
+import { hushedUp, StoreError } from '../../../../../src/service/database/store-errors.ts';
+import { isOfLoop } from './store-loops.ts';
+import { type Asked, whoAsks } from './store-operations.ts';
+
+/**
+ * - `refused`: it is not done, and the caller hears that the database is away
+ * - `answer lost`: it is done – a commit is one –, and the connection breaks before the answer
+ * - `stalled`: nothing happens until `release`, and then it is done after all
+ * - `rolled back`: another transaction stands in its way: the same again may work
+ */
+export const FAULT_KINDS = ['refused', 'answer lost', 'stalled', 'rolled back'] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+
+/** `query` is one statement by itself; the other three are parts of a transaction. */
+export type CallPlace = 'query' | 'begin' | 'statement' | 'commit' | 'listen';
+
+/** A call in a run of a workload. */
+export interface StoreCall {
+  /** For example `3 statement check-results.ts insertResults #2`: of its step the second. */
+  readonly id: string;
+  readonly step: number;
+  readonly place: CallPlace;
+  readonly operation: string;
+  /** Whether the service did it by itself, and for nobody who asked. */
+  readonly isOfLoop: boolean;
+}
+
+export interface Fault {
+  readonly callId: string;
+  readonly place: CallPlace;
+  readonly operation: string;
+  readonly kind: FaultKind;
+}
+
+/** What a run showed. */
+export interface StoreRun {
+  readonly calls: readonly StoreCall[];
+  readonly through: ReadonlySet<string>;
+  /** The faults whose calls came. */
+  readonly hit: ReadonlySet<Fault>;
+}
+
+interface Watch {
+  readonly faults: ReadonlyMap<string, Fault>;
+  readonly calls: StoreCall[];
+  readonly through: Set<string>;
+  readonly hit: Set<Fault>;
+  /** By name: of all steps, and with the step before it. */
+  readonly counts: Map<string, number>;
+  step: number;
+}
+
+/** What is left of a transaction in which a statement failed. */
+interface Broken {
+  error: StoreError | null;
+}
+
+/**
+ * A database that fails at the call that it is told to, in the way that it is told to. To the
+ * features it is the store that they have always; the statements run on the real one.
+ */
+export class FaultStore implements Store {
+  readonly kind: Store['kind'];
+  readonly #real: Store;
+  #watch: Watch | null = null;
+  readonly #stalls = new Set<() => void>();
+  #onStall: (release: () => void) => void = () => {};
+  #open = 0;
+  #steps = 0;
+
+  constructor(real: Store) {
+    this.kind = real.kind;
+    this.#real = real;
+  }
+
+  /** Statements and transactions that are under way. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Goes up with everything that begins or ends. */
+  get steps(): number {
+    return this.#steps;
+  }
+
+  /** How often a call of that name came since `begin`. */
+  countOf(operation: string): number {
+    return this.#watch?.counts.get(operation) ?? 0;
+  }
+
+  get isStalled(): boolean {
+    return this.#stalls.size > 0;
+  }
+
+  /** From now on calls are written down and counted, and those of the faults fail. */
+  begin(faults: readonly Fault[], onStall: (release: () => void) => void): void {
+    this.#watch = {
+      faults: new Map(faults.map((fault) => [fault.callId, fault])),
+      calls: [],
+      through: new Set(),
+      hit: new Set(),
+      counts: new Map(),
+      step: 0,
+    };
+    this.#onStall = onStall;
+  }
+
+  /** The workload goes on: what failed before is done by now. */
+  nextStep(): void {
+    if (this.#watch !== null) this.#watch.step += 1;
+  }
+
+  /** null where none was begun. */
+  end(): StoreRun | null {
+    const watch = this.#watch;
+    this.#watch = null;
+    return watch;
+  }
+
+  /** All that stalls goes on. */
+  release(): void {
+    for (const release of [...this.#stalls]) release();
+  }
+
+  query<R extends Row = Row>(text: string, params?: readonly Param[]): Promise<readonly R[]> {
+    const kind = this.#note('query', whoAsks());
+    return this.#counted(() => this.#apply(kind, () => this.#real.query<R>(text, params)));
+  }
+
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    const asked = whoAsks();
+    const atBegin = this.#note('begin', asked);
+    return this.#counted(() => this.#transact(work, options, asked, atBegin));
+  }
+
+  listen(
+    channel: string,
+    onNotify: (payload: string) => void,
+    onGap?: () => void,
+  ): Promise<() => Promise<void>> {
+    const kind = this.#note('listen', whoAsks());
+    return this.#apply(kind, () => this.#real.listen(channel, onNotify, onGap));
+  }
+
+  close(): Promise<void> {
+    return this.#real.close();
+  }
+
+  async #transact<T>(
+    work: (tx: Transaction) => Promise<T>,
+    options: TransactionOptions | undefined,
+    asked: Asked,
+    atBegin: FaultKind | null,
+  ): Promise<T> {
+    if (atBegin === 'refused' || atBegin === 'answer lost') throw lost();
+    if (atBegin === 'stalled') await this.#stalled();
+    let rollBack = atBegin === 'rolled back';
+    let atCommit: FaultKind | null = null;
+    const result = await this.#real.transaction(async (tx) => {
+      if (rollBack) {
+        rollBack = false;
+        throw deadlock();
+      }
+      const broken: Broken = { error: null };
+      const made = await work(this.#watched(tx, broken));
+      // As the real ones: a statement failed, the work went on, and all of it is lost.
+      if (broken.error !== null) throw hushedUp();
+      atCommit = this.#note('commit', asked);
+      if (atCommit === 'stalled') await this.#stalled();
+      if (atCommit === 'refused') throw lost();
+      if (atCommit === 'rolled back') throw deadlock();
+      return made;
+    }, options);
+    if (atCommit === 'answer lost') throw lost();
+    return result;
+  }
+
+  #watched(tx: Transaction, broken: Broken): Transaction {
+    const run = async <T>(kind: FaultKind | null, work: () => Promise<T>): Promise<T> => {
+      if (broken.error !== null) throw broken.error;
+      try {
+        return await this.#apply(kind, work);
+      } catch (thrown) {
+        if (thrown instanceof StoreError) broken.error = thrown;
+        throw thrown;
+      }
+    };
+    return {
+      query: (text, params) =>
+        run(this.#note('statement', whoAsks()), () => tx.query(text, params)),
+      script: (text) => run(this.#note('statement', whoAsks()), () => tx.script(text)),
+    };
+  }
+
+  /** Writes the call down; what is to become of it, null where nothing out of the ordinary. */
+  #note(place: CallPlace, { operation, through }: Asked): FaultKind | null {
+    const watch = this.#watch;
+    if (watch === null) return null;
+    const name = `${place} ${operation}`;
+    const { step } = watch;
+    count(watch.counts, name);
+    const id = `${step} ${name} #${count(watch.counts, `${step} ${name}`)}`;
+    watch.calls.push({ id, step, place, operation: name, isOfLoop: isOfLoop() });
+    for (const each of through) watch.through.add(each);
+    const fault = watch.faults.get(id);
+    if (fault === undefined) return null;
+    watch.hit.add(fault);
+    return fault.kind;
+  }
+
+  async #apply<T>(kind: FaultKind | null, work: () => Promise<T>): Promise<T> {
+    if (kind === 'refused') throw lost();
+    if (kind === 'rolled back') throw deadlock();
+    if (kind === 'stalled') await this.#stalled();
+    const result = await work();
+    if (kind === 'answer lost') throw lost();
+    return result;
+  }
+
+  #stalled(): Promise<void> {
+    return new Promise((resolve) => {
+      const release = (): void => {
+        this.#stalls.delete(release);
+        resolve();
+      };
+      this.#stalls.add(release);
+      this.#onStall(release);
+    });
+  }
+
+  async #counted<T>(work: () => Promise<T>): Promise<T> {
+    this.#open += 1;
+    this.#steps += 1;
+    try {
+      return await work();
+    } finally {
+      this.#open -= 1;
+      this.#steps += 1;
+    }
+  }
+}
+
+function count(counts: Map<string, number>, name: string): number {
+  const times = (counts.get(name) ?? 0) + 1;
+  counts.set(name, times);
+  return times;
+}
+
+/** As `judge` of store-errors.ts makes them. */
+function lost(): StoreError {
+  const message = 'the database cannot be reached: Connection terminated unexpectedly';
+  return new StoreError('unavailable', 'STORE_CONNECTION', message);
+}
+
+function deadlock(): StoreError {
+  const message = 'the database answered: deadlock detected (SQLSTATE 40P01)';
+  return new StoreError('unavailable', 'STORE_DEADLOCK', message, { sqlState: '40P01' });
+}

@@ -1,0 +1,227 @@
+import { stat } from 'node:fs/promises';
+import { PassThrough } from 'node:stream';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { createLogger, type Logger } from '../../../../../src/runtime/logger.ts';
+import { apiRoutes } from '../../../../../src/service/api-routes.ts';
+import type { Store } from '../../../../../src/service/database/port.ts';
+import { StoreError } from '../../../../../src/service/database/store-errors.ts';
+import type { Features } from '../../../../../src/service/features.ts';
+import { openArtifactStore } from '../../../../../src/service/object-store/artifacts-config.ts';
+import type { ArtifactStore } from '../../../../../src/service/object-store/port.ts';
+import {
+  type DatabaseKind,
+  openMigratedStore,
+  silentLog,
+} from '../../../../support/database/databases.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+import { startServiceApp } from '../../../../support/service/service-app.ts';
+import { type TestFeatures, testFeatures } from '../../../../support/service/service-features.ts';
+import { FaultStore } from './store-faults.ts';
+import { openHook, type StoreHook } from './store-hook.ts';
+import { asLoop } from './store-loops.ts';
+
+const MINUTE_MS = 60_000;
+const HELD_MS = 250;
+/** Turns of the event loop in which nothing begins or ends: by itself nothing will. */
+const QUIET_TURNS = 12;
+/** The same where a request is on its way, and may wait for a file. */
+const PATIENT_TURNS = 400;
+
+/**
+ * One service over one database: the HTTP side, the features, all of their loops, and a clock that
+ * moves when it is told to. It lives through many cases, as a service lives through many faults.
+ */
+export interface FaultLab {
+  /** The real database, for the tests themselves. */
+  readonly store: Store;
+  /** What the service has instead. */
+  readonly faulty: FaultStore;
+  readonly clock: FakeClock;
+  readonly hook: StoreHook;
+  readonly port: number;
+  /** Of the service that runs now. */
+  features(): Features;
+  /** A while in which whoever can go on does. */
+  turn(): Promise<void>;
+  /** Resolves when nothing stalls any more. */
+  calm(): Promise<void>;
+  /** Resolves when nothing more happens by itself. */
+  quiet(): Promise<void>;
+  /** Waits for what real sockets and the database do, and lets time pass where it waits for that. */
+  drive<T>(work: Promise<T>): Promise<T>;
+  /** The loops end, and what the service remembers is gone. */
+  stopService(): Promise<void>;
+  startService(): Promise<void>;
+  /** The next content that is asked for went away a moment ago. */
+  loseContent(): void;
+  /** What was logged as a fault of the service since this was last asked. */
+  takeErrors(): readonly string[];
+  close(): Promise<void>;
+}
+
+export async function openFaultLab(kind: DatabaseKind): Promise<FaultLab> {
+  const store = await openMigratedStore(kind);
+  const clock = new FakeClock(Math.floor(systemClock.wallMs() / MINUTE_MS) * MINUTE_MS);
+  const faulty = new FaultStore(store);
+  const hook = await openHook();
+  const errors = errorLog();
+  const contents = await openForgetful(clock);
+  const start = (): Promise<TestFeatures> =>
+    testFeatures(faulty, clock, { log: errors.log, contents });
+  let running = await start();
+  let ending = new AbortController();
+  let work: Promise<void> = Promise.resolve();
+
+  const still = async (turns: number, isOver: () => boolean): Promise<void> => {
+    let seen = faulty.steps;
+    for (let turn = 0; turn < turns && !isOver(); turn += 1) {
+      await eventLoopTurn();
+      const isFileAwaited = turn === turns - 1 && areFilesAwaited();
+      // Its turn comes after what the threads do already.
+      if (isFileAwaited) await stat(import.meta.dirname);
+      // What waits for a stalled transaction is open, and nothing comes of it.
+      const isStill = faulty.steps === seen && (faulty.open === 0 || faulty.isStalled);
+      if (isStill && !isFileAwaited) continue;
+      seen = faulty.steps;
+      turn = 0;
+    }
+  };
+  const drive = async <T>(doing: Promise<T>): Promise<T> => {
+    let isOver = false;
+    const end = doing.finally(() => {
+      isOver = true;
+    });
+    end.catch(() => {});
+    while (!isOver) {
+      await still(PATIENT_TURNS, () => isOver);
+      if (!isOver && !faulty.isStalled) await clock.advance(HELD_MS);
+    }
+    return end;
+  };
+  const stopService = async (): Promise<void> => {
+    ending.abort();
+    await drive(work);
+    await running.close();
+  };
+  const begin = (features: TestFeatures): void => {
+    running = features;
+    ending = new AbortController();
+    work = asLoop(() => features.features.work(ending.signal));
+  };
+
+  const features = featuresOfNow(running.features, () => running.features);
+  const app = await startServiceApp(apiRoutes(features, new AbortController().signal), {
+    store: faulty,
+    clock,
+    log: errors.log,
+    authenticator: features.apiKeys,
+    locationKeys: features.locationKeys,
+    config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
+  });
+  begin(running);
+  return {
+    store,
+    faulty,
+    clock,
+    hook,
+    port: app.port,
+    features: () => running.features,
+    // On the embedded database all that is done is done in this thread.
+    turn: kind === 'pglite' ? eventLoopTurn : async () => void (await store.query('select 1')),
+    async calm() {
+      do {
+        while (faulty.isStalled) await eventLoopTurn();
+        await still(QUIET_TURNS, () => false);
+      } while (faulty.isStalled);
+    },
+    quiet: () => still(QUIET_TURNS, () => false),
+    drive,
+    stopService,
+    async startService() {
+      begin(await untilItStarts(start));
+    },
+    loseContent: contents.loseNext,
+    takeErrors: errors.take,
+    async close() {
+      await stopService();
+      await app.close();
+      await hook.close();
+      await contents.close();
+      await store.close();
+    },
+  };
+}
+
+/** Threads of their own read and write files, in their own time. */
+function areFilesAwaited(): boolean {
+  return process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'));
+}
+
+function eventLoopTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+const STARTS = 5;
+
+/** A process that cannot start ends, and whatever watches over it starts it again. */
+async function untilItStarts(start: () => Promise<TestFeatures>): Promise<TestFeatures> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (tries === STARTS || !(error instanceof StoreError)) throw error;
+    }
+  }
+}
+
+/** Real contents of artifacts, of which one can be gone when it is looked for. */
+async function openForgetful(
+  clock: FakeClock,
+): Promise<ArtifactStore & { readonly loseNext: () => void }> {
+  const real = await openArtifactStore({ s3: null, dataDir: null }, { clock, log: silentLog() });
+  let isToBeLost = false;
+  return Object.assign(Object.create(real), {
+    loseNext() {
+      isToBeLost = true;
+    },
+    async stat(...asked: Parameters<ArtifactStore['stat']>) {
+      if (isToBeLost) await real.remove(...asked);
+      isToBeLost = false;
+      return real.stat(...asked);
+    },
+  });
+}
+
+/** The features of the service that runs now, for routes that are made once. */
+function featuresOfNow(first: Features, now: () => Features): Features {
+  const entries = Object.entries(first).map(([name, value]) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return [name, value];
+    const handler = {
+      get(_: object, method: string | symbol): unknown {
+        const feature: object = Reflect.get(now(), name);
+        const found: unknown = Reflect.get(feature, method);
+        return typeof found === 'function' ? found.bind(feature) : found;
+      },
+    };
+    return [name, new Proxy(value, handler)];
+  });
+  return Object.fromEntries(entries);
+}
+
+interface ErrorLog {
+  readonly log: Logger;
+  readonly take: () => readonly string[];
+}
+
+/** Keeps what is logged as an error, and nothing else. */
+function errorLog(): ErrorLog {
+  const destination = new PassThrough({ encoding: 'utf8' });
+  return {
+    log: createLogger({ level: 'error', destination, format: 'json' }),
+    take() {
+      const written: unknown = destination.read();
+      if (typeof written !== 'string') return [];
+      return written.split('\n').filter((line) => line !== '');
+    },
+  };
+}

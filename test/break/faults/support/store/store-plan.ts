@@ -1,0 +1,190 @@
+import { type CaseReport, faultsIn, runCase, type Scenario } from './store-cases.ts';
+import { FAULT_KINDS, type Fault, type FaultKind, type StoreCall } from './store-faults.ts';
+import type { FaultLab } from './store-lab.ts';
+
+/**
+ * The kinds that differ in what becomes of a call. A statement by itself that is rolled back is one
+ * that was refused; and in a transaction nothing is left of one, whether it was done or not.
+ */
+const KINDS: Readonly<Record<StoreCall['place'], readonly FaultKind[]>> = {
+  query: ['refused', 'answer lost', 'stalled'],
+  listen: ['refused', 'stalled'],
+  begin: ['refused', 'stalled'],
+  statement: ['answer lost', 'stalled', 'rolled back'],
+  commit: ['refused', 'answer lost', 'stalled', 'rolled back'],
+};
+
+export interface Campaign {
+  readonly calls: number;
+  readonly faults: number;
+  readonly cases: number;
+  /** Functions in files with SQL that were called. */
+  readonly through: ReadonlySet<string>;
+  /** Each as `kind|operation`: those that were to fail, and those that did. */
+  readonly chosen: ReadonlySet<string>;
+  readonly hit: ReadonlySet<string>;
+  /** One line for each thing that was wrong. */
+  readonly failures: readonly string[];
+}
+
+/** Which of the faults of a scenario are tried. */
+export type Choice = (faults: readonly Fault[]) => readonly Fault[];
+
+const MAX_FAILURES = 20;
+/** Each of them meets another try of whoever asks. */
+const FAULTS_A_STEP = 3;
+const TRIES_ALONE = 4;
+/** A loop asks the same in each turn: the first turns of a scenario stand for the others. */
+const TURNS = 3;
+
+/**
+ * Runs the scenario without faults, and then with a fault at each of its calls. A case has a few
+ * faults in each step, apart from each other, so that each meets another try, and what comes of them
+ * is over before the next step; where a case goes wrong, its faults are tried one by one, to tell
+ * which it was.
+ */
+export async function tryFaults(
+  lab: FaultLab,
+  scenario: Scenario,
+  choose: Choice,
+): Promise<Campaign> {
+  const normal = await runCase(lab, scenario, []);
+  const again = await runCase(lab, scenario, []);
+  const unsteady = [...normal.wrong, ...faultsIn(normal, again, 'refused')];
+  const { calls, through } = normal.run;
+  const chosen = new Set(unsteady.length > 0 ? [] : choose(worthwhile(calls).flatMap(faultsOf)));
+  const failures = unsteady.map((line) => `without a fault: ${line}`);
+  const hit = new Set<string>();
+  const cases = FAULT_KINDS.flatMap((kind) => casesOf(calls, kind, chosen));
+  const tryCase = async (faults: readonly Fault[]): Promise<readonly StoreCall[]> => {
+    const report = await runCase(lab, scenario, faults);
+    for (const fault of report.run.hit) hit.add(nameOf(fault));
+    failures.push(...(await explained(lab, scenario, { normal, report, faults })));
+    return report.run.calls;
+  };
+  for (const faults of cases) {
+    await tryCase(faults);
+    if (failures.length >= MAX_FAILURES) break;
+  }
+  // What the others in its case kept from coming is tried by itself.
+  const alone = [...chosen].filter((fault) => !hit.has(nameOf(fault)));
+  for (const fault of failures.length > 0 ? [] : alone) {
+    let { callId } = fault;
+    for (let tries = 0; tries < TRIES_ALONE && !hit.has(nameOf(fault)); tries += 1) {
+      const came = await tryCase([{ ...fault, callId }]);
+      // What a loop asks in one step it may ask in another the next time.
+      callId = came.find(({ operation }) => operation === fault.operation)?.id ?? fault.callId;
+    }
+  }
+  return {
+    calls: calls.length,
+    faults: chosen.size,
+    cases: cases.length,
+    through,
+    chosen: new Set([...chosen].map(nameOf)),
+    // What went wrong says enough.
+    hit: failures.length > 0 ? new Set([...chosen].map(nameOf)) : hit,
+    failures,
+  };
+}
+
+/**
+ * Of each operation of a scenario one fault, and a few of all others, the same for the same seed.
+ */
+export function sampleOf(seed: number): Choice {
+  return (faults) => {
+    const random = mulberry32(seed);
+    const seen = new Set<string>();
+    const drawn = faults
+      .map((fault) => ({ fault, place: random() }))
+      .sort((one, other) => one.place - other.place);
+    const sample = drawn.filter(({ fault, place }) => {
+      const isFirst = !seen.has(fault.operation);
+      seen.add(fault.operation);
+      return isFirst || place < SHARE_OF_OTHERS;
+    });
+    return sample.map(({ fault }) => fault);
+  };
+}
+
+const SHARE_OF_OTHERS = 0.05;
+
+/** Numbers from 0 to 1, each as likely as the others. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function faultsOf({ id: callId, place, operation }: StoreCall): readonly Fault[] {
+  return KINDS[place].map((kind) => ({ callId, place, operation, kind }));
+}
+
+function nameOf({ kind, operation }: Fault): string {
+  return `${kind}|${operation}`;
+}
+
+function worthwhile(calls: readonly StoreCall[]): readonly StoreCall[] {
+  const turns = new Map<string, number>();
+  return calls.filter(({ operation, isOfLoop }) => {
+    if (!isOfLoop) return true;
+    turns.set(operation, (turns.get(operation) ?? 0) + 1);
+    return (turns.get(operation) ?? 0) <= TURNS;
+  });
+}
+
+/** The faults of a kind, a few of each step in each case, as far from each other as can be. */
+function casesOf(
+  calls: readonly StoreCall[],
+  kind: FaultKind,
+  chosen: ReadonlySet<Fault>,
+): readonly (readonly Fault[])[] {
+  const stepOf = new Map(calls.map(({ id, step }) => [id, step]));
+  const ofStep = new Map<number, Fault[]>();
+  for (const fault of chosen) {
+    if (fault.kind !== kind) continue;
+    const step = stepOf.get(fault.callId) ?? 0;
+    ofStep.set(step, [...(ofStep.get(step) ?? []), fault]);
+  }
+  const cases: Fault[][] = [];
+  for (const faults of ofStep.values()) {
+    const count = Math.ceil(faults.length / FAULTS_A_STEP);
+    for (const [at, fault] of faults.entries()) {
+      const group = cases[at % count] ?? [];
+      cases[at % count] = [...group, fault];
+    }
+  }
+  return cases;
+}
+
+async function explained(
+  lab: FaultLab,
+  scenario: Scenario,
+  {
+    normal,
+    report,
+    faults,
+  }: {
+    readonly normal: CaseReport;
+    readonly report: CaseReport;
+    readonly faults: readonly Fault[];
+  },
+): Promise<readonly string[]> {
+  const kind = faults[0]?.kind ?? 'refused';
+  const lines = faultsIn(normal, report, kind);
+  if (lines.length === 0) return [];
+  const alone: string[] = [];
+  for (const fault of report.run.hit) {
+    const single = await runCase(lab, scenario, [fault]);
+    for (const line of faultsIn(normal, single, kind)) {
+      alone.push(`${kind} at ${fault.callId}: ${line}`);
+    }
+  }
+  if (alone.length > 0) return alone;
+  const names = [...report.run.hit].map(({ callId }) => callId).join(', ');
+  return lines.map((line) => `${kind} at all of ${names}: ${line}`);
+}

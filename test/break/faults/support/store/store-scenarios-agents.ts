@@ -1,0 +1,271 @@
+import { resultIdOf, sequenceIdOf } from '../../../../../src/model/ids.ts';
+import { FAILED } from '../../../../support/service/alerts-harness.ts';
+import { resultOfRun } from '../../../../support/service/results-harness.ts';
+import type { Scenario } from './store-cases.ts';
+import { reporterOf, shopIn } from './store-scenarios-results.ts';
+import type { Place, World } from './store-world.ts';
+
+const CAPABILITIES = {
+  types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
+  ipv6: true,
+  icmp: true,
+  capture: false,
+};
+const POLLS = 20;
+
+interface ToldRun {
+  readonly runId: string;
+  readonly checkId: string;
+  readonly slot: number;
+  readonly sequenceId: string;
+  readonly retriesMade: number;
+}
+
+/** An agent's side of the protocol: keeps what it was told, and asks again until it is told. */
+class FaultAgent {
+  readonly id: string;
+  readonly #world: World;
+  readonly #place: Place;
+  /** By id: the names. */
+  readonly checks = new Map<string, string>();
+  runs: readonly ToldRun[] = [];
+  variables: readonly string[] = [];
+  done: readonly string[] = [];
+  concurrency = 100;
+  #epoch = 0;
+  #revision = 0;
+
+  constructor(world: World, place: Place, id: string) {
+    this.#world = world;
+    this.#place = place;
+    this.id = id;
+  }
+
+  async poll(): Promise<void> {
+    const { status, json, text } = await this.#world.agentAsk(this.#place.key, '/agent/v1/poll', {
+      agentId: this.id,
+      instanceId: `${this.id}-1`,
+      version: '1.2.3',
+      capabilities: CAPABILITIES,
+      concurrency: this.concurrency,
+      load: { running: 0, queued: 0 },
+      revision: this.#revision,
+      epoch: this.#epoch,
+      done: this.done,
+      refused: [],
+    });
+    if (status !== 200) throw new Error(`${this.id}'s poll was answered ${status} ${text}`);
+    if (json.full) this.checks.clear();
+    for (const id of json.remove) this.checks.delete(id);
+    for (const { checkId, check } of json.upsert) this.checks.set(checkId, check.name);
+    if (json.location.variables !== null) {
+      this.variables = json.location.variables.map(({ key }: { key: string }) => key);
+    }
+    this.#epoch = json.epoch;
+    this.#revision = json.revision;
+    this.runs = json.runs;
+  }
+
+  /** Polls until it was told so. */
+  pollUntil(what: string, isTold: () => boolean): Promise<void> {
+    return this.#world.step(async () => {
+      for (let polls = 0; polls < POLLS; polls += 1) {
+        if (isTold()) return;
+        await this.poll();
+      }
+      if (!isTold()) throw new Error(`${this.id} was never told that ${what}`);
+    });
+  }
+
+  async release(): Promise<void> {
+    const body = { agentId: this.id, epoch: this.#epoch, done: this.done };
+    const { status, text } = await this.#world.agentAsk(this.#place.key, '/agent/v1/release', body);
+    if (status !== 200) throw new Error(`the release was answered ${status} ${text}`);
+    this.checks.clear();
+  }
+
+  /** Offers a retry to another location. */
+  async handOver(
+    minute: number,
+    { origin = this.#place.slug, retriesMade = 1 } = {},
+  ): Promise<string | null> {
+    const { startMs } = this.#world;
+    const slot = startMs + minute * 60_000;
+    const { status, json, text } = await this.#world.agentAsk(
+      this.#place.key,
+      '/agent/v1/handovers',
+      {
+        agentId: this.id,
+        epoch: this.#epoch,
+        checkId: 'shop',
+        slot,
+        sequenceId: sequenceIdOf('shop', origin, slot),
+        retriesMade,
+        firstStartedAt: slot,
+        notBefore: slot,
+      },
+    );
+    if (status !== 200) throw new Error(`the handover was answered ${status} ${text}`);
+    return json.location;
+  }
+
+  /** Makes all runs that it was told of beside its plan. */
+  async makeRuns(origin: string): Promise<void> {
+    const results = this.runs.map(({ checkId, slot, sequenceId, retriesMade: attempts }) => ({
+      ...resultOfRun({ checkId, slot, attempts, origin, runLocation: this.#place.slug }),
+      sequenceId,
+      id: resultIdOf(sequenceId, attempts + 1),
+    }));
+    const { accepted } = await reporterOf(this.#world, this.#place).send(results);
+    if (accepted !== results.length) throw new Error('a result of a run was not accepted');
+    this.done = this.runs.map(({ runId }) => runId);
+  }
+}
+
+/** Its lease ends, as if it had been silent for long. */
+async function silence(world: World, agentId: string): Promise<void> {
+  await world.rows(
+    `update agents set lease_until = now() - interval '1 second'
+     where account_id = $1 and id = '${agentId}' and lease_until is not null`,
+  );
+}
+
+const IDS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
+
+export const agentsScenario: Scenario = {
+  name: 'agents come, share, are told of changes, and go',
+  async prepare(world) {
+    const berlin = await world.location('berlin');
+    const put = (id: string, name: string) =>
+      world.done(200, 'PUT', `/v1/checks/tcp/${id}`, {
+        name,
+        request: { hostname: 'shop.test', port: 22 },
+        privateLocations: ['berlin'],
+      });
+    for (const id of IDS) await put(id, id);
+    const [one, two, three] = ['one', 'two', 'three'].map(
+      (id) => new FaultAgent(world, berlin, id),
+    ) as [FaultAgent, FaultAgent, FaultAgent];
+    const share = (...agents: readonly FaultAgent[]) =>
+      agents.flatMap(({ checks }) => [...checks.keys()]).sort();
+    const isShared = (ids: readonly string[], ...agents: readonly FaultAgent[]) =>
+      share(...agents).join() === ids.join();
+    return async () => {
+      await one.pollUntil('it has all checks', () => isShared(IDS, one));
+      await two.pollUntil('it has some checks', () => two.checks.size > 0);
+      await one.pollUntil('the other one has some', () => isShared(IDS, one, two));
+      one.concurrency = 101;
+      await one.poll();
+      await put('a', 'another');
+      const owner = one.checks.has('a') ? one : two;
+      await owner.pollUntil('a check has another name', () => owner.checks.get('a') === 'another');
+      await world.done(200, 'PATCH', '/v1/checks/tcp/a', { activated: false });
+      await owner.pollUntil('a check is no more', () => !owner.checks.has('a'));
+      const left = IDS.filter((id) => id !== 'a');
+      await two.release();
+      await one.pollUntil('it has all that is left', () => isShared(left, one));
+      const report = {
+        agentId: one.id,
+        version: '1.2.3',
+        node: '22.0.0',
+        platform: 'linux',
+        arch: 'x64',
+        reports: [
+          {
+            class: 'TypeError',
+            code: null,
+            stack: [],
+            count: 1,
+            firstAt: world.startMs,
+            lastAt: world.startMs,
+          },
+        ],
+      };
+      const errors = await world.agentAsk(berlin.key, '/agent/v1/errors', report);
+      if (errors.status !== 200) throw new Error(`the errors were answered ${errors.text}`);
+      await silence(world, one.id);
+      await three.pollUntil('it has all of the one that is gone', () => isShared(left, three));
+      await one.pollUntil('it has some again', () => one.checks.size > 0 && one.checks.size < 5);
+      await three.pollUntil('the first is back', () => isShared(left, one, three));
+      const all = `/v1/private-locations/${berlin.id}/agents`;
+      await world.done(204, 'DELETE', `${all}/${one.id}`);
+      await world.done(204, 'POST', `${all}/${one.id}/allow`);
+      const agents = await world.done(200, 'GET', all);
+      await world.done(200, 'GET', `/v1/private-locations/${berlin.id}/agent-errors`);
+      return {
+        seen: [`${agents.length} agents`, `shared ${share(one, three).join()}`],
+        // Reports of an agent's errors are not known by an id.
+        mayDiffer: (row) => row.startsWith('too many: agent_errors'),
+      };
+    };
+  },
+};
+
+export const runsScenario: Scenario = {
+  name: 'runs are asked for, made, handed over, given back and given up',
+  async prepare(world) {
+    const berlin = await world.location('berlin');
+    const oslo = await world.location('oslo');
+    await shopIn(world, {
+      privateLocations: ['berlin', 'oslo'],
+      retryStrategy: { type: 'FIXED', baseBackoffSeconds: 10, maxRetries: 2, sameRegion: false },
+    });
+    const one = new FaultAgent(world, berlin, 'one');
+    const other = new FaultAgent(world, oslo, 'other');
+    for (const agent of [one, other]) {
+      await agent.pollUntil('it has the check', () => agent.checks.has('shop'));
+    }
+    /** It should have been begun long ago. */
+    const overdue = () =>
+      world.rows(
+        `update one_off_runs set not_after = now() - interval '1 hour'
+         where account_id = $1 and state in ('waiting', 'assigned')`,
+      );
+    return async () => {
+      // Whoever hears nothing asks for another run.
+      const run = await world.done(201, 'POST', '/v1/checks/shop/run');
+      await one.pollUntil('a run is wanted', () => one.runs.some(({ runId }) => runId === run.id));
+      await one.makeRuns('berlin');
+      await one.poll();
+      const made = await world.done(200, 'GET', `/v1/check-runs/${run.id}`);
+
+      const { deliver, result } = reporterOf(world, berlin);
+      await deliver([result(-5, { ...FAILED, resultType: 'ATTEMPT' })]);
+      const taken = await one.handOver(-5);
+      const again = await one.handOver(-5);
+      await other.pollUntil('a retry is wanted', () => other.runs.length > 0);
+      // It fails there, too, and comes back.
+      const back = await other.handOver(-5, { origin: 'berlin', retriesMade: 2 });
+      other.done = other.runs.map(({ runId }) => runId);
+      await other.poll();
+      await one.pollUntil('the last try is wanted', () => one.runs.length > 0);
+      await one.makeRuns('berlin');
+      await one.poll();
+
+      await one.handOver(-3);
+      await other.pollUntil('another one is', () => other.runs.length > 0);
+      await overdue();
+      await world.passUntil('it is given back', async () => {
+        const rows = await world.rows(
+          `select from one_off_runs r join private_locations l on l.id = r.location_id
+           where r.account_id = $1 and l.slug = 'berlin' and r.reason = 'retry'`,
+        );
+        return rows.length > 0;
+      });
+      await one.pollUntil('it is back', () => one.runs.length > 0);
+      await overdue();
+      await world.passUntil('it is given up', async () => {
+        const rows = await world.rows(
+          `select from one_off_runs where account_id = $1 and state = 'expired'`,
+        );
+        return rows.length > 0;
+      });
+      return {
+        seen: [`${made.state}`, `${taken}`, `${again}`, `${back}`],
+        slotsVary: true,
+        mayDiffer: (row) =>
+          row.startsWith('too many:') && /one_off_runs.*requested|check_results|metrics/.test(row),
+      };
+    };
+  },
+};

@@ -1,0 +1,281 @@
+import type { Identity } from '../../../../support/servers/certificates.ts';
+import { FAILED } from '../../../../support/service/alerts-harness.ts';
+import { resultOfRun } from '../../../../support/service/results-harness.ts';
+import type { Scenario } from './store-cases.ts';
+import type { World } from './store-world.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A resource that is made, changed and removed at one path. */
+interface Resource {
+  readonly path: string;
+  readonly body: Fields;
+  /** null where it cannot be changed. */
+  readonly change: Fields | null;
+  /** What names one in the path; `id` where left out. */
+  readonly id?: string;
+  /** Where all are listed, if elsewhere. */
+  readonly list?: string;
+  /** What has to be there before. */
+  readonly before?: (world: World) => Promise<Fields>;
+}
+
+/** What changes by itself. */
+const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at'];
+
+/**
+ * Whatever call of the store fails, afterwards the whole change is there or none of it; and whoever
+ * repeats what may be repeated has it in the end, once.
+ */
+function crudScenario(resource: Resource): Scenario {
+  const { path, change, id: idField = 'id', before = async () => ({}) } = resource;
+  return {
+    name: `${path} is made, changed and removed`,
+    async prepare(world) {
+      const body = { ...resource.body, ...(await before(world)) };
+      const list = async (): Promise<readonly Fields[]> =>
+        await world.done(200, 'GET', `${resource.list ?? path}?limit=100`);
+      const already = new Set((await list()).map((found) => String(found[idField])));
+      const fresh = async () =>
+        (await list()).filter(
+          (found) => !already.has(String(found[idField])) && (found.revoked_at ?? null) === null,
+        );
+
+      /** Only where nobody made it is it asked for once more. */
+      const create = async (): Promise<Fields> => {
+        for (;;) {
+          const reply = await world.tryOnce('POST', path, body);
+          if (reply !== null && reply.status !== 201) {
+            throw new Error(`it was answered ${reply.status} ${reply.text}`);
+          }
+          const found = await fresh();
+          if (found.length > 1) throw new Error('it was made twice');
+          if (found[0] !== undefined) return found[0];
+          if (reply !== null) throw new Error('it was made and is not there');
+        }
+      };
+      /** How it looked after each try. */
+      const alter = async (at: string, fields: Fields): Promise<readonly string[]> => {
+        const shapes: string[] = [];
+        for (;;) {
+          const reply = await world.tryOnce('PATCH', at, fields);
+          shapes.push(shapeOf(await world.done(200, 'GET', at)));
+          if (reply?.status === 200) return shapes;
+          if (reply !== null) throw new Error(`it was answered ${reply.status} ${reply.text}`);
+        }
+      };
+
+      const remove = async (at: string, before: string): Promise<void> => {
+        for (;;) {
+          const reply = await world.tryOnce('DELETE', at);
+          if (reply !== null && reply.status !== 204 && reply.status !== 404) {
+            throw new Error(`it was answered ${reply.status} ${reply.text}`);
+          }
+          const rest = await fresh();
+          if (rest.length === 0) return;
+          if (reply !== null) throw new Error('it was removed and is there');
+          const now = shapeOf(await world.done(200, 'GET', at));
+          if (now !== before) throw new Error(`half of it is gone: ${now}`);
+        }
+      };
+
+      return async () => {
+        const made = await world.step(create);
+        const id = String(made[idField]);
+        const at = `${path}/${encodeURIComponent(id)}`;
+        const old = shapeOf(await world.done(200, 'GET', at));
+        const shapes = change === null ? [] : await world.step(() => alter(at, change));
+        const changed = shapes.at(-1) ?? old;
+        const half = shapes.find((shape) => shape !== old && shape !== changed);
+        if (half !== undefined) throw new Error(`half of a change is there: ${half}`);
+        await world.step(() => remove(at, changed));
+        return { seen: [old === changed ? 'the same' : 'changed'] };
+      };
+    },
+  };
+}
+
+function shapeOf(fields: Fields): string {
+  return JSON.stringify(fields, (key, value) => (VARYING.includes(key) ? null : value));
+}
+
+const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
+const URL_CHECK = { name: 'Shop', locations: ['eu-west-1'], request: { url: 'https://a.test/' } };
+
+/** All resources that have nothing of their own in what they do. */
+export function crudScenarios(identity: Identity): readonly Scenario[] {
+  const berlin = async (world: World): Promise<Fields> => {
+    await world.location('berlin');
+    return { privateLocations: ['berlin'] };
+  };
+  const service = async (world: World): Promise<Fields> => {
+    const made = await world.done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
+    return { services: [made.id] };
+  };
+  const resources: readonly Resource[] = [
+    {
+      path: '/v1/checks/url',
+      list: '/v1/checks',
+      body: URL_CHECK,
+      change: { name: 'Other' },
+    },
+    {
+      path: '/v1/checks/heartbeats',
+      body: { name: 'Backup', heartbeat: HOURLY },
+      change: { name: 'Other' },
+    },
+    { path: '/v1/api-keys', body: { name: 'CI', role: 'admin' }, change: null },
+    {
+      path: '/v1/status-pages',
+      body: { name: 'Shop', url: 'a-shop', cards: [{ name: 'One' }, { name: 'Two' }] },
+      change: { name: 'Other', cards: [{ name: 'Three' }] },
+    },
+    {
+      path: '/v1/check-groups',
+      body: { name: 'Group', tags: ['a'] },
+      change: { name: 'Other', tags: ['b'] },
+      before: berlin,
+    },
+    {
+      path: '/v1/maintenance-windows',
+      body: {
+        name: 'Nightly',
+        startsAt: '2030-01-31',
+        endsAt: '2030-02-01',
+        repeatUnit: 'MONTH',
+      },
+      change: { name: 'Other', tags: ['a'] },
+    },
+    {
+      path: '/v1/private-locations',
+      body: { slug: 'cellar', name: 'Cellar' },
+      change: { name: 'Other' },
+    },
+    {
+      path: '/v1/variables',
+      id: 'key',
+      body: { key: 'TOKEN', value: 'a secret', secret: true },
+      change: { value: 'another' },
+    },
+    {
+      path: '/v1/client-certificates',
+      body: { host: '*.shop.test', cert: identity.cert, key: identity.key },
+      change: { host: 'shop.test' },
+    },
+    {
+      path: '/v1/snippets',
+      body: { name: 'login', script: 'one' },
+      change: { script: 'two' },
+    },
+    {
+      path: '/v1/alert-channels',
+      body: { type: 'EMAIL', config: { address: 'ops@example.com' } },
+      change: { sendRecovery: false },
+    },
+    {
+      path: '/v1/status-pages/services',
+      body: { name: 'Shop' },
+      change: { name: 'Other' },
+    },
+    {
+      path: '/v1/incidents',
+      body: {
+        name: 'Slow',
+        impact: 'MAJOR',
+        incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking' }],
+      },
+      change: { name: 'Other' },
+    },
+    {
+      path: '/v1/status-pages/incidents',
+      body: {
+        name: 'Slow',
+        severity: 'MAJOR',
+        incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking' }],
+      },
+      change: { name: 'Other' },
+      before: service,
+    },
+  ];
+  return resources.map(crudScenario);
+}
+
+/** What is done to parts of resources, and what only reads. */
+export const partsScenario: Scenario = {
+  name: 'settings, subscriptions, keys, sessions and updates are written and read',
+  async prepare(world) {
+    const berlin = await world.location('berlin');
+    const { accountId, done } = world;
+    const channel = await done(201, 'POST', '/v1/alert-channels', {
+      type: 'EMAIL',
+      config: { address: 'ops@example.com' },
+    });
+    const group = await done(201, 'POST', '/v1/check-groups', { name: 'Group' });
+    const incident = await done(201, 'POST', '/v1/incidents', { name: 'Slow', impact: 'MAJOR' });
+    const service = await done(201, 'POST', '/v1/status-pages/services', { name: 'Shop' });
+    const shown = await done(201, 'POST', '/v1/status-pages/incidents', {
+      name: 'Down',
+      severity: 'MAJOR',
+      services: [service.id],
+      incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking' }],
+    });
+    const page = await done(201, 'POST', '/v1/status-pages', {
+      name: 'Shop',
+      url: `shop-${accountId.slice(0, 8)}`,
+    });
+    await done(201, 'POST', '/v1/variables', { key: 'A', value: 'a secret value', secret: true });
+    return async () => {
+      const settings = `/v1/accounts/${accountId}/alert-settings`;
+      await done(200, 'PUT', settings, { escalationType: 'RUN_BASED' });
+      await done(200, 'GET', settings);
+      await done(200, 'GET', '/v1/accounts');
+      await done(200, 'GET', `/v1/accounts/${accountId}/entitlements`);
+      const check = {
+        ...URL_CHECK,
+        groupId: group.id,
+        privateLocations: ['berlin'],
+        variables: [{ key: 'B', value: 'another secret', secret: true }],
+        alertChannelSubscriptions: [{ alertChannelId: channel.id, activated: true }],
+      };
+      await done(200, 'PUT', '/v1/checks/url/shop', check);
+      await done(200, 'PATCH', `/v1/check-groups/${group.id}`, { tags: ['b'] });
+      await done(200, 'PUT', '/v1/checks/url/shop', { ...check, alertChannelSubscriptions: [] });
+      await done(200, 'PATCH', `/v1/alert-channels/${channel.id}`, {
+        subscriptions: [{ checkId: 'shop' }],
+      });
+      const keys = `/v1/private-locations/${berlin.id}/keys`;
+      // Where the answer was lost there are as many as there may be.
+      await world.ask('POST', keys);
+      const [, second] = await done(200, 'GET', keys);
+      await world.ask('DELETE', `${keys}/${second.id}`);
+      const session = '3f2c8a8e-0000-4000-8000-000000000001';
+      // The answer to the first may be lost: again it is no new one.
+      const slot = world.startMs - 60_000;
+      const reply = await world.ask('POST', '/v1/test-sessions', {
+        id: session,
+        projectId: 'shop',
+        results: [resultOfRun({ slot, ...FAILED })],
+        missed: [{ checkId: 'd', slot, lastSlot: slot, count: 1, reason: 'agent_starved' }],
+      });
+      if (reply.status >= 300) throw new Error(`the session was answered ${reply.text}`);
+      const { results, missed } = await done(200, 'GET', `/v1/test-sessions/${session}`);
+      await done(200, 'GET', '/v1/test-sessions');
+      await done(200, 'GET', `/v1/test-sessions/${session}/results`);
+      await world.ask('DELETE', `/v1/test-sessions/${session}`);
+      const updates = `/v1/incidents/${incident.id}/incident-updates`;
+      const update = { status: 'INVESTIGATING', description: 'Looking' };
+      const told = await done(201, 'POST', updates, update);
+      await done(200, 'PATCH', `${updates}/${told.id}`, { description: 'Still looking' });
+      await world.ask('DELETE', `${updates}/${told.id}`);
+      const resolved = { status: 'RESOLVED', description: 'Gone' };
+      await done(201, 'POST', `/v1/status-pages/incidents/${shown.id}/incident-updates`, resolved);
+      await done(200, 'GET', `/v1/status-pages/${page.id}/summary`);
+      await world.ask('DELETE', '/v1/checks/url/shop');
+      // What has no id of the caller's choice is made once more by whoever hears nothing.
+      return {
+        seen: [`${results} results, ${missed.length} missed`],
+        mayDiffer: (row) => /^too many: (incident_updates|status_page_incident_updates)/.test(row),
+      };
+    };
+  },
+};

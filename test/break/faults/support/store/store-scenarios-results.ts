@@ -1,0 +1,126 @@
+import type { CheckResult } from '../../../../../src/model/result/result.ts';
+import { giveEverySlot } from '../../../../support/agent/assigned-slots.ts';
+import { FAILED } from '../../../../support/service/alerts-harness.ts';
+import { type Run, resultOfRun } from '../../../../support/service/results-harness.ts';
+import type { Scenario } from './store-cases.ts';
+import type { Place, World } from './store-world.ts';
+
+const MINUTE_MS = 60_000;
+const RESULTS = '/agent/v1/results';
+
+export interface MissedRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What an agent of a place brings, again and again until it is answered. */
+export function reporterOf(world: World, place: Place) {
+  const slot = (minute: number): number => world.startMs + minute * MINUTE_MS;
+  const send = async (results: readonly CheckResult[], ranges: readonly MissedRange[] = []) => {
+    const missed = ranges.map(({ from, to }) => ({
+      id: `missed${from}`,
+      checkId: 'shop',
+      slot: slot(from),
+      lastSlot: slot(to),
+      count: to - from + 1,
+      reason: 'agent_busy',
+    }));
+    const body = { agentId: 'reporter', epoch: 1, results, missed };
+    const { status, json, text } = await world.agentAsk(place.key, RESULTS, body);
+    if (status !== 200) throw new Error(`the results were answered ${status} ${text}`);
+    const { accepted, rejected, deferred } = json;
+    return { accepted: accepted.length, rejected: rejected.length, deferred: deferred.length };
+  };
+  /** Sends, and all of it must be accepted. */
+  const deliver = async (
+    results: readonly CheckResult[],
+    ranges: readonly MissedRange[] = [],
+  ): Promise<void> => {
+    const { accepted } = await send(results, ranges);
+    if (accepted === results.length + ranges.length) return;
+    throw new Error(`${accepted} of ${results.length + ranges.length} were accepted`);
+  };
+  const result = (minute: number, fields: Partial<Run> = {}): CheckResult =>
+    resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
+  return { slot, send, deliver, result };
+}
+
+/** For what comes before the faults: the check, of which its locations have every slot. */
+export async function shopIn(
+  world: World,
+  {
+    privateLocations = ['berlin'],
+    ...fields
+  }: { readonly privateLocations?: readonly string[]; readonly [field: string]: unknown } = {},
+): Promise<void> {
+  await world.done(200, 'PUT', '/v1/checks/url/shop', {
+    name: 'Shop',
+    request: { url: 'https://shop.test/' },
+    privateLocations,
+    ...fields,
+  });
+  const { accountId, lab } = world;
+  await giveEverySlot(lab.store, { accountId, checkId: 'shop', slugs: privateLocations });
+}
+
+const ATTEMPT = { ...FAILED, resultType: 'ATTEMPT' } as const;
+
+export const resultsScenario: Scenario = {
+  name: 'results come, twice, late and out of order',
+  async prepare(world) {
+    const berlin = await world.location('berlin');
+    const oslo = await world.location('oslo');
+    await shopIn(world);
+    // So that what was missed is looked at for pauses.
+    await world.done(201, 'POST', '/v1/maintenance-windows', {
+      name: 'Other',
+      repeatUnit: 'MONTH',
+      startsAt: new Date(world.startMs - 30 * MINUTE_MS).toISOString(),
+      endsAt: new Date(world.startMs + 30 * MINUTE_MS).toISOString(),
+      tags: ['other'],
+    });
+    return async () => {
+      const { deliver, send, result } = reporterOf(world, berlin);
+      const batch = [
+        result(-9, ATTEMPT),
+        result(-9, { attempts: 1 }),
+        result(-8, ATTEMPT),
+        result(-7),
+        result(-6),
+      ];
+      const missed = [
+        { from: -20, to: -12 },
+        { from: -5, to: -3 },
+      ];
+      await deliver(batch, missed);
+      // The answer never came.
+      await deliver(batch, missed);
+      // One that was missed had run; and what was an attempt is the last one after all.
+      await deliver([result(-4), result(-8), result(-14)], [{ from: -7, to: -6 }]);
+      // Out of a spool of an hour; and of a clock that is fast.
+      await deliver([result(-60, FAILED)]);
+      const { deferred } = await send([result(30)]);
+      const foreign = reporterOf(world, oslo);
+      const { rejected } = await foreign.send([foreign.result(-5)], [{ from: -6, to: -6 }]);
+      const results = await world.done(
+        200,
+        'GET',
+        '/v1/check-results/shop?resultType=ALL&limit=99',
+      );
+      await world.done(200, 'GET', `/v1/check-results/shop/${results[0].id}`);
+      const status = await world.done(200, 'GET', '/v1/check-statuses/shop');
+      const from = Math.floor(world.startMs / 1000) - 3600;
+      const gaps = await world.done(200, 'GET', `/v1/missed-slots/shop?from=${from}`);
+      await world.done(200, 'GET', '/v1/analytics/url/shop?metrics=dns');
+      return {
+        seen: [
+          `${rejected} rejected`,
+          `${deferred} deferred`,
+          `${results.length} results`,
+          `failing ${status.hasFailures}`,
+          `${gaps.length} gaps`,
+        ],
+      };
+    };
+  },
+};

@@ -1,0 +1,120 @@
+import { randomInt } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DatabaseKind } from '../../../../support/database/databases.ts';
+import { createSelfSigned } from '../../../../support/servers/certificates.ts';
+import type { Scenario } from './store-cases.ts';
+import { type FaultLab, openFaultLab } from './store-lab.ts';
+import { allOperations } from './store-operations.ts';
+import { type Campaign, type Choice, tryFaults } from './store-plan.ts';
+import { agentsScenario, runsScenario } from './store-scenarios-agents.ts';
+import { alertsScenario, failuresScenario, remindersScenario } from './store-scenarios-alerts.ts';
+import { crudScenarios, partsScenario } from './store-scenarios-crud.ts';
+import { artifactsScenario, heartbeatsScenario, startScenario } from './store-scenarios-rest.ts';
+import { resultsScenario } from './store-scenarios-results.ts';
+
+/** To have the same faults chosen again. */
+export const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
+/** Scenarios whose names have it, alone. */
+const ONLY = process.env.BREAK_ONLY ?? '';
+const LIMIT_MS = 1_200_000;
+const MAX_NOT_HIT = 0.03;
+
+const BESIDE_REQUESTS =
+  'asked by the walk that encrypts stored credentials, which is made again, and by the command that decrypts them';
+
+/** What no scenario comes to, and why. */
+const NOT_REACHED: Readonly<Record<string, string>> = {
+  'accounts/sql.ts hasAccount': 'asked once, before the service is there',
+  'accounts/sql.ts insertAccount': 'asked once, before the service is there',
+  'accounts/sql.ts lockFirstAccount': 'asked once, before the service is there',
+  'api-keys/sql.ts findActiveApiKeyByHash': 'asked once, before the service is there',
+  'root-cause/claims.sql.ts dropPending': 'asked for a model of another company alone',
+  'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
+  'root-cause/claims.sql.ts useModelOnce': 'asked for a model of another company alone',
+  'secrets/sealing.sql.ts countSealed': 'asked once, before the service is there',
+  'secrets/sealing.sql.ts isOtherReplicaConnected': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts listCredentialChecks': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts listCredentialKeys': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts listProxyLocations': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts listReplicas': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts lockCheckCredentials': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts putCheckCredentials': BESIDE_REQUESTS,
+  'secrets/sealing.sql.ts putLocationProxy': BESIDE_REQUESTS,
+  'results/intake/write-probe.sql.ts tryToWrite':
+    'asked only where the disk of the database refuses results',
+};
+const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
+  pglite: [],
+  postgres: ['analytics/sql.ts hasMoreRuns'],
+};
+
+const WORKLOADS: readonly Scenario[] = [
+  resultsScenario,
+  alertsScenario,
+  remindersScenario,
+  failuresScenario,
+  agentsScenario,
+  runsScenario,
+  artifactsScenario,
+  heartbeatsScenario,
+  startScenario,
+  partsScenario,
+];
+
+/**
+ * Everything that the service does, with its database failing at each call in each way.
+ *
+ * @param choose which of the faults are tried
+ */
+export async function storeFaultSuite(kind: DatabaseKind, choose: Choice): Promise<void> {
+  const identity = await createSelfSigned();
+  const scenarios = [...WORKLOADS, ...crudScenarios(identity)].filter(({ name }) =>
+    name.includes(ONLY),
+  );
+  describe(`a database that fails, on ${kind}, BREAK_SEED=${SEED}`, () => {
+    let lab: FaultLab | null = null;
+    const campaigns: Campaign[] = [];
+    const beganMs = performance.now();
+    beforeAll(async () => {
+      lab = await openFaultLab(kind);
+    }, 120_000);
+    afterAll(async () => {
+      await lab?.close();
+    });
+
+    it.each(scenarios)('$name', { timeout: LIMIT_MS }, async (scenario) => {
+      if (lab === null) throw new Error('the lab comes before the test');
+      const campaign = await tryFaults(lab, scenario, choose);
+      campaigns.push(campaign);
+      expect(campaign.failures, `BREAK_SEED=${SEED}`).toEqual([]);
+    });
+
+    it.skipIf(ONLY !== '')('was called at every operation, and failed at each', () => {
+      const through = new Set(campaigns.flatMap((each) => [...each.through]));
+      const all = allOperations();
+      const missing = all.filter((operation) => !through.has(operation));
+      const expected = new Set([...Object.keys(NOT_REACHED), ...NOT_REACHED_ON[kind]]);
+      expect(new Set(missing)).toEqual(expected);
+      const chosen = new Set(campaigns.flatMap((each) => [...each.chosen]));
+      const hit = new Set(campaigns.flatMap((each) => [...each.hit]));
+      const notHit = [...chosen].filter((name) => !hit.has(name));
+      const operations = new Set([...hit].map(operationIn));
+      expect(notHit.filter((name) => !operations.has(operationIn(name)))).toEqual([]);
+      // What a loop does in one run it may do a turn later in the next.
+      expect(notHit.length, notHit.join(', ')).toBeLessThanOrEqual(chosen.size * MAX_NOT_HIT);
+      const sum = (of: (each: Campaign) => number): number =>
+        campaigns.reduce((total, each) => total + of(each), 0);
+      const seconds = Math.round((performance.now() - beganMs) / 1000);
+      process.stdout.write(
+        `${kind}: ${all.length - missing.length} of ${all.length} functions of the store, ${sum(({ calls }) => calls)} calls, ${sum(
+          ({ faults }) => faults,
+        )} faults in ${sum(({ cases }) => cases)} cases, ${seconds} s, BREAK_SEED=${SEED}\n`,
+      );
+    });
+  });
+}
+
+/** Of `answer lost|commit checks/checks.ts put` what is after the kind. */
+function operationIn(name: string): string {
+  return name.slice(name.indexOf('|') + 1);
+}

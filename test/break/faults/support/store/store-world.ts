@@ -1,0 +1,153 @@
+import { AsyncResource } from 'node:async_hooks';
+import { randomUUID } from 'node:crypto';
+import { insertAccount } from '../../../../../src/service/accounts/sql.ts';
+import type { Reply } from '../../../../support/service/service-app.ts';
+import { type Asking, Clients } from './store-clients.ts';
+import type { FaultLab } from './store-lab.ts';
+import { isOfLoop } from './store-loops.ts';
+
+const STALLED_TURNS = 40;
+const STEP_MS = 500;
+const MAX_STEPS = 200;
+/** Whoever had a lease is given up after so many steps in which nothing came of it. */
+const STEPS_OF_A_LEASE = 10;
+
+/** One case's account, and those who ask for it. */
+export interface World {
+  readonly lab: FaultLab;
+  readonly accountId: string;
+  /** Of an admin. */
+  readonly key: string;
+  readonly clients: Clients;
+  /** Slots are counted from here; epoch milliseconds. */
+  readonly startMs: number;
+  /** Asks as a user what may be asked again, until it is answered. */
+  ask(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** The same, and it must be answered so. */
+  done(status: number, method: string, path: string, body?: unknown): Promise<Reply['json']>;
+  /** Asks with the key of a location what may be asked again. */
+  agentAsk(key: string, path: string, body: unknown): Promise<Reply>;
+  /** The same, whatever it asks. */
+  insist(asking: Asking): Promise<Reply>;
+  /** Asks as a user once: null where nobody knows whether it was done. */
+  tryOnce(method: string, path: string, body?: unknown): Promise<Reply | null>;
+  /** Whatever is asked in it is one step of the workload: how often depends on what fails. */
+  step<T>(work: () => Promise<T>): Promise<T>;
+  /** A private location with a key. */
+  location(slug: string): Promise<Place>;
+  /** Time passes step by step until it holds. */
+  passUntil(what: string, condition: () => Promise<boolean>): Promise<void>;
+  /** The real rows. */
+  rows(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>;
+  close(): Promise<void>;
+}
+
+export interface Place {
+  readonly id: string;
+  readonly slug: string;
+  readonly key: string;
+}
+
+export async function openWorld(lab: FaultLab): Promise<World> {
+  const { store, faulty, clock } = lab;
+  const accountId = randomUUID();
+  await insertAccount(store, { id: accountId, name: 'faults', createdAtMs: clock.wallMs() });
+  const key = await insertAdminKey(lab, accountId);
+  const clients = new Clients(lab);
+  let isInStep = false;
+  const step = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isInStep) return work();
+    faulty.nextStep();
+    isInStep = true;
+    try {
+      return await work();
+    } finally {
+      isInStep = false;
+    }
+  };
+  const insist = (asking: Asking): Promise<Reply> => step(() => clients.insist(asking, 'at once'));
+  const asUser = (method: string, path: string, body: unknown): Asking => {
+    return { method, path, key, ...(body === undefined ? {} : { body }) };
+  };
+  const ask: World['ask'] = (method, path, body) =>
+    step(() => clients.insist(asUser(method, path, body), 'when calm'));
+  const done: World['done'] = async (status, method, path, body) => {
+    const reply = await ask(method, path, body);
+    if (reply.status === status) return reply.json;
+    throw new Error(`${method} ${path} was answered ${reply.status} ${reply.text}`);
+  };
+  return {
+    lab,
+    accountId,
+    key,
+    clients,
+    startMs: clock.wallMs(),
+    ask,
+    done,
+    agentAsk: (agentKey, path, body) => insist({ method: 'POST', path, key: agentKey, body }),
+    insist,
+    tryOnce: (method, path, body) =>
+      step(() => clients.once(asUser(method, path, body), 'when calm')),
+    step,
+    async location(slug) {
+      const { id } = await done(201, 'POST', '/v1/private-locations', { slug, name: slug });
+      const made = await done(201, 'POST', `/v1/private-locations/${id}/keys`);
+      return { id, slug, key: made.key };
+    },
+    passUntil: (what, condition) =>
+      step(async () => {
+        for (let steps = 1; steps <= MAX_STEPS; steps += 1) {
+          // On an embedded database nobody else is answered before what stalls goes on.
+          await lab.calm();
+          if (await condition()) return;
+          if (steps % STEPS_OF_A_LEASE === 0) await endLeases(lab, accountId);
+          await clock.advance(STEP_MS);
+        }
+        throw new Error(`it never came to this: ${what}`);
+      }),
+    rows: (sql) => store.query(sql, [accountId]),
+    async close() {
+      clients.close();
+      await store.query('delete from accounts where id = $1', [accountId]);
+    },
+  };
+}
+
+/** By the API's own way, which no fault is in yet. */
+async function insertAdminKey(lab: FaultLab, accountId: string): Promise<string> {
+  return (await lab.features().apiKeys.create(accountId, { name: 'first', role: 'admin' })).key;
+}
+
+/** The database's time is real, and no test waits for it: what somebody took and lost is over. */
+async function endLeases({ store }: FaultLab, accountId: string): Promise<void> {
+  for (const table of ['alert_deliveries', 'root_cause_analyses']) {
+    await store.query(
+      `update ${table} set lease_until = now() - interval '1 second'
+       where account_id = $1 and lease_until > now()`,
+      [accountId],
+    );
+  }
+}
+
+/**
+ * For a call that stalls: where somebody waits for it, their time limit is over and they ask again.
+ * It goes on when that is answered, or nothing more comes of it.
+ */
+export function stallOf({ lab, clients }: World): (release: () => void) => void {
+  // The transaction in which it stalls is none of its waiter's.
+  const outside = new AsyncResource('stall');
+  return (release) => {
+    if (!isOfLoop()) clients.giveUp();
+    outside.runInAsyncScope(() => void releaseInTime(lab, clients).finally(release));
+  };
+}
+
+async function releaseInTime({ faulty, turn }: FaultLab, clients: Clients): Promise<void> {
+  const before = clients.answered;
+  let seen = faulty.steps;
+  for (let turns = 0; turns < STALLED_TURNS && clients.answered === before; turns += 1) {
+    await turn();
+    if (faulty.steps !== seen) turns = 0;
+    seen = faulty.steps;
+  }
+}

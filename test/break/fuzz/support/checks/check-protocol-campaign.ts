@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Campaign, runCampaign } from '../responses/dns-http-campaign.ts';
+import { leavingNothing } from '../responses/dns-http-guards.ts';
+
+type Folder = 'check-files' | 'protocol';
+
+export interface TextCampaign<Case> extends Omit<Campaign<Case>, 'corpus' | 'mustSee' | 'atOnce'> {
+  readonly corpus: Folder;
+  readonly mustSee?: readonly string[];
+}
+
+/** The campaign of DNS and HTTP for other inputs: one case at a time. */
+export function runTextCampaign<Case>(campaign: TextCampaign<Case>): Promise<void> {
+  return runCampaign({ mustSee: [], ...campaign, atOnce: 1 });
+}
+
+/** Opens what the cases are run on, closes it, and sees that nothing of it stays open. */
+export async function withLane<Lane extends { close(): Promise<void> }>(
+  open: () => Promise<Lane>,
+  work: (lane: Lane) => Promise<void>,
+): Promise<void> {
+  await leavingNothing(async () => {
+    const lane = await open();
+    try {
+      await work(lane);
+    } finally {
+      await lane.close();
+    }
+  });
+}
+
+/** A file of the corpus; `name` says what it is. */
+export interface CorpusText {
+  readonly name: string;
+  readonly bytes: Buffer;
+}
+
+/** In the order of their names; of one kind, where the beginning of the name tells it. */
+export function corpusTexts(corpus: Folder, beginning = ''): readonly CorpusText[] {
+  const url = new URL(`../../../corpus/${corpus}/`, import.meta.url);
+  return readdirSync(url)
+    .filter((name) => name.startsWith(beginning))
+    .sort()
+    .map((name) => ({ name, bytes: readFileSync(new URL(name, url)) }));
+}

@@ -1,0 +1,81 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { onTestFinished } from 'vitest';
+import type { CheckSet } from '../../../../../src/agent/source/check-source.ts';
+import { createFileSource, POLL_MS } from '../../../../../src/agent/source/file/file-source.ts';
+import { eventually } from '../../../../support/eventually.ts';
+import { FakeClock } from '../../../../support/fake-clock.ts';
+import { captureLog } from '../../../../support/log-capture.ts';
+import { makeTempFolder } from '../../../../support/process/temp-folder.ts';
+
+const good = (host: number): string =>
+  `checks: [{ id: good, checkType: TCP, request: { hostname: h${host}, port: 1 } }]\n`;
+
+/** A source that watches a file whose check is `good`. Ends with the test. */
+export async function watchingFile(workerUrl: URL) {
+  const folder = makeTempFolder();
+  const file = folder.file('checks.yaml');
+  const clock = new FakeClock();
+  const { log, records } = captureLog();
+  const source = createFileSource({ file, clock, log, workerUrl });
+  const ended = new AbortController();
+  const sets: CheckSet[] = [];
+  let hosts = 0;
+  const write = (text: string): void => {
+    // As editors do it, so that it is never seen half written.
+    writeFileSync(folder.file('next'), text);
+    renameSync(folder.file('next'), file);
+  };
+  write(good(hosts));
+  const onChecks = (set: CheckSet): void => void sets.push(set);
+  let threads = 0;
+  const onThread = (): void => {
+    threads += 1;
+  };
+  process.on('worker', onThread);
+  const watching = source.watch({ onChecks, onRun: () => {} }, ended.signal);
+  onTestFinished(async () => {
+    ended.abort();
+    await watching;
+    process.off('worker', onThread);
+    folder.remove();
+  });
+  const idle = (): Promise<void> => eventually(() => clock.pendingTimers === 1);
+  await idle();
+  /** Two looks: a change counts when the file has stood still from one to the next. */
+  const look = async (): Promise<void> => {
+    for (let looks = 0; looks < 2; looks += 1) {
+      await clock.advance(POLL_MS);
+      await idle();
+    }
+  };
+  return {
+    ids: (): readonly string[] => sets.at(-1)?.checks.map(({ id }) => id) ?? [],
+    /** Puts the text into the file, and gives what the log then says is wrong with it. */
+    async refuses(text: string): Promise<string> {
+      const told = sets.length;
+      const before = records().length;
+      write(text);
+      await look();
+      if (sets.length !== told) throw new Error('it was told as a new set');
+      const warning = records()
+        .slice(before)
+        .find(({ level }) => level === 'warn');
+      return String(warning?.msg ?? 'nothing was said');
+    },
+    /** How many threads were started so far. */
+    threads: (): number => threads,
+    /** Time passes, and the file stays as it is. */
+    async rests(durationMs: number): Promise<void> {
+      await clock.advance(durationMs);
+      await idle();
+    },
+    /** A good file is a new set again. */
+    async takesAgain(): Promise<void> {
+      const told = sets.length;
+      hosts += 1;
+      write(good(hosts));
+      await look();
+      if (sets.length !== told + 1) throw new Error('a good file was not told as a new set');
+    },
+  };
+}

@@ -1,0 +1,158 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { createAssigner } from '../../../../../src/service/agents/assignment/assigner.ts';
+import { PATHS } from '../../../../../src/wire/v1/limits.ts';
+import { silentLog } from '../../../../support/database/databases.ts';
+import {
+  type Answer,
+  openSender,
+  type Sender,
+  type Sent,
+  wrongIn,
+} from '../../../../support/hostile/send.ts';
+import type { ResultsWorld } from '../../../../support/service/results-harness.ts';
+import { POLL_REQUEST, type RequestKind, resultOf } from './protocol-messages.ts';
+
+const PATH_OF: Readonly<Record<RequestKind, string>> = {
+  'poll-request': PATHS.poll,
+  'results-request': PATHS.results,
+  'release-request': PATHS.release,
+  'errors-request': PATHS.errors,
+  'artifact-request': PATHS.artifacts,
+  'handover-request': PATHS.handovers,
+};
+
+/** A request as it goes over the wire, but for its key. */
+export interface WireRequest {
+  readonly kind: RequestKind;
+  readonly headers: Readonly<Record<string, string>>;
+  /** As it is sent. */
+  readonly body: Buffer;
+  /** The key of the location, or another text in its place. */
+  readonly key: string | null;
+}
+
+/** Longer than any poll is held. */
+const HOLD_MS = 30_000;
+/** Where no answer came in so many turns of the event loop, it may be a poll that is held. */
+const PATIENT_TURNS = 100;
+const HONEST = [
+  ['honest-berlin', 'berlin'],
+  ['honest-oslo', 'oslo'],
+] as const;
+
+/**
+ * A service that gets whatever is sent in the name of one location, beside honest agents whose leases
+ * stay as they are, and honest results that are all stored, each once.
+ */
+export class ServiceLane {
+  readonly #world: ResultsWorld;
+  readonly #sender: Sender;
+  readonly #sent = new Set<string>();
+  #results = 10;
+  #leases: unknown = null;
+
+  static async open(world: ResultsWorld): Promise<ServiceLane> {
+    const lane = new ServiceLane(world, openSender(world.running.app.port));
+    const { store, clock } = world;
+    for (const [agentId, slug] of HONEST) await lane.#poll(agentId, slug);
+    await createAssigner({ store, clock, log: silentLog() }).pass();
+    for (const [agentId, slug] of HONEST) {
+      expect((await lane.#poll(agentId, slug)).json).toMatchObject({
+        upsert: [{ checkId: 'shop' }],
+      });
+    }
+    await lane.runMixed([], false);
+    lane.#leases = await lane.#leasesNow();
+    return lane;
+  }
+
+  private constructor(world: ResultsWorld, sender: Sender) {
+    this.#world = world;
+    this.#sender = sender;
+  }
+
+  async close(): Promise<void> {
+    await this.#sender.close();
+  }
+
+  /** Whatever it is: the service has no fault, and says what is wrong in the form of its errors. */
+  async run({ kind, headers, body, key }: WireRequest): Promise<string> {
+    const location = key === null ? this.#world.berlin.key : key;
+    const sent = { method: 'POST', path: PATH_OF[kind], key: location, headers, body };
+    const answer = await this.#send(sent);
+    const wrong = wrongIn(sent, answer);
+    if (wrong.length > 0) throw new Error(`the answer ${wrong.join(', ')}`);
+    return `${Math.floor(answer.status / 100)}xx`;
+  }
+
+  /** A good result among records that may be anything; now and then one that was sent before. */
+  async runMixed(garbage: readonly unknown[], isAgain: boolean): Promise<string> {
+    if (!isAgain) this.#results += 1;
+    const good = resultOf(this.#results);
+    const results = [...garbage.slice(0, 2), good, ...garbage.slice(2)];
+    const answer = await this.#send({
+      method: 'POST',
+      path: PATHS.results,
+      key: this.#world.berlin.key,
+      headers: { 'x-agent-protocol': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ agentId: 'fuzz', epoch: 1, results, missed: [] }),
+    });
+    expect(answer.status, answer.text).toBe(200);
+    expect(answer.json.accepted).toContain(good.id);
+    this.#sent.add(good.id);
+    return 'mixed';
+  }
+
+  /** After all cases: what is stored, and what the honest agents have. */
+  async expectUnharmed(): Promise<void> {
+    const { store, running } = this.#world;
+    const stored = await store.query(
+      'select id, count(*)::int as times from check_results where id = any($1) group by id',
+      [[...this.#sent]],
+    );
+    expect(stored.length, 'good results').toBe(this.#sent.size);
+    expect(stored.filter(({ times }) => times !== 1)).toEqual([]);
+    expect(await this.#leasesNow()).toEqual(this.#leases);
+    for (const [agentId, slug] of HONEST) {
+      const { json } = await this.#poll(agentId, slug);
+      expect(json).toMatchObject({ epoch: 1, upsert: [{ checkId: 'shop' }] });
+    }
+    const errors = running.app.logs.records().filter(({ level }) => level === 'error');
+    expect(errors).toEqual([]);
+  }
+
+  #leasesNow(): Promise<unknown> {
+    const { store } = this.#world;
+    const ids = HONEST.map(([agentId]) => agentId);
+    return Promise.all([
+      store.query('select * from agents where id = any($1) order by id', [ids]),
+      store.query('select * from assignments where agent_id = any($1) order by agent_id', [ids]),
+    ]);
+  }
+
+  #poll(agentId: string, slug: 'berlin' | 'oslo'): Promise<Answer> {
+    const request = { ...POLL_REQUEST, agentId, instanceId: `${agentId}-1`, done: [], refused: [] };
+    return this.#send({
+      method: 'POST',
+      path: PATHS.poll,
+      key: this.#world[slug].key,
+      headers: { 'x-agent-protocol': '1', 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    });
+  }
+
+  async #send(sent: Sent): Promise<Answer> {
+    const { clock } = this.#world;
+    let isOver = false;
+    const answer = this.#sender.send(sent).finally(() => {
+      isOver = true;
+    });
+    answer.catch(() => {});
+    for (let turn = 1; !isOver; turn += 1) {
+      await nextTurn();
+      if (turn % PATIENT_TURNS === 0) await clock.advance(HOLD_MS);
+    }
+    return answer;
+  }
+}

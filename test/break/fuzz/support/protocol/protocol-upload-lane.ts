@@ -1,0 +1,165 @@
+import { expect } from 'vitest';
+import { artifactCompletedSchema } from '../../../../../src/wire/v1/artifacts.ts';
+import { errorAnswerIn } from '../../../../../src/wire/v1/error-answer.ts';
+import { PATHS } from '../../../../../src/wire/v1/limits.ts';
+import { resultsAnswerSchema } from '../../../../../src/wire/v1/results.ts';
+import { uploadRig } from '../../../../support/agent/upload-rig.ts';
+import type { WireAnswer } from './protocol-bytes.ts';
+import { jsonIn } from './protocol-poll-lane.ts';
+import { sendAnswer } from './protocol-server.ts';
+
+/** The time limits of requests: while one of these is next, an answer is on its way. */
+const REQUEST_LIMITS_MS: readonly number[] = [60_000, 60_000.0625, 120_000];
+/** Kinds of refusals that are no verdict on what was sent. */
+const NO_VERDICTS: readonly number[] = [401, 403, 408, 425, 426, 429];
+
+/** Whether the answer says for good that the service will not have what was sent. */
+function isRefusal(answer: WireAnswer): boolean {
+  const { status } = answer;
+  if (status === 413) return true;
+  if (status < 400 || status > 499 || NO_VERDICTS.includes(status)) return false;
+  return errorAnswerIn(status, jsonIn(answer)) !== null;
+}
+
+const isGood = ({ status }: WireAnswer): boolean => status >= 200 && status <= 299;
+
+export interface ResultsCase {
+  readonly records: number;
+  /** Makes the answer when the ids of the records are known. */
+  readonly answer: WireAnswer;
+}
+
+/** Stands in bodies for the ids of the records that were sent. */
+export const ID_MARKS = ['result-1', 'result-2', 'result-3'] as const;
+
+type Rig = Awaited<ReturnType<typeof uploadRig>>;
+
+/** An agent's uploads and a service that answers as the case has it once, and then as it should. */
+export class UploadLane {
+  readonly #rig: Rig;
+  #cases = 0;
+
+  static async open(): Promise<UploadLane> {
+    const rig = await uploadRig({ dataDir: null });
+    void rig.run();
+    const lane = new UploadLane(rig);
+    // So that it has its connection, which it is to have at the end, and no more of them.
+    await rig.put('first');
+    await lane.#emptied();
+    return lane;
+  }
+
+  private constructor(rig: Rig) {
+    this.#rig = rig;
+  }
+
+  async results({ records, answer: given }: ResultsCase): Promise<string> {
+    const { service, state, rejected } = this.#rig;
+    this.#begin();
+    const sequences = Array.from({ length: records }, (_, n) => `case-${this.#cases}-${n}`);
+    const before = { taken: service.taken.length, uploaded: state.uploaded };
+    let answered: WireAnswer = given;
+    const ids = await this.#rig.put(...sequences);
+    this.#script(PATHS.results, () => {
+      answered = withIds(given, ids);
+      return answered;
+    });
+    await this.#emptied();
+    const taken = service.taken.slice(before.taken);
+    const excused = excusedBy(answered, ids);
+    for (const id of ids) {
+      const times = taken.filter((each) => each === id).length;
+      // One that the agent was told of is not sent again; any other is, until it is taken.
+      if (times === 0 && !excused.has(id)) throw new Error(`${id} is lost`);
+      if (times > 1) throw new Error(`${id} was taken ${times} times`);
+    }
+    const refused = rejected.splice(0).reduce((sum, [, count]) => sum + count, 0);
+    expect(state.uploaded - before.uploaded + refused, 'records counted').toBe(records);
+    return excused.size > 0 ? 'settled' : 'sent again';
+  }
+
+  /** @param at which of the requests of an upload is answered so */
+  async artifact(at: 'begin' | 'part' | 'complete', answer: WireAnswer): Promise<string> {
+    const { service, outbox, rejected, state } = this.#rig;
+    this.#begin();
+    service.uploads.clear();
+    const resultId = `case-${this.#cases}`;
+    const name = 'a.txt';
+    const content = Buffer.from(`artifact ${this.#cases} `.repeat(100));
+    const uploadedBefore = state.uploaded;
+    const paths = {
+      begin: PATHS.artifacts,
+      part: `${PATHS.artifacts}/${resultId}-${name}/parts/`,
+      complete: `${PATHS.artifacts}/${resultId}-${name}/complete`,
+    };
+    this.#script(paths[at], () => answer);
+    const about = { resultId, checkId: 'a-check', name, contentType: 'text/plain' };
+    expect(await outbox.add({ ...about, bytes: content })).toMatchObject({ ok: true });
+    await this.#emptied();
+    const isWhole = service.uploads.get(`${resultId}-${name}`)?.content?.equals(content) === true;
+    const refused = rejected.splice(0).length;
+    expect(state.uploaded - uploadedBefore + refused, 'artifacts counted').toBe(1);
+    expect(outbox.bytes).toBe(0);
+    if (isWhole) return 'whole';
+    const completed = artifactCompletedSchema.safeParse(jsonIn(answer));
+    const isSaidToBe = at === 'complete' && isGood(answer) && completed.data?.complete === true;
+    const isRefused = at === 'begin' && isRefusal(answer);
+    if (!isSaidToBe && !isRefused) throw new Error('the artifact is lost');
+    expect(refused).toBe(isRefused ? 1 : 0);
+    return 'settled';
+  }
+
+  /** What the rig remembers of the cases before would look like a leak. */
+  #begin(): void {
+    this.#cases += 1;
+    this.#rig.service.seen.length = 0;
+  }
+
+  #script(path: string, answer: () => WireAnswer): void {
+    this.#rig.service.next(path, async (request, response) => {
+      request.resume();
+      if (!request.readableEnded) await new Promise((resolve) => request.once('end', resolve));
+      const said = answer();
+      await sendAnswer(response, said);
+      // To the time limit of this request and no further, as that of the next may follow on it.
+      const { clock } = this.#rig;
+      if (said.ending === 'silence') await clock.advance(clock.nextTimerInMs ?? 0);
+    });
+  }
+
+  /** Lets the agent work, and moves its clock whenever it rests. */
+  async #emptied(): Promise<void> {
+    const { spool, clock, client } = this.#rig;
+    while (spool.depth.records > 0) {
+      const nextMs = clock.nextTimerInMs;
+      // What was deferred may wait as long as a request.
+      if (nextMs === null || (client.isAsking && isRequestLimit(nextMs))) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+      } else await clock.advance(nextMs);
+    }
+  }
+}
+
+function isRequestLimit(nextMs: number): boolean {
+  return REQUEST_LIMITS_MS.some((limitMs) => Math.abs(nextMs - limitMs) < 200);
+}
+
+function withIds(answer: WireAnswer, ids: readonly string[]): WireAnswer {
+  let text = answer.body.toString('latin1');
+  for (const [index, mark] of ID_MARKS.entries()) {
+    text = text.replaceAll(`"${mark}"`, JSON.stringify(ids[index] ?? 'of-nobody'));
+  }
+  return { ...answer, body: Buffer.from(text, 'latin1') };
+}
+
+/** The ids of the records that the answer settles, whatever the service has. */
+function excusedBy(answer: WireAnswer, ids: readonly string[]): ReadonlySet<string> {
+  // Alone it is refused for good; of several each is then tried, and taken.
+  if (isRefusal(answer)) return new Set(ids.length === 1 ? ids : []);
+  const parsed = resultsAnswerSchema.safeParse(jsonIn(answer));
+  if (!isGood(answer) || !parsed.success) return new Set();
+  const rejected = parsed.data.rejected
+    .filter(({ list }) => list === 'results')
+    .map(({ index }) => ids[index] ?? '');
+  return new Set([...parsed.data.accepted, ...rejected].filter((id) => ids.includes(id)));
+}

@@ -1,0 +1,35 @@
+import { expect } from 'vitest';
+import type { ProbeContext } from '../../../../../src/agent/probes/probe.ts';
+import type {
+  DetailExtras,
+  DetailFields,
+} from '../../../../../src/agent/run/check-types/check-type.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  type Failure,
+} from '../../../../../src/model/result/error-codes.ts';
+
+/**
+ * What holds for every probe of whatever a target sends: a failure is one of those that a target
+ * can bring about, told in one line, and the outcome becomes the details of a result.
+ */
+export function expectOutcome(
+  failure: Failure | null,
+  detail: (extras: DetailExtras) => DetailFields,
+  context: ProbeContext,
+  possible: readonly ErrorCode[],
+): DetailFields {
+  if (failure !== null) {
+    expect(possible, failure.message).toContain(failure.code);
+    expect(Object.keys(ERROR_CODES)).toContain(failure.code);
+    expect(failure.message).toMatch(/^[^\r\n\0]+$/);
+  }
+  return detail({
+    assertions: [],
+    jobLog: context.log.entries(),
+    jobAssets: [],
+    evidence: { pcapDataUrl: null, traceroute: null },
+    timing: { uncertaintyMs: 0, clock: 'event-loop' },
+  });
+}

@@ -1,0 +1,68 @@
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { SlotRecord } from '../../../support/service/deployment.ts';
+import { PERIOD_SECONDS, type StormCheck } from './storm-checks.ts';
+import type { Group } from './storm-lab.ts';
+
+/** What the service was told of an attempt. */
+export interface StormResult {
+  readonly checkId: string;
+  readonly slotMs: number;
+  /** From the slot to the start of the attempt. */
+  readonly lateMs: number;
+  readonly isFinal: boolean;
+  readonly failed: boolean;
+  /** Attempts that were made before. */
+  readonly retriesMade: number;
+  readonly code: string | null;
+  /** It passed but for its time, as what hangs when the storm ends does. */
+  readonly isSlow: boolean;
+  /** Whether its log says that there was no room for evidence. */
+  readonly wasBusy: boolean;
+  readonly traced: boolean;
+  readonly captured: boolean;
+}
+
+/** All that the service has taken; storm-service.mjs makes it. */
+export interface StormRecords {
+  readonly results: readonly StormResult[];
+  readonly missed: readonly MissedSlots[];
+  /** Of each artifact. */
+  readonly artifactBytes: readonly number[];
+  /** Reports of the agent's own errors. */
+  readonly reports: number;
+}
+
+/** One for each FINAL and for each slot of the missed records. */
+export function slotRecordsOf({ results, missed }: StormRecords): readonly SlotRecord[] {
+  const finals = results.filter(({ isFinal }) => isFinal);
+  return [
+    ...finals.map(({ checkId, slotMs }) => ({ checkId, slotMs, kind: 'FINAL' as const })),
+    ...missed.flatMap(({ checkId, slot, count }) =>
+      Array.from({ length: count }, (_, index) => ({
+        checkId,
+        slotMs: slot + index * PERIOD_SECONDS * 1000,
+        kind: 'missed' as const,
+      })),
+    ),
+  ];
+}
+
+export interface Span {
+  /** Epoch milliseconds. */
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** How late the starts of one group were in a time: first attempts alone have a slot to keep. */
+export function latenessOf(
+  { results }: StormRecords,
+  checks: readonly StormCheck[],
+  group: Group,
+  { fromMs, toMs }: Span,
+): readonly number[] {
+  const ids = new Set(checks.filter((check) => check.group === group).map(({ id }) => id));
+  return results
+    .filter(({ checkId, retriesMade }) => ids.has(checkId) && retriesMade === 0)
+    .filter(({ slotMs }) => slotMs > fromMs && slotMs <= toMs)
+    .map(({ lateMs }) => lateMs);
+}

@@ -1,0 +1,114 @@
+import type { MissedSlots } from '../../../../src/model/result/result.ts';
+import type { StormCheck } from './storm-checks.ts';
+import type { Group } from './storm-lab.ts';
+import type { Span, StormRecords, StormResult } from './storm-records.ts';
+
+/** What the test did, and when; between the ends of a span it was doing it. */
+export interface Course {
+  readonly outbreak: Span;
+  readonly end: Span;
+  /** How long after it runs may be at work that it came upon. */
+  readonly aftermathMs: number;
+  /** Slots in it are judged. */
+  readonly watched: Span;
+  /**
+   * The agent itself stood still, since others had the machine: what failed meanwhile it tries
+   * again and does not report, so that the storm may be over before it is heard of.
+   */
+  readonly stoodStill: boolean;
+}
+
+/** What may not be, as words: each list is empty where all is well. */
+export interface StormFaults {
+  /** Failures of healthy checks, or before the storm, or well after it. */
+  readonly falseAlarms: readonly string[];
+  /** Runs in the midst of the storm that passed, or failures for another reason than theirs. */
+  readonly wrong: readonly string[];
+  /** Slots that there was no reason to miss. */
+  readonly missed: readonly string[];
+  /** Checks that were never heard to fail in the storm, or to be well after it. */
+  readonly silent: readonly string[];
+}
+
+const CODES: Readonly<Record<Group, string | null>> = {
+  healthy: null,
+  dropped: 'CONNECT_TIMEOUT',
+  reset: 'CONNECTION_RESET',
+  nameless: 'DNS_TIMEOUT',
+};
+/** How long a run takes at most until it has failed for good; what the end comes upon may pass. */
+const FAILS_WITHIN_MS: Readonly<Record<Group, number>> = {
+  healthy: 0,
+  dropped: 62_000,
+  reset: 3_000,
+  nameless: 7_000,
+};
+/** A run that began so long before the outbreak has ended. */
+const RUN_MS = 2_000;
+
+/** Judges all that was told of a storm. */
+export function stormFaults(
+  { results, missed }: StormRecords,
+  checks: readonly StormCheck[],
+  { outbreak, end, aftermathMs, watched, stoodStill }: Course,
+): StormFaults {
+  const known = new Map(checks.map((check) => [check.id, check]));
+  const checkOf = ({ checkId }: { readonly checkId: string }): StormCheck => {
+    const check = known.get(checkId);
+    if (check === undefined) throw new Error(`nobody has asked for ${checkId}`);
+    return check;
+  };
+  const isPeaceful = (result: StormResult): boolean => {
+    const { slotMs } = result;
+    if (checkOf(result).group === 'healthy') return true;
+    return slotMs < outbreak.fromMs - RUN_MS || slotMs > end.toMs + aftermathMs;
+  };
+  const isMidst = (result: StormResult): boolean => {
+    const { group } = checkOf(result);
+    const untilMs = end.fromMs - FAILS_WITHIN_MS[group];
+    return group !== 'healthy' && result.slotMs > outbreak.toMs && result.slotMs < untilMs;
+  };
+  const isWrong = (result: StormResult): boolean => {
+    const { failed, code, isSlow, isFinal, retriesMade } = result;
+    const { group, retries } = checkOf(result);
+    if (failed && code !== CODES[group]) return code !== null || !isSlow;
+    if (!isMidst(result) || stoodStill) return false;
+    return !failed || (isFinal && retriesMade !== retries);
+  };
+  const mayBeMissed = (slots: MissedSlots): boolean => {
+    const { slot, lastSlot, reason } = slots;
+    const { group } = checkOf(slots);
+    const isInStorm = slot > outbreak.fromMs - RUN_MS && lastSlot < end.toMs + aftermathMs;
+    if (group === 'healthy' || !isInStorm) return false;
+    if (reason === 'agent_starved') return stoodStill;
+    return reason === 'previous_run_active' && (group === 'dropped' || stoodStill);
+  };
+  const heardIn = (isTelling: (result: StormResult) => boolean): ReadonlySet<string> =>
+    new Set(results.filter(isTelling).map(({ checkId }) => checkId));
+  const hit = heardIn((result) => result.failed && result.code === CODES[checkOf(result).group]);
+  const well = heardIn(
+    ({ failed, isFinal, slotMs }) => isFinal && !failed && slotMs > end.toMs + aftermathMs,
+  );
+  const isSilent = ({ id, group }: StormCheck): boolean =>
+    !well.has(id) || (group !== 'healthy' && !hit.has(id) && !stoodStill);
+  const isWatched = ({ slot }: MissedSlots): boolean =>
+    slot > watched.fromMs && slot <= watched.toMs;
+  return {
+    falseAlarms: results.filter((result) => result.failed && isPeaceful(result)).map(shown),
+    wrong: results.filter(isWrong).map(shown),
+    missed: missed
+      .filter((slots) => isWatched(slots) && !mayBeMissed(slots))
+      .map(({ checkId, slot, reason }) => `${checkId} at ${iso(slot)}: ${reason}`),
+    silent: checks.filter(isSilent).map(({ id }) => id),
+  };
+}
+
+function shown({ checkId, slotMs, failed, code, isFinal, retriesMade }: StormResult): string {
+  const what = failed ? (code ?? 'failed') : 'passed';
+  const kind = isFinal ? 'FINAL' : 'ATTEMPT';
+  return `${checkId} at ${iso(slotMs)}: ${kind} after ${retriesMade} others ${what}`;
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

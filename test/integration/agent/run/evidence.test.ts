@@ -1,0 +1,349 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { EvidenceRoom } from '../../../../src/agent/evidence/evidence.ts';
+import { SharedBodyRoom } from '../../../../src/agent/probes/http/body/body-room.ts';
+import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
+import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
+import type { RunnerParts } from '../../../../src/agent/run/runner.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { createScrubber } from '../../../../src/scrub/scrubber.ts';
+import {
+  type StubCapturer,
+  type StubTracer,
+  stubCapturer,
+  stubTracer,
+} from '../../../support/agent/evidence-parts.ts';
+import { loopbackResolver } from '../../../support/agent/probe-context.ts';
+import { type RunHarness, runHarness } from '../../../support/agent/run-harness.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { EMPTY_VAULT, operatorVault } from '../../../support/samples/secrets.ts';
+import { createSelfSigned } from '../../../support/servers/certificates.ts';
+import { listen } from '../../../support/servers/http-servers.ts';
+import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
+
+interface Rig extends RunHarness {
+  readonly tracer: StubTracer;
+  readonly capturer: StubCapturer;
+  readonly kept: { readonly name: string; readonly text: string }[];
+}
+
+function rigOf(
+  tracer: StubTracer,
+  parts: Partial<RunnerParts> = {},
+  concurrency = 100,
+  capturesSecrets = false,
+): Rig {
+  const clock = systemClock;
+  const capturer = stubCapturer();
+  const kept: { name: string; text: string }[] = [];
+  const artifacts: ArtifactTaker = {
+    async add({ name, bytes }) {
+      kept.push({ name, text: Buffer.from(bytes).toString() });
+      return { ok: true, asset: `/v1/artifacts/${name}` };
+    },
+  };
+  const server = { address: '192.0.2.53', port: 53 };
+  const nameServers = () => ({ servers: [server] as const, timeoutMs: 5000, attempts: 2 });
+  const evidence = new EvidenceRoom({
+    clock,
+    tracer,
+    capturer,
+    capturesSecrets,
+    nameServers,
+    onPass() {},
+  });
+  const harness = runHarness({ clock, concurrency, parts: { evidence, artifacts, ...parts } });
+  return Object.assign(harness, { tracer, capturer, kept });
+}
+
+/** The messages of the job log of the only result, or the last. */
+function storyOf({ results }: RunHarness): readonly string[] {
+  const { apiCheckResult, tcpCheckResult, dnsCheckResult } = results.at(-1) ?? {};
+  const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult;
+  return (detail?.jobLog ?? []).map(({ msg }) => msg);
+}
+
+async function refused(): Promise<number> {
+  const { port, close } = await refusingPort();
+  onTestFinished(close);
+  return port;
+}
+
+/** Resets each connection once it has a request, and counts those. */
+async function resetting(): Promise<{ readonly url: string; readonly asked: () => number }> {
+  let asked = 0;
+  const server = createServer((request) => {
+    asked += 1;
+    request.socket.resetAndDestroy();
+  });
+  const port = await listen(server);
+  onTestFinished(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    await closed;
+  });
+  return { url: `http://127.0.0.1:${port}/`, asked: () => asked };
+}
+
+it('tells of a hundred failures at once, and holds up only the two that it looks into', async () => {
+  const rig = rigOf(stubTracer('held'), {}, 4);
+  const port = await refused();
+  const request = { hostname: '127.0.0.1', port };
+  const runs = Array.from({ length: 100 }, (_, index) =>
+    rig.run(checkOf('TCP', { id: `check-${index}`, retryStrategy: null, request })),
+  );
+  await rig.resultCount(98);
+  expect(rig.tracer.underWay).toBe(2);
+  // Their places are free: as many others as ever work at once.
+  const healthy = await listenTcp((socket) => socket.end());
+  onTestFinished(() => healthy.close());
+  const fine = { hostname: '127.0.0.1', port: healthy.port };
+  await Promise.all(
+    Array.from({ length: 4 }, (_, index) =>
+      rig.run(checkOf('TCP', { id: `fine-${index}`, request: fine })),
+    ),
+  );
+  expect(rig.results.filter(({ hasFailures }) => !hasFailures)).toHaveLength(4);
+  rig.tracer.release();
+  await Promise.all(runs);
+  expect(rig.results).toHaveLength(104);
+  expect(rig.results.filter(({ tcpCheckResult }) => tcpCheckResult?.traceroute)).toHaveLength(2);
+});
+
+it('tells the failure also where the run is cut short in the middle of it', async () => {
+  const rig = rigOf(stubTracer('held'));
+  const stop = new AbortController();
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  const running = rig.run(checkOf('TCP', { retryStrategy: null, request }), stop.signal);
+  await eventually(() => rig.tracer.underWay === 1);
+  stop.abort();
+  await running;
+  expect(rig.missed).toEqual([]);
+  expect(rig.results).toMatchObject([
+    { resultType: 'FINAL', hasFailures: true, tcpCheckResult: { pcapDataUrl: expect.any(String) } },
+  ]);
+  expect(rig.capturer.open).toBe(0);
+});
+
+it('tells the failure also where the evidence cannot be kept', async () => {
+  const add: ArtifactTaker['add'] = () => Promise.reject(new Error('the disk is gone'));
+  const rig = rigOf(stubTracer('at once'), { artifacts: { add } });
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(rig.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  expect(storyOf(rig).join('\n')).toContain('could not be kept: a fault of the agent itself');
+});
+
+it('repeats the attempt at the address that was tried, whatever the name leads to by then', async () => {
+  const port = await refused();
+  const elsewhere = await listenTcp((socket) => socket.end(), '127.0.0.3', port);
+  onTestFinished(() => elsewhere.close());
+  const turns = ['127.0.0.1', '127.0.0.3'];
+  const resolver: RunnerParts['resolver'] = {
+    resolve: async () => ({ ok: true, addresses: [turns.shift() ?? '127.0.0.3'] }),
+  };
+  const rig = rigOf(stubTracer('at once'), { resolver });
+  await rig.run(checkOf('TCP', { retryStrategy: null, request: { hostname: 'shop.test', port } }));
+  expect(rig.capturer.filters).toEqual([{ addresses: ['127.0.0.1'], port, transport: 'tcp' }]);
+  expect(storyOf(rig).join('\n')).toContain(
+    'of a repeated attempt, which ended with CONNECT_REFUSED',
+  );
+});
+
+it.each([
+  { method: 'GET', retries: null, times: 2 },
+  { method: 'POST', retries: { type: 'SINGLE_RETRY', baseBackoffSeconds: 0 }, times: 3 },
+  { method: 'POST', retries: null, times: 1 },
+])('sends a $method that failed $times times in all, with the retries $retries', async (row) => {
+  const { url, asked } = await resetting();
+  const rig = rigOf(stubTracer('at once'));
+  const { method, retries, times } = row;
+  const request = { url, method, body: method === 'POST' ? '{}' : '' };
+  await rig.run(
+    checkOf('API', { retryStrategy: retries, doubleCheck: false, request: { ...request } }),
+  );
+  expect(asked()).toBe(times);
+  const isTold = storyOf(rig).some((line) => line.startsWith('No capture: this POST request was'));
+  expect(isTold).toBe(times === 1);
+  expect(rig.results.at(-1)?.apiCheckResult?.traceroute).not.toBeNull();
+});
+
+it('makes the attempt again, with whatever method, where nothing was sent', async () => {
+  const rig = rigOf(stubTracer('at once'));
+  const request = { url: `http://127.0.0.1:${await refused()}/`, method: 'DELETE' };
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  expect(rig.kept.map(({ name }) => name)).toEqual(['traceroute.json', 'capture.pcap']);
+});
+
+/** Breaks the first connections off, and answers the next ones with a body longer than a result stores. */
+async function comingBack(broken: number): Promise<string> {
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked <= broken) request.socket.resetAndDestroy();
+    else response.end('long '.repeat(20_000));
+  });
+  const port = await listen(server);
+  onTestFinished(() => void server.close());
+  return `http://127.0.0.1:${port}/`;
+}
+
+it('does not say that the repeated attempt passed where there was no room for its body', async () => {
+  const bodyRoom = new SharedBodyRoom(1024 * 1024);
+  bodyRoom.open(true).take(1024 * 1024, 'assertions');
+  const rig = rigOf(stubTracer('at once'), { bodyRoom });
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'not in it' }];
+  const request = { url: await comingBack(1), assertions };
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+  const story = storyOf(rig).join('\n');
+  expect(story).not.toContain('which passed');
+  expect(story).toContain(
+    'of a repeated attempt, which reached the target; its assertions were not judged, as the agent had no room for the body',
+  );
+});
+
+it('does not keep the room that an attempt had reserved while it looks further', async () => {
+  const size = 1024 * 1024;
+  const bodyRoom = new SharedBodyRoom(size);
+  const others = bodyRoom.open(true);
+  others.take(size, 'assertions');
+  const rig = rigOf(stubTracer('held'), {
+    bodyRoom,
+    onBodyWithoutRoom: () => setImmediate(() => others.close()),
+  });
+  let asked = 0;
+  const server = createServer((request, response) => {
+    asked += 1;
+    if (asked === 1) response.end('long '.repeat(20_000));
+    else request.socket.resetAndDestroy();
+  });
+  const url = `http://127.0.0.1:${await listen(server)}/`;
+  onTestFinished(() => void server.close());
+  const assertions = [{ source: 'TEXT_BODY', comparison: 'CONTAINS', target: 'long' }];
+  const check = checkOf('API', {
+    retryStrategy: null,
+    doubleCheck: false,
+    request: { url, assertions },
+  });
+  const run = rig.run(check, undefined, { slotMs: systemClock.wallMs() });
+  await eventually(() => rig.tracer.underWay === 1);
+  const { freeBytes } = bodyRoom;
+  rig.tracer.release();
+  await run;
+  expect([freeBytes, asked]).toEqual([size, 3]);
+  expect(rig.results).toMatchObject([{ hasFailures: true }]);
+});
+
+it('captures both transports of the port at which a name server of a check was asked', async () => {
+  const silent = await refused();
+  const rig = rigOf(stubTracer('at once'));
+  const request = { query: 'shop.test', nameServer: '127.0.0.1', port: silent };
+  await rig.run(checkOf('DNS', { retryStrategy: null, doubleCheck: false, request }));
+  expect(rig.capturer.filters).toEqual([
+    { addresses: ['127.0.0.1'], port: silent, transport: 'dns' },
+  ]);
+  expect(rig.results[0]?.dnsCheckResult?.requestErrorCode).toBe('DNS_UNREACHABLE');
+});
+
+it('makes no pass where it came to nothing that could be looked into', async () => {
+  const { checkTypes } = runHarness({ clock: systemClock }).parts;
+  const unusable = { clientCertificates: () => [], proxyUrl: () => 'gopher://proxy.test' };
+  const rig = rigOf(stubTracer('at once'), {
+    checkTypes: { ...checkTypes, API: httpRunner(unusable) },
+  });
+  await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false }));
+  expect(rig.results[0]?.apiCheckResult?.requestErrorCode).toBe('PROXY_UNREACHABLE');
+  expect(rig.tracer.targets).toEqual([]);
+});
+
+it('masks secrets in the trace, its file and the job log', async () => {
+  const scrubber = createScrubber(['hush-hush']);
+  const rig = rigOf(stubTracer('at once', 'hush-hush.example'), {
+    secrets: { ...EMPTY_VAULT, scrubberWith: async () => scrubber },
+  });
+  const request = { hostname: '127.0.0.1', port: await refused() };
+  await rig.run(checkOf('TCP', { retryStrategy: null, request }));
+  expect(rig.results[0]?.tcpCheckResult?.traceroute?.hops[0]?.host).toBe('********.example');
+  expect(JSON.stringify([rig.results, rig.kept])).not.toContain('hush');
+});
+
+describe('the capture of a failed run with a variable that only the agent has', () => {
+  const capturesOf = ({ kept }: Rig): number =>
+    kept.filter(({ name }) => name === 'capture.pcap').length;
+  const secrets = () => operatorVault({ TOKEN: 'planted-token' });
+  const LINE =
+    'No capture: the request is not encrypted and has the variable TOKEN, which only the agent has (EVIDENCE=with-secrets captures it all the same)';
+
+  const failing = async () => {
+    const port = await refused();
+    const fields = { retryStrategy: null, doubleCheck: false };
+    const api = (url: string, headers: readonly object[]) =>
+      checkOf('API', { ...fields, request: { url, headers } });
+    const header = { key: 'x-token', value: '{{TOKEN}}' };
+    return {
+      http: api(`http://127.0.0.1:${port}/`, [header]),
+      https: api(`https://127.0.0.1:${port}/`, [header]),
+      host: api(`https://{{TOKEN}}.test:${port}/`, []),
+      tcp: checkOf('TCP', { ...fields, request: { port, data: 'AUTH {{TOKEN}}' } }),
+      none: api(`http://127.0.0.1:${port}/`, []),
+    };
+  };
+
+  it.each(['http', 'host', 'tcp'] as const)(
+    'is not made of an unencrypted one: %s (trust model SN14)',
+    async (kind) => {
+      const rig = rigOf(stubTracer('at once'), {
+        secrets: await secrets(),
+        resolver: loopbackResolver,
+      });
+      await rig.run((await failing())[kind]);
+      expect(rig.capturer.filters).toEqual([]);
+      expect(capturesOf(rig)).toBe(0);
+      expect(storyOf(rig)).toContain(LINE);
+      expect(rig.tracer.targets).toHaveLength(1);
+    },
+  );
+
+  it.each(['https', 'none'] as const)('is made where nobody can read it: %s', async (kind) => {
+    const rig = rigOf(stubTracer('at once'), { secrets: await secrets() });
+    await rig.run((await failing())[kind]);
+    expect(capturesOf(rig)).toBe(1);
+  });
+
+  it('is made of all with EVIDENCE=with-secrets (trust model SC4)', async () => {
+    const parts = { secrets: await secrets(), resolver: loopbackResolver };
+    const rig = rigOf(stubTracer('at once'), parts, 100, true);
+    for (const check of Object.values(await failing())) await rig.run(check);
+    expect(capturesOf(rig)).toBe(5);
+  });
+
+  it('is thrown away where the repeated attempt was led to an unencrypted one', async () => {
+    const identity = await createSelfSigned({ names: ['shop.test'] });
+    const plain = `http://shop.test:${await refused()}/`;
+    let asked = 0;
+    const server = createTlsServer(identity, (request, response) => {
+      asked += 1;
+      if (asked === 1) request.socket.destroy();
+      else response.writeHead(302, { location: plain }).end();
+    });
+    const port = await listen(server);
+    onTestFinished(() => void server.close());
+    const rig = rigOf(stubTracer('at once'), {
+      secrets: await secrets(),
+      resolver: loopbackResolver,
+    });
+    const request = {
+      url: `https://shop.test:${port}/`,
+      skipSSL: true,
+      headers: [{ key: 'x-plain', value: '{{TOKEN}}' }],
+    };
+    await rig.run(checkOf('API', { retryStrategy: null, doubleCheck: false, request }));
+    expect(asked).toBe(2);
+    expect(rig.capturer.filters).toHaveLength(1);
+    expect(capturesOf(rig)).toBe(0);
+    expect(storyOf(rig)).toContain(LINE.replace('No capture', 'The capture is not kept'));
+  });
+});

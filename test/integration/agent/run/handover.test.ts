@@ -1,0 +1,249 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RetryOffer } from '../../../../src/agent/run/handover.ts';
+import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import { runHarness, SLOT_MS } from '../../../support/agent/run-harness.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
+
+const ELSEWHERE = {
+  privateLocations: ['north', 'south'],
+  retryStrategy: { type: 'FIXED', baseBackoffSeconds: 60, maxRetries: 2, sameRegion: false },
+};
+
+async function refused(): Promise<{ hostname: string; port: number }> {
+  const { port, close } = await refusingPort();
+  onTestFinished(close);
+  return { hostname: '127.0.0.1', port };
+}
+
+/** The other locations, as the service speaks for them: what was offered, and the answer. */
+function others(answer: (retry: RetryOffer, signal: AbortSignal) => Promise<boolean> | boolean) {
+  const offers: RetryOffer[] = [];
+  const handover = {
+    offer: async (retry: RetryOffer, signal: AbortSignal) => {
+      offers.push(retry);
+      return answer(retry, signal);
+    },
+  };
+  return { offers, handover };
+}
+
+describe('a retry for another location', () => {
+  it('is offered with all that it takes to go on, after its attempt was told', async () => {
+    const clock = new FakeClock();
+    let told = 0;
+    const { offers, handover } = others(() => {
+      told = harness.results.length;
+      return true;
+    });
+    const harness = runHarness({ clock, parts: { handover, location: () => 'north' } });
+    const startedAtMs = clock.wallMs();
+    const check = checkOf('TCP', { request: await refused(), ...ELSEWHERE });
+    await harness.run(check);
+    expect(told).toBe(1);
+    expect(harness.results).toMatchObject([
+      { resultType: 'ATTEMPT', attempts: 0, runLocation: 'north' },
+    ]);
+    expect(harness.missed).toEqual([]);
+    expect(offers).toEqual([
+      {
+        checkId: check.id,
+        slotMs: SLOT_MS,
+        sequenceId: sequenceIdOf(check.id, 'north', SLOT_MS),
+        retriesMade: 1,
+        firstStartedAtMs: startedAtMs,
+        notBeforeMs: startedAtMs + 60_000,
+      },
+    ]);
+    expect(harness.results[0]?.sequenceId).toBe(offers[0]?.sequenceId);
+    // Nothing is left that would run here.
+    await clock.advance(600_000);
+    expect(harness.results).toHaveLength(1);
+  });
+
+  it('is made here where nobody takes it, after what is left of its delay', async () => {
+    const clock = new FakeClock();
+    let refuse = (_taken: false): void => {};
+    const refusal = new Promise<boolean>((resolve) => {
+      refuse = resolve;
+    });
+    const { offers, handover } = others(() => refusal);
+    const harness = runHarness({ clock, parts: { handover } });
+    const ended = harness.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }));
+    await eventually(() => offers.length === 1);
+    await clock.advance(5_000);
+    refuse(false);
+    await clock.advance(54_999);
+    expect(harness.results).toHaveLength(1);
+    await clock.advance(1);
+    await harness.resultCount(2);
+    await eventually(() => offers.length === 2);
+    await clock.advance(60_000);
+    await ended;
+    expect(harness.results.map(({ resultType, attempts }) => [resultType, attempts])).toEqual([
+      ['ATTEMPT', 0],
+      ['ATTEMPT', 1],
+      ['FINAL', 2],
+    ]);
+    expect(offers.map(({ retriesMade }) => retriesMade)).toEqual([1, 2]);
+  });
+
+  it('is what doubleCheck wants', async () => {
+    const { offers, handover } = others(() => true);
+    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const locations = ['eu-west-1', 'us-east-1'];
+    await harness.run(checkOf('TCP', { request: await refused(), locations }));
+    expect(offers).toMatchObject([{ retriesMade: 1 }]);
+    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT']);
+  });
+
+  it.each([
+    ['there is one location only', { ...ELSEWHERE, privateLocations: ['north', 'north'] }],
+    ['there is none', { ...ELSEWHERE, privateLocations: null }],
+    [
+      'it is to stay in its location',
+      { ...ELSEWHERE, retryStrategy: { ...ELSEWHERE.retryStrategy, sameRegion: true } },
+    ],
+  ])('is not offered where %s', async (_, fields) => {
+    const clock = new FakeClock();
+    const { offers, handover } = others(() => true);
+    const harness = runHarness({ clock, parts: { handover } });
+    const ended = harness.run(checkOf('TCP', { request: await refused(), ...fields }));
+    for (const count of [1, 2]) {
+      await harness.resultCount(count);
+      await clock.advance(60_000);
+    }
+    await ended;
+    expect(offers).toEqual([]);
+    expect(harness.results.at(-1)).toMatchObject({ resultType: 'FINAL', attempts: 2 });
+  });
+
+  it('is offered where a group may have more locations', async () => {
+    const { offers, handover } = others(() => true);
+    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const fields = { ...ELSEWHERE, privateLocations: null, groupId: 7 };
+    await harness.run(checkOf('TCP', { request: await refused(), ...fields }));
+    expect(offers).toHaveLength(1);
+  });
+
+  it('is not offered where none is due', async () => {
+    const { offers, handover } = others(() => true);
+    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const target = await listenTcp((socket) => socket.end());
+    onTestFinished(() => target.close());
+    await harness.run(checkOf('TCP', { request: { port: target.port }, ...ELSEWHERE }));
+    const none = { ...ELSEWHERE, retryStrategy: null };
+    await harness.run(checkOf('TCP', { request: await refused(), ...none }));
+    expect(offers).toEqual([]);
+    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['FINAL', 'FINAL']);
+  });
+
+  it('holds no place while it is offered, and needs none to end', async () => {
+    const clock = new FakeClock();
+    let answer = (_taken: boolean): void => {};
+    const answered = new Promise<boolean>((resolve) => {
+      answer = resolve;
+    });
+    const { offers, handover } = others(() => answered);
+    const harness = runHarness({ clock, concurrency: 1, parts: { handover } });
+    const failing = checkOf('TCP', { id: 'down', request: await refused(), ...ELSEWHERE });
+    const ended = harness.run(failing);
+    await eventually(() => offers.length === 1);
+    // It takes the only place, and gives it back when the test says so.
+    const server = await listenTcp((socket) => void socket.resume());
+    onTestFinished(() => server.close());
+    const stop = new AbortController();
+    const slow = checkOf('URL', {
+      id: 'slow',
+      request: { url: `http://127.0.0.1:${server.port}/` },
+    });
+    const slowEnded = harness.run(slow, stop.signal);
+    await eventually(() => server.accepted === 1);
+    answer(true);
+    await ended;
+    stop.abort();
+    await slowEnded;
+    expect(harness.missed).toMatchObject([{ checkId: 'slow' }]);
+  });
+
+  it('is the agent’s own where handing it over breaks', async () => {
+    const { handover } = others(() => Promise.reject(new Error('ours')));
+    const harness = runHarness({ clock: new FakeClock(), parts: { handover } });
+    const locations = ['eu-west-1', 'us-east-1'];
+    await harness.run(checkOf('TCP', { request: await refused(), locations }));
+    expect(harness.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
+    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+  });
+
+  it('is missed where the agent is stopped while it offers it', async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    const { handover } = others((_retry, signal) => {
+      stop.abort();
+      return !signal.aborted;
+    });
+    const harness = runHarness({ clock, parts: { handover } });
+    await harness.run(checkOf('TCP', { request: await refused(), ...ELSEWHERE }), stop.signal);
+    expect(harness.missed).toMatchObject([{ reason: 'agent_stopped', slot: SLOT_MS }]);
+  });
+});
+
+describe('a one-off', () => {
+  const sequenceId = sequenceIdOf('a-check', 'north', SLOT_MS);
+
+  it('goes on where another location left off, under the name that the run had there', async () => {
+    const clock = new FakeClock();
+    const { offers, handover } = others(() => false);
+    const harness = runHarness({ clock, parts: { handover, location: () => 'south' } });
+    const firstStartedAtMs = clock.wallMs() - 100_000;
+    const ended = harness.run(
+      checkOf('TCP', { request: await refused(), ...ELSEWHERE }),
+      new AbortController().signal,
+      { sequenceId, retriesMade: 1, firstStartedAtMs },
+    );
+    await eventually(() => offers.length === 1);
+    await clock.advance(60_000);
+    await ended;
+    expect(harness.results).toMatchObject([
+      { resultType: 'ATTEMPT', attempts: 1, sequenceId, runLocation: 'south' },
+      { resultType: 'FINAL', attempts: 2, sequenceId, checkRunId: SLOT_MS },
+    ]);
+    expect(offers).toMatchObject([{ sequenceId, retriesMade: 2, firstStartedAtMs }]);
+    expect(new Set(harness.results.map(({ id }) => id)).size).toBe(2);
+  });
+
+  it('counts maxDurationSeconds from the first attempt of all', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const retryStrategy = { ...ELSEWHERE.retryStrategy, maxRetries: 9, maxDurationSeconds: 120 };
+    await harness.run(
+      checkOf('TCP', { request: await refused(), retryStrategy }),
+      new AbortController().signal,
+      { sequenceId, retriesMade: 1, firstStartedAtMs: clock.wallMs() - 60_001 },
+    );
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
+  });
+
+  it('takes a first attempt that another clock puts into the future for one of now', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const retryStrategy = { ...ELSEWHERE.retryStrategy, maxRetries: 9, maxDurationSeconds: 59 };
+    await harness.run(
+      checkOf('TCP', { request: await refused(), retryStrategy }),
+      new AbortController().signal,
+      { sequenceId, retriesMade: 1, firstStartedAtMs: clock.wallMs() + 600_000 },
+    );
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
+  });
+
+  it('is no missed slot where it comes to nothing, but stands in the log', async () => {
+    const harness = runHarness({ clock: new FakeClock() });
+    const request = await refused();
+    await harness.run(checkOf('TCP', { request }), AbortSignal.abort(), { sequenceId });
+    expect(harness.missed).toEqual([]);
+    expect(harness.results).toEqual([]);
+    expect(harness.logRecords()).toMatchObject([{ level: 'warn', reason: 'agent_stopped' }]);
+  });
+});

@@ -1,0 +1,204 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { CheckTypeRunners } from '../../../../src/agent/run/check-types/check-type.ts';
+import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
+import { runHarness } from '../../../support/agent/run-harness.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
+
+/** Answers the nth request (from 1) with the status that `answer` resolves with. */
+async function httpServer(answer: (request: number) => Promise<number>) {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    void answer(requests).then((status) => response.writeHead(status).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+}
+
+describe('the starvation guard', () => {
+  it('lets a failure stand that no want of CPU can bring about', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const request = await httpServer(async () => {
+      await clock.stall(4000);
+      return 503;
+    });
+    await harness.run(checkOf('URL', { request, retryStrategy: null }));
+    // Whether it was slow as well cannot be told.
+    expect(harness.results).toMatchObject([
+      { resultType: 'FINAL', hasFailures: true, isDegraded: false, overMaxResponseTime: false },
+    ]);
+    expect(harness.starved).toBe(0);
+  });
+
+  it('repeats an attempt that only seems degraded', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const request = await httpServer(async (n) => {
+      if (n === 1) await clock.stall(4000);
+      return 200;
+    });
+    await harness.run(checkOf('URL', { request }));
+    expect(harness.results).toMatchObject([{ isDegraded: false, hasFailures: false }]);
+  });
+
+  it('repeats one that passes only because no answer came while the agent stood still', async () => {
+    const clock = new FakeClock();
+    let attempts = 0;
+    // The first attempt is cut short in the stall; the next one gets the answer.
+    const server = await listenTcp((socket) => {
+      attempts += 1;
+      if (attempts === 1) void clock.stall(31_000).then(() => socket.destroy());
+      else socket.end('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+    });
+    onTestFinished(() => server.close());
+    const harness = runHarness({ clock });
+    const request = { url: `http://127.0.0.1:${server.port}/` };
+    await harness.run(checkOf('URL', { request, shouldFail: true, retryStrategy: null }));
+    expect(harness.starved).toBe(1);
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+  });
+
+  it('takes a target that is slow for slow', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const request = await httpServer(async () => {
+      await clock.advance(6000);
+      return 200;
+    });
+    await harness.run(checkOf('URL', { request, retryStrategy: null }));
+    expect(harness.results).toMatchObject([
+      { hasFailures: true, overMaxResponseTime: true, responseTime: 6000 },
+    ]);
+    expect(harness.starved).toBe(0);
+  });
+
+  it('says nothing of the target where the agent stands still every time', async () => {
+    const clock = new FakeClock();
+    const harness = runHarness({ clock });
+    const request = await httpServer(async () => {
+      await clock.stall(4000);
+      return 200;
+    });
+    const ended = harness.run(checkOf('URL', { request }));
+    // The first repeat is made at once, the others after pauses.
+    for (let starved = 2; starved <= 5; starved += 1) {
+      await eventually(() => harness.starved === starved);
+      await clock.advance(2000);
+    }
+    await ended;
+    expect(harness.results).toEqual([]);
+    expect(harness.missed).toMatchObject([{ reason: 'agent_starved', count: 1 }]);
+    expect(harness.starved).toBe(6);
+  });
+});
+
+describe('CONNECTIVITY_CHECK', () => {
+  const target = async (up: boolean) => {
+    const listening = up ? await listenTcp((socket) => socket.end()) : await refusingPort();
+    onTestFinished(() => listening.close());
+    return { hostname: '127.0.0.1', port: listening.port };
+  };
+
+  it('turns failures into missed slots where the agent has lost its own network', async () => {
+    const harness = runHarness({
+      clock: new FakeClock(),
+      connectivityTargets: [await target(false)],
+    });
+    await harness.run(checkOf('TCP', { request: await target(false) }));
+    expect(harness.results).toEqual([]);
+    expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
+  });
+
+  it('also where no response is what the check wants', async () => {
+    const harness = runHarness({
+      clock: new FakeClock(),
+      connectivityTargets: [await target(false)],
+    });
+    await harness.run(checkOf('TCP', { shouldFail: true, request: await target(false) }));
+    expect(harness.missed).toMatchObject([{ reason: 'agent_offline' }]);
+  });
+
+  it('leaves a failure a failure where one of the hosts can be reached', async () => {
+    const harness = runHarness({
+      clock: new FakeClock(),
+      connectivityTargets: [await target(false), await target(true)],
+    });
+    const request = await target(false);
+    await harness.run(checkOf('TCP', { request, retryStrategy: null }));
+    expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
+    expect(harness.missed).toEqual([]);
+  });
+});
+
+describe('a stopping agent', () => {
+  it('ends a run at once, as missed and not as an outage', async () => {
+    const server = await listenTcp((socket) => void socket.resume());
+    onTestFinished(() => server.close());
+    const harness = runHarness({ clock: new FakeClock() });
+    const stop = new AbortController();
+    const request = { url: `http://127.0.0.1:${server.port}/` };
+    const ended = harness.run(checkOf('URL', { request }), stop.signal);
+    await eventually(() => server.accepted === 1);
+    stop.abort();
+    await ended;
+    expect(harness.results).toEqual([]);
+    expect(harness.missed).toMatchObject([{ reason: 'agent_stopped' }]);
+    await server.allClosed();
+  });
+});
+
+describe('a probe that breaks', () => {
+  it('is an error of the agent and no failure of the target', async () => {
+    const broken = {
+      ...httpRunner({ clientCertificates: () => [], proxyUrl: () => null }),
+      probe: () => Promise.reject(new TypeError('no such thing')),
+    };
+    const harness = runHarness({
+      clock: new FakeClock(),
+      parts: { checkTypes: { URL: broken } as unknown as CheckTypeRunners },
+    });
+    // Its retry would be none: what is wrong with the agent does not mend in a moment.
+    await harness.run(checkOf('URL', { doubleCheck: true }));
+    expect(harness.results).toMatchObject([
+      {
+        resultType: 'FINAL',
+        hasErrors: true,
+        hasFailures: false,
+        apiCheckResult: { response: null, requestErrorCode: 'INTERNAL_ERROR' },
+      },
+    ]);
+    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+  });
+
+  it('as are assertions that cannot be evaluated', async () => {
+    const harness = runHarness({
+      clock: new FakeClock(),
+      parts: {
+        evaluator: {
+          evaluate: () => Promise.reject(new Error('no thread')),
+          close: async () => {},
+        },
+      },
+    });
+    const request = await httpServer(async () => 200);
+    await harness.run(checkOf('URL', { request, retryStrategy: null }));
+    expect(harness.results).toMatchObject([
+      {
+        resultType: 'FINAL',
+        hasErrors: true,
+        hasFailures: false,
+        apiCheckResult: { requestErrorCode: 'INTERNAL_ERROR' },
+      },
+    ]);
+    expect(harness.logRecords()).toMatchObject([{ level: 'error' }]);
+  });
+});

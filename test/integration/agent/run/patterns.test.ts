@@ -1,0 +1,69 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  createEvaluator,
+  type EvaluatorOptions,
+} from '../../../../src/agent/assertions/evaluator.ts';
+import { systemClock } from '../../../../src/runtime/clock.ts';
+import { runHarness } from '../../../support/agent/run-harness.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { listenTcp } from '../../../support/servers/tcp-servers.ts';
+
+const WORKER = join(import.meta.dirname, '../../../../dist/agent/assertions/pattern-worker.js');
+
+/** Takes longer than anybody waits. */
+const CATASTROPHIC = { source: 'TEXT_BODY', regex: '^(a+)+$', comparison: 'NOT_NULL' };
+const BODY = `${'a'.repeat(40)}b`;
+
+/** A harness whose patterns have the limit, and the port of a target that answers with BODY. */
+async function startRig(limit: Pick<EvaluatorOptions, 'limitMs'> = {}) {
+  const workerUrl = pathToFileURL(WORKER);
+  const evaluator = createEvaluator({ clock: systemClock, workerUrl, ...limit });
+  onTestFinished(() => evaluator.close());
+  // By a clock that stands still the agent is never short of CPU, which would leave open what the pattern took.
+  const harness = runHarness({ clock: new FakeClock(), parts: { evaluator } });
+  let answered = (): void => {};
+  const hasAnswered = new Promise<void>((resolve) => {
+    answered = resolve;
+  });
+  const target = await listenTcp((socket) => {
+    socket.once('data', () => {
+      const head = `HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: ${BODY.length}`;
+      socket.end(`${head}\r\n\r\n${BODY}`, answered);
+    });
+  });
+  onTestFinished(() => target.close());
+  const request = { url: `http://127.0.0.1:${target.port}/`, assertions: [CATASTROPHIC] };
+  const slow = checkOf('API', { id: 'slow', request, retryStrategy: null });
+  return { evaluator, harness, port: target.port, slow, hasAnswered };
+}
+
+it('a catastrophic pattern fails its own assertion (trust model SN20)', async () => {
+  const { harness, slow } = await startRig();
+  await harness.run(slow);
+  expect(harness.results).toMatchObject([
+    { checkId: 'slow', hasFailures: true, apiCheckResult: { assertions: [{ actual: null }] } },
+  ]);
+  const [assertion] = harness.results[0]?.apiCheckResult?.assertions ?? [];
+  expect(assertion?.error).toContain('100 ms');
+});
+
+it('a catastrophic pattern holds up no other check (trust model SN20)', async () => {
+  const { evaluator, harness, port, slow, hasAnswered } = await startRig({ limitMs: 600_000 });
+  const running = harness.run(slow);
+  await hasAnswered;
+
+  // Each waits for the event loop, which the pattern would hold for as long as it may take.
+  const request = { hostname: '127.0.0.1', port };
+  const others = Array.from({ length: 20 }, (_, n) =>
+    checkOf('TCP', { id: `other-${n}`, request }),
+  );
+  await Promise.all(others.map((check) => harness.run(check)));
+  expect(harness.results.map(({ hasFailures }) => hasFailures)).toEqual(others.map(() => false));
+
+  await evaluator.close();
+  await running;
+  expect(harness.results.at(-1)?.checkId).toBe('slow');
+});

@@ -1,0 +1,78 @@
+import { expect, it, onTestFinished } from 'vitest';
+import type {
+  CheckTypeRunner,
+  CheckTypeRunners,
+} from '../../../../src/agent/run/check-types/check-type.ts';
+import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
+import { AT_WORK_BYTES, AT_WORK_MS } from '../../../../src/agent/scheduler/permits/work-watch.ts';
+import { runHarness } from '../../../support/agent/run-harness.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+import { rawServer } from '../../../support/servers/http-servers.ts';
+import { listenTcp } from '../../../support/servers/tcp-servers.ts';
+
+const LIMIT_MS = 30_000;
+
+it('a run that waits for its target leaves its place to others, and ends when its time is up', async () => {
+  const clock = new FakeClock();
+  const harness = runHarness({ clock, concurrency: 1 });
+  const silent = await rawServer(() => {});
+  const target = await listenTcp((socket) => socket.end());
+  onTestFinished(() => target.close());
+  const request = { url: silent.url() };
+  const hanging = harness.run(checkOf('URL', { id: 'hanging', retryStrategy: null, request }));
+  await eventually(() => silent.open === 1);
+  await clock.advance(AT_WORK_MS);
+  expect([harness.places.running, harness.places.waiting]).toEqual([0, 1]);
+  await harness.run(checkOf('TCP', { id: 'up', request: { port: target.port } }));
+  expect(harness.results.map(({ checkId }) => checkId)).toEqual(['up']);
+  await clock.advance(LIMIT_MS);
+  await hanging;
+  expect(harness.results[1]).toMatchObject({
+    checkId: 'hanging',
+    resultType: 'FINAL',
+    hasFailures: true,
+    apiCheckResult: { requestErrorCode: 'RESPONSE_TIMEOUT' },
+  });
+  expect([harness.places.running, harness.places.waiting, clock.pendingTimers]).toEqual([0, 0, 0]);
+});
+
+it('a run keeps its place while its target sends a body fast, and gives it up when that stops', async () => {
+  const clock = new FakeClock();
+  let received = 0;
+  const http = httpRunner<'URL'>({ clientCertificates: () => [], proxyUrl: () => null });
+  const checkTypes = {
+    URL: {
+      ...http,
+      probe: (check, context, room) => {
+        const onBody = (bytes: number): void => {
+          received += bytes;
+          context.onBody?.(bytes);
+        };
+        return http.probe(check, { ...context, onBody }, room);
+      },
+    } satisfies CheckTypeRunner<'URL'>,
+  } as Partial<CheckTypeRunners> as CheckTypeRunners;
+  const harness = runHarness({ clock, concurrency: 1, parts: { checkTypes } });
+  let goOn = (): void => {};
+  const goesOn = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const piece = Buffer.alloc(AT_WORK_BYTES, 'x');
+  const server = await rawServer(async (peer) => {
+    await peer.request();
+    await peer.send(`HTTP/1.1 200 OK\r\nContent-Length: ${2 * piece.length}\r\n\r\n`, piece);
+    await goesOn;
+    await peer.send(piece);
+  });
+  const run = harness.run(checkOf('URL', { request: { url: server.url() } }));
+  await eventually(() => received === piece.length);
+  await clock.advance(AT_WORK_MS);
+  expect([harness.places.running, harness.places.waiting]).toEqual([1, 0]);
+  await clock.advance(AT_WORK_MS);
+  expect([harness.places.running, harness.places.waiting]).toEqual([0, 1]);
+  goOn();
+  await run;
+  expect(harness.results).toMatchObject([{ resultType: 'FINAL', hasFailures: false }]);
+});

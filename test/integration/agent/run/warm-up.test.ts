@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest';
+import { warmUp } from '../../../../src/agent/run/warm-up.ts';
+import { runHarness } from '../../../support/agent/run-harness.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const SERVER = 'TCPServerWrap';
+
+it('warms up without a word and leaves nothing behind', async () => {
+  const clock = new FakeClock();
+  const harness = runHarness({ clock });
+  const timers = clock.pendingTimers;
+  const servers = openServers();
+  await warmUp(harness.parts, new AbortController().signal);
+  expect(harness.results).toEqual([]);
+  expect(harness.logRecords()).toEqual([]);
+  expect(clock.pendingTimers).toBe(timers);
+  // The system's handle goes a turn of the event loop after the server.
+  await eventually(() => openServers() === servers);
+});
+
+it('does not keep a stopping agent', async () => {
+  const harness = runHarness({ clock: new FakeClock() });
+  await warmUp(harness.parts, AbortSignal.abort());
+  expect(harness.logRecords()).toMatchObject([{ level: 'debug', msg: 'no warming up' }]);
+});
+
+function openServers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === SERVER).length;
+}

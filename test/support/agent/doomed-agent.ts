@@ -1,0 +1,57 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { type AgentOptions, type RunningAgent, startAgent } from '../service/deployment.ts';
+
+/** One process of an agent that has had others before, in the same DATA_DIR. */
+export interface AgentLife extends RunningAgent {
+  /** The FINALs that it has printed so far. */
+  finals(): readonly PrintedFinal[];
+  /**
+   * Those of them that it has put on disk as done, so far or at its end: nobody may lose them.
+   */
+  doneFinals(): readonly PrintedFinal[];
+}
+
+export type PrintedFinal = Pick<CheckResult, 'id' | 'checkId' | 'checkRunId'>;
+
+interface Accounted {
+  readonly upToMs: number;
+  readonly unfinished: readonly (readonly [checkId: string, slotMs: number])[];
+}
+
+/** @param number of the life: each prints to a file of its own, whose last line may be cut */
+export async function liveAgain(
+  options: AgentOptions & { readonly dataDir: string },
+  number: number,
+): Promise<AgentLife> {
+  const stdoutFile = join(options.dataDir, `printed-${number}.ndjson`);
+  const agent = await startAgent({ ...options, stdoutFile });
+  const finals = (): readonly PrintedFinal[] =>
+    wholeLines(readFileSync(stdoutFile, 'utf8'))
+      .map((line) => JSON.parse(line))
+      .filter(({ resultType }) => resultType === 'FINAL');
+  return {
+    ...agent,
+    finals,
+    doneFinals() {
+      const file = join(options.dataDir, 'accounted.json');
+      if (!existsSync(file)) return [];
+      const { upToMs, unfinished }: Accounted = JSON.parse(readFileSync(file, 'utf8'));
+      const open = new Set(unfinished.map(([checkId, slotMs]) => `${checkId} ${slotMs}`));
+      return finals().filter(
+        ({ checkId, checkRunId: slotMs }) => slotMs <= upToMs && !open.has(`${checkId} ${slotMs}`),
+      );
+    },
+  };
+}
+
+/** All but the last one that a killed process may have left unfinished. */
+function wholeLines(text: string): readonly string[] {
+  return text.split('\n').slice(0, -1);
+}
+
+/** The lines of a log that tell of an error. */
+export function errorsIn(log: string): readonly string[] {
+  return log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
+}

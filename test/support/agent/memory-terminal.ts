@@ -1,0 +1,35 @@
+import { EventEmitter } from 'node:events';
+import { Writable } from 'node:stream';
+import type { Terminal, TerminalStream } from '../../../src/cli/terminal.ts';
+import { FakeClock } from '../fake-clock.ts';
+
+/** A stream that keeps what is written to it. */
+interface KeepingStream {
+  readonly stream: TerminalStream;
+  text(): string;
+}
+
+function keepingStream(extras: { isTTY?: boolean; columns?: number } = {}): KeepingStream {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk.toString());
+      done();
+    },
+  });
+  return { stream: Object.assign(stream, extras), text: () => chunks.join('') };
+}
+
+/** A terminal whose streams are kept in memory. */
+export function memoryTerminal(extras: { isTTY?: boolean; columns?: number } = {}) {
+  const stdout = keepingStream(extras);
+  const stderr = keepingStream(extras);
+  const terminal: Terminal = {
+    stdout: stdout.stream,
+    stderr: stderr.stream,
+    env: { NO_COLOR: '1' },
+    signals: new EventEmitter(),
+    clock: new FakeClock(),
+  };
+  return { terminal, stdout: () => stdout.text(), stderr: () => stderr.text() };
+}

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { readAssignments } from '../../../src/agent/source/service/assignment-file.ts';
+import { assignmentsBox } from '../../../src/agent/source/service/sealed-lines.ts';
+import { doorTo, openDoors } from '../network/namespace-doors.ts';
+import { NetworkNamespace } from '../network/network-namespace.ts';
+import { makeTestFolder } from '../process/test-folder.ts';
+import { type RunningAgent, startAgent } from '../service/deployment.ts';
+
+const SERVICE_PORT = 8080;
+/** On the loopback of every namespace. */
+export const TARGET_PORT = 9000;
+
+/** Where the doors of the namespace lead. */
+export interface Outside {
+  readonly servicePort: number;
+  readonly onTarget: (socket: Socket) => void;
+}
+
+/**
+ * A network of one agent's own, with one door to the service and one to the target, so that the
+ * target knows who comes. Root only; it goes with the test.
+ */
+export class NamespacedAgent {
+  readonly name: string;
+  readonly #namespace: NetworkNamespace;
+  readonly #dataDir = makeTestFolder();
+  #key = '';
+
+  private constructor(name: string, namespace: NetworkNamespace) {
+    this.name = name;
+    this.#namespace = namespace;
+  }
+
+  static async prepare(name: string, outside: Outside): Promise<NamespacedAgent> {
+    const namespace = new NetworkNamespace();
+    onTestFinished(() => namespace.remove());
+    await openDoors(namespace, {
+      [SERVICE_PORT]: doorTo(outside.servicePort),
+      [TARGET_PORT]: outside.onTarget,
+    });
+    return new NamespacedAgent(name, namespace);
+  }
+
+  /** Always the same agent, by its DATA_DIR. */
+  start(key: string): Promise<RunningAgent> {
+    this.#key = key;
+    return startAgent({
+      serviceUrl: `http://127.0.0.1:${SERVICE_PORT}`,
+      key,
+      dataDir: this.#dataDir,
+      prefix: ['ip', 'netns', 'exec', this.#namespace.name],
+    });
+  }
+
+  /** The ids of the checks that it has by what it keeps on disk, which is a second old at most. */
+  async share(): Promise<readonly string[]> {
+    const file = join(this.#dataDir, 'assignments.json');
+    if (!existsSync(file)) return [];
+    const { assignments } = await readAssignments(file, assignmentsBox(this.#key));
+    return assignments.map(({ check }) => check.id);
+  }
+
+  /** From now on no packet reaches the service, or comes from it. The target is reached as before. */
+  cutOff(): void {
+    const drop = ['dport', 'sport'].map(
+      (side) => `add rule inet cut out tcp ${side} ${SERVICE_PORT} drop`,
+    );
+    const chain = 'add chain inet cut out { type filter hook output priority 0; }';
+    this.#namespace.run('nft', ['add table inet cut', chain, ...drop].join('; '));
+  }
+
+  reconnect(): void {
+    this.#namespace.run('nft', 'delete table inet cut');
+  }
+}

@@ -1,0 +1,109 @@
+import { onTestFinished } from 'vitest';
+import { NO_PROXIES } from '../../../src/agent/net/proxy/choose-proxy.ts';
+import {
+  createFaultReports,
+  type FaultReports,
+} from '../../../src/agent/observability/fault-reports.ts';
+import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
+import { eventually } from '../eventually.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { captureLog } from '../log-capture.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
+import { UploadService } from './upload-service.ts';
+
+export interface ReportsOptions {
+  /** In place of a folder of the test's own; null for none. */
+  readonly dataDir?: string | null;
+  readonly version?: string;
+  /** Another service than the rig's own, and a key for it. */
+  readonly serviceUrl?: URL;
+  readonly key?: string;
+  /** In place of those that report. */
+  readonly reportsOf?: (parts: {
+    readonly dataDir: string | null;
+    readonly clock: FakeClock;
+  }) => FaultReports;
+}
+
+/** A service on a real socket, and a folder for the processes that report to it. */
+export async function reportsRig() {
+  const folder = makeTempFolder();
+  onTestFinished(folder.remove);
+  const service = await UploadService.start();
+  return {
+    folder,
+    service,
+    file: folder.file('crash-reports.json'),
+    /** As a process does it: its waits go by a clock that the test moves. */
+    start: (options: ReportsOptions = {}) =>
+      startReports({ dataDir: folder.path, serviceUrl: service.url, ...options }),
+  };
+}
+
+function startReports(
+  options: ReportsOptions & Required<Pick<ReportsOptions, 'dataDir' | 'serviceUrl'>>,
+) {
+  const { dataDir, serviceUrl, key = 'pl_one', version = '1.2.3' } = options;
+  const clock = new FakeClock();
+  const { log, records } = captureLog();
+  const reports =
+    options.reportsOf?.({ dataDir, clock }) ?? createFaultReports({ clock, dataDir, version, log });
+  const client = new ServiceClient({
+    serviceUrl,
+    key: () => key,
+    proxies: NO_PROXIES,
+    artifactOrigins: [],
+    clock,
+    version,
+  });
+  let sending = 0;
+  const post: ServiceClient['post'] = async (...request) => {
+    sending += 1;
+    try {
+      return await client.post(...request);
+    } finally {
+      sending -= 1;
+    }
+  };
+  const ended = new AbortController();
+  let running: Promise<void> = Promise.resolve();
+  const stop = async (): Promise<void> => {
+    ended.abort();
+    await running;
+  };
+  onTestFinished(async () => {
+    await stop();
+    await client.close();
+  });
+  return {
+    clock,
+    reports,
+    records,
+    run: (): void => {
+      running = reports.run({ client: { post }, agentId: 'agent-1' }, ended.signal);
+    },
+    /**
+     * Resolves when what is to be reported waits for its time. A request has a timer of its own, which
+     * a test must not let run out.
+     */
+    due: () => eventually(() => sending === 0 && clock.pendingTimers > 0),
+    /** Resolves when nothing is to be reported, and no request is under way. */
+    idle: () => eventually(() => sending === 0 && clock.pendingTimers === 0),
+    /** What a drain does, when the runs have ended. */
+    drain: async (signal = new AbortController().signal): Promise<void> => {
+      await stop();
+      await reports.flush(signal);
+    },
+    stop,
+  };
+}
+
+/** Errors of so many kinds, each thrown at a place of its own in a file that is there. */
+export function errorsOfKinds(count: number): Error[] {
+  const file = new URL('../../../src/agent/daemon.ts', import.meta.url).href;
+  return Array.from({ length: count }, (_, n) => {
+    const error = new RangeError('no');
+    error.stack = `RangeError: no\n    at run (${file}:${n + 1}:1)`;
+    return error;
+  });
+}

@@ -1,0 +1,95 @@
+import { onTestFinished } from 'vitest';
+import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
+import type { ConnectivityTarget } from '../../../src/agent/run/connectivity.ts';
+import { createRunTools } from '../../../src/agent/run/run-tools.ts';
+import { type Run, type RunnerParts, runCheck } from '../../../src/agent/run/runner.ts';
+import { Places } from '../../../src/agent/scheduler/permits/places.ts';
+import type { Check } from '../../../src/model/check/check.ts';
+import type { CheckResult, MissedSlots } from '../../../src/model/result/result.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { eventually } from '../eventually.ts';
+import { captureLog } from '../log-capture.ts';
+import { EMPTY_VAULT } from '../samples/secrets.ts';
+
+export const SLOT_MS = Date.UTC(2026, 0, 1, 12);
+
+export interface RunHarness {
+  readonly parts: RunnerParts;
+  readonly results: readonly CheckResult[];
+  readonly missed: readonly MissedSlots[];
+  readonly places: Pick<Places, 'running' | 'waiting'>;
+  /** Attempts that were repeated because the agent itself stood still. */
+  readonly starved: number;
+  readonly logRecords: () => Record<string, unknown>[];
+  /** Starts a run; resolves when it has ended. */
+  run(check: Check, signal?: AbortSignal, given?: Partial<Run>): Promise<void>;
+  /** Resolves when so many results are in. */
+  resultCount(count: number): Promise<void>;
+}
+
+export interface HarnessOptions {
+  readonly clock: Clock;
+  readonly concurrency?: number;
+  readonly connectivityTargets?: readonly ConnectivityTarget[];
+  readonly parts?: Partial<RunnerParts>;
+}
+
+/** The run pipeline with all its real parts, and results kept in memory. Ends with the test. */
+export function runHarness(options: HarnessOptions): RunHarness {
+  const { clock, concurrency = 100, connectivityTargets = [] } = options;
+  const { log, records } = captureLog();
+  const tools = createRunTools({
+    config: {
+      concurrency,
+      connectivityTargets,
+      deniedNetworks: [],
+      logLevel: 'info',
+      extraRootsPem: null,
+      operatorVariables: NO_OPERATOR_VARIABLES,
+    },
+    clock,
+    log,
+    clientCertificates: () => [],
+    proxyUrl: () => null,
+    secrets: EMPTY_VAULT,
+    starvation: { threadDelay: null, sockets: null, loopIdleMs: null },
+  });
+  onTestFinished(() => tools.close());
+  const results: CheckResult[] = [];
+  const missed: MissedSlots[] = [];
+  let starved = 0;
+  const parts: RunnerParts = {
+    ...tools.parts,
+    location: () => 'local',
+    handover: null,
+    artifacts: null,
+    evidence: null,
+    sink: {
+      result: (result) => void results.push(result),
+      missed: (slots) => void missed.push(slots),
+    },
+    onStarved: () => {
+      starved += 1;
+    },
+    onShed: () => {},
+    onBodyWithoutRoom: () => {},
+    ...options.parts,
+  };
+  const places = new Places({ concurrency, maxWaiting: 1000 });
+  return {
+    parts,
+    results,
+    missed,
+    places,
+    get starved() {
+      return starved;
+    },
+    logRecords: records,
+    run: (check, signal = new AbortController().signal, given = {}) =>
+      places.take((place) => {
+        const first = { sequenceId: null, retriesMade: 0, firstStartedAtMs: null };
+        return runCheck({ check, slotMs: SLOT_MS, signal, place, ...first, ...given }, parts);
+      }),
+    resultCount: (count) => eventually(() => results.length >= count),
+  };
+}

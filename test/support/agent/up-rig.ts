@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { copyMigratedDatabase } from '../database/new-database.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
+import { type RunningCli, startCli } from './cli.ts';
+
+/** A check file and a data folder of the test's own, and what looks at a running `vedette up`. */
+export interface UpRig {
+  readonly file: string;
+  readonly data: string;
+  write(...checks: readonly object[]): void;
+  /** The same with variables, too. */
+  writeAll(content: { readonly checks: readonly object[]; readonly variables: object[] }): void;
+  /** Makes the service's database, which takes a first start most of its time. */
+  makeDatabase(): void;
+  /** @param stdout as of startCli */
+  start(env?: Readonly<Record<string, string>>, stdout?: number): RunningCli;
+}
+
+export function upRig(...checks: readonly object[]): UpRig {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const [file, data] = [folder.file('checks.yaml'), folder.file('data')];
+  const writeAll = (content: object): void => writeFileSync(file, JSON.stringify(content));
+  const write = (...next: readonly object[]): void => writeAll({ checks: next });
+  write(...checks);
+  return {
+    file,
+    data,
+    write,
+    writeAll,
+    makeDatabase: () => copyMigratedDatabase(join(data, 'service')),
+    start(env = {}, stdout) {
+      const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
+      const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env }, stdout);
+      // What it starts has groups of its own, and ends when it has gone.
+      onTestFinished(async () => {
+        cli.child.kill('SIGKILL');
+        await cli.ended;
+      });
+      return cli;
+    },
+  };
+}
+
+/** The processes that a process started, by what stands after `vedette`. Linux only. */
+export function childrenOf(pid: number): ReadonlyMap<string, number> {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const pids = text === '' ? [] : text.split(' ').map(Number);
+  return new Map(pids.map((child) => [commandOf(child), child]));
+}
+
+function commandOf(pid: number): string {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+  return words[words.findIndex((word) => word.endsWith('main.js')) + 1] ?? '';
+}
+
+/** Whether there is such a process yet; one that ended and that nobody has asked for counts as gone. */
+export function isRunning(pid: number): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The permission bits of every file and folder in the folder, itself included. */
+export function modesIn(folder: string): ReadonlyMap<string, number> {
+  const names = ['.', ...readdirSync(folder)];
+  return new Map(names.map((name) => [name, statSync(`${folder}/${name}`).mode & 0o777]));
+}
+
+/** An HTTP server that answers all with 200, as a target of checks. */
+export async function okTarget(): Promise<string> {
+  const server = createServer((_, response) => response.end('ok')).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}

@@ -1,0 +1,68 @@
+// The part of an agent that brings artifacts to a service, from dist and in a process of its own,
+// whose memory can be watched: the spool, the outbox, the client and the uploader. Its argument is
+// {dataDir, serviceUrl, key, checkId} as JSON. Each line of stdin is an artifact, {resultId, name,
+// path}, each line of stdout what became of it, when it was sent: what the outbox said, and how
+// often the uploader had to wait since the start.
+import { createInterface } from 'node:readline';
+import { openSpool } from '../../../dist/agent/spool/open-spool.js';
+import { openArtifactOutbox } from '../../../dist/agent/upload/artifact-outbox.js';
+import { ServiceClient } from '../../../dist/agent/upload/service-client.js';
+import { Uploader } from '../../../dist/agent/upload/uploader.js';
+import { systemClock as clock } from '../../../dist/runtime/clock.js';
+import { createLogger } from '../../../dist/runtime/logger.js';
+
+const { dataDir, serviceUrl, key, checkId } = JSON.parse(process.argv[2]);
+const log = createLogger({ level: 'warn', destination: process.stderr, format: 'json' });
+const spool = await openSpool(
+  { dataDir },
+  {
+    clock,
+    log,
+    onDropped: (kind, count) => log.error({ kind, count }, 'dropped'),
+    onLost: () => {},
+  },
+);
+const outbox = await openArtifactOutbox({ dataDir, spool, clock, log });
+const client = new ServiceClient({
+  serviceUrl: new URL(serviceUrl),
+  key: () => key,
+  proxies: { https: null, http: null, exemptions: [] },
+  artifactOrigins: [],
+  clock,
+  version: '1.2.3',
+});
+let settle = () => {};
+const uploader = new Uploader({
+  spool,
+  outbox,
+  client,
+  agentId: 'agent-1',
+  epoch: () => 1,
+  clock,
+  log,
+  onUploaded: () => settle('sent'),
+  onRejected: () => settle('refused'),
+  lingerMs: 0,
+  backoff: { minMs: 50, maxMs: 500 },
+});
+const ending = new AbortController();
+const running = uploader.run(ending.signal);
+
+process.stdout.write('ready\n');
+for await (const line of createInterface({ input: process.stdin })) {
+  const settled = new Promise((resolve) => {
+    settle = resolve;
+  });
+  const added = await outbox.addFile({
+    ...JSON.parse(line),
+    checkId,
+    contentType: 'application/octet-stream',
+  });
+  const end = added.ok ? await settled : 'not kept';
+  process.stdout.write(`${JSON.stringify({ added, end })}\n`);
+}
+ending.abort();
+await running;
+await outbox.close();
+await spool.close();
+await client.close();

@@ -1,0 +1,118 @@
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inject } from 'vitest';
+import { askThrough } from '../containers/door.ts';
+import { ContainerHost } from '../containers/host.ts';
+import { ensureImages } from '../containers/images.ts';
+import type { CommandEnd } from '../containers/process-end.ts';
+import { until } from '../service/deployment.ts';
+import type { Ask, Reply } from '../service/service-app.ts';
+import { COMPOSE, composeFile, composeService, mountOf } from './compose-file.ts';
+
+const STORE = fileURLToPath(new URL('store.mjs', import.meta.url));
+
+/**
+ * The services of docker/compose.yaml that are our own, each as a container with what the file says
+ * of it, started by the tests one after the other. Where the tests run there is no compose, and no
+ * registry for the images of others.
+ */
+export class ComposeStack {
+  readonly host: ContainerHost;
+
+  private constructor(host: ContainerHost) {
+    this.host = host;
+  }
+
+  /** With its networks, and something that makes buckets in place of the store. */
+  static async open(): Promise<ComposeStack> {
+    const host = await ContainerHost.open(inject('containersFolder'));
+    await ensureImages(host);
+    for (const [name, { internal = false }] of Object.entries(composeFile().networks)) {
+      await host.podman('network', 'create', ...(internal ? ['--internal'] : []), name);
+    }
+    const { environment, networks = [] } = composeService('store');
+    const port = environment?.VGW_PORT?.slice(1) ?? '';
+    await host.podman(
+      ...['run', '--detach', '--name', 'store', ...networks.flatMap((name) => ['--network', name])],
+      ...['--volume', `${STORE}:/store.mjs:ro`, '--entrypoint', '/usr/local/bin/node'],
+      ...['vedette', '/store.mjs', port],
+    );
+    await host.container('store').logged(/the store listens/);
+    return new ComposeStack(host);
+  }
+
+  /** Runs one of those that end by themselves, to its end. */
+  once(name: string): Promise<CommandEnd> {
+    return this.host.tryPodman('run', '--rm', ...containerArguments(name));
+  }
+
+  /** Starts one of those that stay, and waits until its healthcheck says that it is well. */
+  async start(name: string): Promise<void> {
+    await this.host.podman('run', '--detach', ...containerArguments(name));
+    const [, ...command] = composeService(name).healthcheck?.test ?? [];
+    const container = this.host.container(name);
+    const isWell = await until(
+      async () => {
+        if ((await container.pid()) === 0) return null;
+        return (await container.exec(...command)).code === 0;
+      },
+      (well) => well !== false,
+    );
+    if (isWell === null) throw new Error(`${name} has ended:\n${await container.logs()}`);
+  }
+
+  /** Asks the service at the port that it publishes, by the key of the first admin. */
+  async ask(path: string, ask: Ask = {}): Promise<Reply> {
+    const [, port] =
+      /^127\.0\.0\.1:\D+(\d+)\}:/.exec(composeService('service').ports?.[0] ?? '') ?? [];
+    const key = await this.host
+      .container('service')
+      .exec('cat', '/run/secrets-service/FIRST_API_KEY');
+    const door = await this.host.door(Number(port));
+    return askThrough(door, path, { key: key.stdout.trim(), ...ask });
+  }
+}
+
+/** Of `podman run`: what compose would make of a service, but for limits, restarts and health. */
+function containerArguments(name: string): readonly string[] {
+  const service = composeService(name);
+  const { entrypoint = [], command = [], user, working_dir: folder } = service;
+  const grace = service.stop_grace_period;
+  const [program, ...words] = entrypoint;
+  const networks =
+    service.network_mode === undefined ? (service.networks ?? []) : [service.network_mode];
+  const mounts = (service.volumes ?? []).map(mountOf).map(({ source, target, options }) => {
+    const from = source.startsWith('.') ? join(dirname(COMPOSE), source) : source;
+    return `${from}:${target}${options.includes('ro') ? ':ro' : ''}`;
+  });
+  return [
+    // Podman leaves it to systemd to run the image's own; the tests run that of the file.
+    ...['--name', name, '--no-healthcheck'],
+    ...(service.read_only ? ['--read-only', '--read-only-tmpfs=false'] : []),
+    ...service.cap_drop.map((each) => `--cap-drop=${each}`),
+    // Podman names it without a value.
+    ...service.security_opt.map((each) => `--security-opt=${each.replace(':true', '')}`),
+    ...(grace === undefined ? [] : ['--stop-timeout', String(Number.parseInt(grace, 10))]),
+    ...(user === undefined ? [] : ['--user', user]),
+    ...(folder === undefined ? [] : ['--workdir', folder]),
+    ...networks.flatMap((each) => ['--network', each]),
+    ...(service.ports ?? []).flatMap((each) => [
+      '--publish',
+      each.replace(/\$\{\w+:-(\d+)\}/, '$1'),
+    ]),
+    ...mounts.flatMap((each) => ['--volume', each]),
+    ...(service.tmpfs ?? []).flatMap((each) => ['--tmpfs', each]),
+    ...Object.entries(service.sysctls ?? {}).flatMap(([key, value]) => [
+      '--sysctl',
+      `${key}=${value}`,
+    ]),
+    ...Object.entries(service.environment ?? {}).flatMap(([key, value]) => [
+      '--env',
+      `${key}=${value}`,
+    ]),
+    ...(program === undefined ? [] : ['--entrypoint', program]),
+    service.image,
+    ...words,
+    ...command,
+  ];
+}

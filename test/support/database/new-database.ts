@@ -1,0 +1,24 @@
+import { cpSync } from 'node:fs';
+import { inject } from 'vitest';
+import { makeTestFolder } from '../process/test-folder.ts';
+import { type DatabaseKind, newPostgresDatabase } from './databases.ts';
+
+/** A new database with the schema of this release, for service processes; it ends with the test. */
+export async function newDatabase(
+  kind: DatabaseKind,
+): Promise<{ readonly dataDir: string } | { readonly databaseUrl: string }> {
+  if (kind === 'postgres') return { databaseUrl: await newPostgresDatabase('migrated') };
+  const dataDir = makeTestFolder();
+  copyMigratedDatabase(dataDir);
+  return { dataDir };
+}
+
+/** Copies a database without the schema into a DATA_DIR: making one takes seconds. */
+export function copyEmptyDatabase(dataDir: string): void {
+  cpSync(inject('pglite').emptyFolder, dataDir, { recursive: true });
+}
+
+/** Copies a database with the schema of this release into a DATA_DIR. */
+export function copyMigratedDatabase(dataDir: string): void {
+  cpSync(inject('pglite').migratedFolder, dataDir, { recursive: true });
+}

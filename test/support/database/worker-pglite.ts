@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { PGlite, type Results } from '@electric-sql/pglite';
+import { inject } from 'vitest';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { migrate } from '../../../src/service/database/migrate.ts';
+import { PgliteStore } from '../../../src/service/database/pglite/pglite.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { PARSERS } from '../../../src/service/database/values.ts';
+import { silentLog } from './silent-store.ts';
+
+/**
+ * An embedded database in memory that goes from one test file of a worker to the next: opening one
+ * takes most of a second, emptying it a twentieth.
+ */
+class ReusablePglite extends PGlite {
+  /** Whether it has the schema of this release, and at most other partitions and rows. */
+  isMigrated = true;
+  isInUse = false;
+  readonly #isKept: boolean;
+  readonly #endListening = new Set<() => Promise<void>>();
+
+  constructor(archive: Blob, isKept: boolean) {
+    super({ parsers: PARSERS, loadDataDir: archive });
+    this.#isKept = isKept;
+  }
+
+  /** A store closes its database at its own end: a kept one stays open for the next store. */
+  override async close(): Promise<void> {
+    for (const end of this.#endListening) await end();
+    this.#endListening.clear();
+    this.isInUse = false;
+    if (!this.#isKept) await super.close();
+  }
+
+  override async query<Row>(...args: Parameters<PGlite['query']>): Promise<Results<Row>> {
+    this.#noteChange(args[0]);
+    return await super.query<Row>(...args);
+  }
+
+  override async exec(...args: Parameters<PGlite['exec']>): ReturnType<PGlite['exec']> {
+    this.#noteChange(args[0]);
+    return await super.exec(...args);
+  }
+
+  /** A test that ends in the middle of a change to the schema must not break the next file. */
+  #noteChange(statement: string): void {
+    if (/\b(create|alter|drop)\b/i.test(statement)) this.isMigrated = false;
+  }
+
+  override async listen(...args: Parameters<PGlite['listen']>): ReturnType<PGlite['listen']> {
+    const end = await super.listen(...args);
+    this.#endListening.add(end);
+    return async (tx) => {
+      this.#endListening.delete(end);
+      await end(tx);
+    };
+  }
+}
+
+let kept: ReusablePglite | null = null;
+
+/** A database in which nothing was made yet, in memory. */
+export async function openEmptyPglite(clock: Clock): Promise<Store> {
+  const database = await takeDatabase();
+  const store = new PgliteStore(database, { clock, log: silentLog() });
+  await emptySchema(store);
+  return store;
+}
+
+/** The schema of this release with no rows, in memory. */
+export async function openMigratedPglite(clock: Clock): Promise<Store> {
+  const database = await takeDatabase();
+  const store = new PgliteStore(database, { clock, log: silentLog() });
+  if (database.isMigrated) {
+    await store.query(EMPTY_TABLES);
+  } else {
+    await emptySchema(store);
+    await migrate(store, silentLog());
+  }
+  database.isMigrated = true;
+  return store;
+}
+
+/** Back to a database in which nothing was made yet. */
+export async function emptySchema(store: Store): Promise<void> {
+  await store.query('drop schema public cascade');
+  await store.query('create schema public');
+}
+
+/** Removes the partitions of single days, and all rows of the other tables. */
+const EMPTY_TABLES = `do $$
+declare
+  day_table text;
+  table_names text;
+begin
+  for day_table in
+    select inhrelid::regclass::text from pg_inherits join pg_class on oid = inhrelid
+    where relkind = 'r'
+  loop
+    execute 'drop table ' || day_table;
+  end loop;
+  select string_agg(oid::regclass::text, ', ') into table_names from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')
+      and relname <> 'schema_migrations';
+  execute 'truncate ' || table_names || ' restart identity cascade';
+end $$`;
+
+async function takeDatabase(): Promise<ReusablePglite> {
+  // A test file may have two databases open at a time: the second one is its own.
+  const isKept = !(kept?.isInUse ?? false);
+  if (isKept && kept !== null) {
+    kept.isInUse = true;
+    return kept;
+  }
+  const archive = new Blob([readFileSync(inject('pglite').migratedArchive)]);
+  const database = new ReusablePglite(archive, isKept);
+  database.isInUse = true;
+  if (isKept) kept = database;
+  await database.waitReady;
+  return database;
+}

@@ -1,0 +1,67 @@
+import { type Destination, destinationOf } from '../../../src/agent/probes/icmp/address-bytes.ts';
+import { EchoExchange } from '../../../src/agent/probes/icmp/echo-exchange.ts';
+import type { PingTransport, Sent } from '../../../src/agent/probes/icmp/ping-transport.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+
+interface SentEcho {
+  readonly sequence: number;
+  readonly destination: Destination;
+  readonly data: Buffer;
+  readonly atMs: number;
+}
+
+/**
+ * In place of the kernel, for what no real network does when asked: 65,536 echoes at once, replies
+ * that lie, a wall clock that steps. Real sockets are in the integration and system tests.
+ */
+export class MemoryTransport implements PingTransport {
+  readonly name = 'memory';
+  readonly sent: SentEcho[] = [];
+  /** What becomes of the next sends. */
+  outcome: 'sent' | 'refused' | 'fault' = 'sent';
+  /** What handing over the next sends takes. */
+  sendTookMs = 0;
+  /** Runs when the exchange reads what has arrived. */
+  onDrain: () => void = () => undefined;
+  closed = false;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  send(
+    destination: Destination,
+    sequence: number,
+    data: Uint8Array,
+    done: (sent: Sent) => void,
+  ): void {
+    const atMs = this.#clock.monotonicMs();
+    this.sent.push({ sequence, destination, data: Buffer.from(data), atMs });
+    if (this.outcome === 'sent') done({ kind: 'sent', sentAtMs: atMs, tookMs: this.sendTookMs });
+    else done({ kind: this.outcome, reason: `made to be ${this.outcome}` });
+  }
+
+  drain(): void {
+    this.onDrain();
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+export function memoryExchange(clock: Clock): {
+  exchange: EchoExchange;
+  transport: MemoryTransport;
+} {
+  const exchange = new EchoExchange(clock);
+  const transport = new MemoryTransport(clock);
+  exchange.attach(transport);
+  return { exchange, transport };
+}
+
+/** For an address literal of either family. */
+export function destination(address: string): Destination {
+  return destinationOf(address) ?? { address, bytes: Buffer.alloc(0), scopeId: 0 };
+}

@@ -1,0 +1,61 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { makeTestFolder } from '../process/test-folder.ts';
+import type { NetworkNamespace } from './network-namespace.ts';
+
+const DOORS = fileURLToPath(new URL('namespace-doors.mjs', import.meta.url));
+
+/** What is done with a connection that came through a door. */
+export type OnDoor = (socket: Socket) => void;
+
+/** Leads to a port of this machine's own loopback. */
+export function doorTo(port: number): OnDoor {
+  return (socket) => {
+    const onward = connect(port, '127.0.0.1');
+    socket.on('error', () => onward.destroy());
+    onward.on('error', () => socket.destroy());
+    socket.pipe(onward).pipe(socket);
+  };
+}
+
+/** Opens ports on the loopback of the namespace that lead out of it; they go with the test. */
+export async function openDoors(
+  namespace: NetworkNamespace,
+  doors: Readonly<Record<number, OnDoor>>,
+): Promise<void> {
+  const folder = makeTestFolder();
+  const opened: { readonly port: number; readonly path: string }[] = [];
+  for (const [port, onDoor] of Object.entries(doors)) {
+    const path = join(folder, port);
+    await serve(path, onDoor);
+    opened.push({ port: Number(port), path });
+  }
+  const child = namespace.start(process.execPath, DOORS, JSON.stringify(opened));
+  const ended = once(child, 'close');
+  onTestFinished(async () => {
+    child.stdin.end();
+    await ended;
+  });
+  await once(child.stdout, 'data');
+}
+
+/** Its connections end with the test, too. */
+async function serve(path: string, onConnection: OnDoor): Promise<void> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    onConnection(socket);
+  });
+  server.listen(path);
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    const closed = once(server, 'close');
+    server.close();
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  });
+}

@@ -1,0 +1,52 @@
+import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variables.ts';
+import { targetsByName, variableTarget } from '../../../src/agent/config/variable-targets.ts';
+import { NO_ATTEMPT_SECRETS } from '../../../src/agent/secrets/attempt-secrets.ts';
+import { NO_OWN_SECRETS } from '../../../src/agent/secrets/own-secrets.ts';
+import { renderCheck } from '../../../src/agent/secrets/render-check.ts';
+import { openVault, type SecretsVault } from '../../../src/agent/secrets/vault.ts';
+import type { OwnVariable } from '../../../src/model/check/variable.ts';
+import { NO_PARTS } from '../../../src/scrub/parts.ts';
+import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { captureLog } from '../log-capture.ts';
+
+/** For tests about something else: no variable and no secret. */
+export const EMPTY_VAULT: SecretsVault = {
+  scrubber: NO_SECRETS,
+  take: async () => {},
+  admit: async () => {},
+  render(check) {
+    const rendered = renderCheck(check, () => undefined);
+    return rendered.ok ? { ...rendered, own: NO_OWN_SECRETS, parts: NO_PARTS } : rendered;
+  },
+  credentials: () => NO_ATTEMPT_SECRETS,
+  scrubberWith: async () => NO_SECRETS,
+  missing: () => [],
+  watch: async () => {},
+};
+
+/** A vault that knows these variables. */
+export async function vaultOf(...variables: readonly OwnVariable[]): Promise<SecretsVault> {
+  const { log } = captureLog();
+  const options = { operator: NO_OPERATOR_VARIABLES, always: [], clock: new FakeClock(), log };
+  const vault = await openVault(options);
+  await vault.take({ checks: [], variables, proxyUrl: null });
+  return vault;
+}
+
+/** A vault with variables that only the agent has, and entries of VARIABLE_TARGETS for them. */
+export function operatorVault(
+  values: Readonly<Record<string, string>>,
+  entries: readonly string[] = [],
+): Promise<SecretsVault> {
+  const targets = targetsByName(
+    entries.map((entry) => {
+      const parsed = variableTarget(entry);
+      if (!parsed.ok) throw new Error(entry);
+      return parsed.value;
+    }),
+  );
+  const operator = { fromEnv: new Map(Object.entries(values)), folder: null, targets };
+  const { log } = captureLog();
+  return openVault({ operator, always: [], clock: new FakeClock(), log });
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { createAlertEngine } from '../../../src/service/alerts/engine.ts';
+import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
+import type { Silence } from '../../../src/service/alerts/parts.ts';
+import { silentLog } from '../database/databases.ts';
+import { HTTP_DETAIL, HTTP_RESPONSE } from '../samples/http-results.ts';
+import { type Place, type ResultsWorld, type Run, resultOfRun } from './results-harness.ts';
+
+const MINUTE_MS = 60_000;
+
+export const FAILED = {
+  hasFailures: true,
+  apiCheckResult: { ...HTTP_DETAIL, response: { ...HTTP_RESPONSE, status: 503 } },
+} as const satisfies Partial<Run>;
+export const DEGRADED = { isDegraded: true, responseTime: 3500.4 } as const;
+export const PASSED = {} as const;
+
+/** What a test of alerts does with a world. Minutes are counted from when the service's clock stood. */
+export interface AlertsWorld {
+  readonly slot: (minute: number) => number;
+  /** Lets time pass to the latest slot of the results, unless it has, and delivers them. */
+  readonly deliver: (
+    place: Place,
+    batch: { readonly results: readonly CheckResult[] },
+  ) => Promise<void>;
+  /** Delivers one run of `shop` in the same way, from berlin where nothing else is said. */
+  readonly run: (minute: number, fields?: Partial<Run>, place?: Place) => Promise<void>;
+  readonly result: (minute: number, fields?: Partial<Run>, place?: Place) => CheckResult;
+  /** The alerts of the account as `type check`, oldest first; `shop` is left out. */
+  readonly alerts: () => Promise<readonly string[]>;
+  /** Lets time pass to that minute, and does what is due then. */
+  readonly sweepAt: (minute: number) => Promise<void>;
+}
+
+/** To be called at the beginning of a test. */
+export function alertsWorldOf(world: ResultsWorld): AlertsWorld {
+  const { clock, berlin, mine, features } = world;
+  const startMs = clock.wallMs();
+  const slot = (minute: number): number => startMs + minute * MINUTE_MS;
+  const result = (minute: number, fields: Partial<Run> = {}, place = berlin): CheckResult =>
+    resultOfRun({ slot: slot(minute), runLocation: place.slug, ...fields });
+  const deliver: AlertsWorld['deliver'] = async (place, batch) => {
+    const latestMs = Math.max(...batch.results.map(({ checkRunId }) => checkRunId));
+    clock.spend(Math.max(0, latestMs - clock.wallMs()));
+    await world.deliver(place, batch);
+  };
+  return {
+    slot,
+    result,
+    deliver,
+    async run(minute, fields = {}, place = berlin) {
+      await deliver(place, { results: [result(minute, fields, place)] });
+    },
+    async alerts() {
+      const { json } = await mine.get(`/v1/check-alerts?limit=100&from=0&to=${slot(10_000)}`);
+      return json
+        .toReversed()
+        .map(({ alertType, checkId }: Record<string, string>) =>
+          checkId === 'shop' ? alertType : `${alertType} ${checkId}`,
+        );
+    },
+    async sweepAt(minute) {
+      clock.spend(slot(minute) - clock.wallMs());
+      await features.alertEngine.sweep();
+    },
+  };
+}
+
+/** An engine on the world's store that writes down what it says to the others. */
+export function listeningEngine({ store, clock }: ResultsWorld, isSilent: Silence = () => false) {
+  const notices: AlertNotice[] = [];
+  const incidents: string[] = [];
+  const engine = createAlertEngine({
+    store,
+    clock,
+    log: silentLog(),
+    ids: randomUUID,
+    notices: {
+      async put(_tx, _accountId, given) {
+        notices.push(...given);
+      },
+    },
+    incidents: {
+      async opened(_tx, _accountId, { checkId, trigger, atMs }) {
+        incidents.push(`opened ${checkId} ${trigger.name} ${atMs}`);
+      },
+      async resolved(_tx, _accountId, { checkId, atMs }) {
+        incidents.push(`resolved ${checkId} ${atMs}`);
+      },
+    },
+    silences: { from: async () => isSilent },
+  });
+  return {
+    engine,
+    notices,
+    incidents,
+    /** As `type`, with the number of a reminder. */
+    said: () =>
+      notices.map(({ alertType, reminder }) =>
+        reminder === 0 ? alertType : `${alertType} ${reminder}`,
+      ),
+  };
+}

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { systemCodeOf } from '../../../src/runtime/errors.ts';
+import { until } from './deployment.ts';
+import { resultOfRun } from './results-harness.ts';
+import { type Ask, askService, type Reply } from './service-app.ts';
+
+/** What a client was told other than that all is well. */
+export type Trouble =
+  | { readonly kind: 'cut'; readonly code: string | null }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly text: string;
+      readonly retryAfter: string | null;
+    };
+
+/** Those that ask a service under load, and what they were told. */
+export interface ApiClients {
+  /** Whatever was answered 2xx is in these, and by that is promised to stay. */
+  readonly promised: Promised;
+  readonly troubles: readonly Trouble[];
+  /** Requests that were answered 2xx so far. */
+  readonly answered: number;
+  /** Ends them when what they have begun is answered. */
+  stop(): Promise<void>;
+}
+
+interface Promised {
+  /** By the id of the check: the name that it was last given. */
+  readonly names: Map<string, string>;
+  /** Of results. */
+  readonly resultIds: Set<string>;
+}
+
+export interface ClientsOptions {
+  readonly port: number;
+  readonly apiKey: string;
+  /** The key of a location that runs the check, without agents of its own. */
+  readonly locationKey: string;
+  readonly checkId: string;
+  readonly slug: string;
+  readonly writers: number;
+  readonly reporters: number;
+}
+
+const RESULTS_A_BATCH = 20;
+const RETRY_MS = 100;
+
+/** Starts clients that write checks, read them again, and report results, one after the other each. */
+export function startApiClients(options: ClientsOptions): ApiClients {
+  const { port, apiKey, locationKey, checkId, slug, writers, reporters } = options;
+  const promised: Promised = { names: new Map(), resultIds: new Set() };
+  const troubles: Trouble[] = [];
+  const stopping = new AbortController();
+  const state = { answered: 0 };
+
+  const askOnce = async (path: string, ask: Ask): Promise<Reply | null> => {
+    let reply: Reply;
+    try {
+      reply = await askService(port, path, { key: apiKey, ...ask });
+    } catch (error) {
+      troubles.push({ kind: 'cut', code: systemCodeOf(error) });
+      return null;
+    }
+    const { status, text, headers } = reply;
+    if (status >= 200 && status < 300) {
+      state.answered += 1;
+      return reply;
+    }
+    troubles.push({ kind: 'answer', status, text, retryAfter: headers['retry-after'] ?? null });
+    return null;
+  };
+  /** What is safe to be asked twice is asked until it is answered. */
+  const askAgain = async (path: string, ask: Ask): Promise<Reply> => {
+    for (;;) {
+      const reply = await askOnce(path, ask);
+      if (reply !== null) return reply;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  };
+
+  const write = async (): Promise<void> => {
+    const id = `written-${randomUUID()}`;
+    const body = { activated: false, privateLocations: [slug], request: { url: 'http://a.test/' } };
+    const { names } = promised;
+    const mustRead = async (path: string): Promise<void> => {
+      const { json } = await askAgain(path, {});
+      if (json.name !== names.get(json.id))
+        throw new Error(`${json.id} lost its name: ${json.name}`);
+    };
+    await askAgain(`/v1/checks/url/${id}`, { method: 'PUT', body: { ...body, name: 'first' } });
+    names.set(id, 'first');
+    await mustRead(`/v1/checks/${id}`);
+    await askAgain(`/v1/checks/${id}`, { method: 'PATCH', body: { name: 'second' } });
+    names.set(id, 'second');
+    await mustRead(`/v1/checks/${id}`);
+    // Asked once: a second time would be another check.
+    const posted = await askOnce('/v1/checks/url', {
+      method: 'POST',
+      body: { ...body, name: 'posted' },
+    });
+    if (posted !== null) names.set(posted.json.id, 'posted');
+  };
+
+  let reported = 0;
+  const beganMs = Date.now();
+  const report = async (): Promise<void> => {
+    const results = Array.from({ length: RESULTS_A_BATCH }, () => {
+      reported += 1;
+      return resultOfRun({ checkId, runLocation: slug, slot: beganMs - reported * 1000 });
+    });
+    const { json } = await askAgain('/agent/v1/results', {
+      key: locationKey,
+      method: 'POST',
+      headers: { 'x-agent-protocol': '1', 'content-type': 'application/json' },
+      body: JSON.stringify({ agentId: 'reporter', epoch: 1, results, missed: [] }),
+    });
+    if (json.rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(json.rejected[0])}`);
+    for (const id of json.accepted) promised.resultIds.add(id);
+  };
+
+  const repeat = async (step: () => Promise<void>): Promise<void> => {
+    while (!stopping.signal.aborted) await step();
+  };
+  const running = [
+    ...Array.from({ length: writers }, () => repeat(write)),
+    ...Array.from({ length: reporters }, () => repeat(report)),
+  ];
+  // Told of by `stop`; until then nobody waits for them.
+  for (const each of running) each.catch(() => {});
+  return {
+    promised,
+    troubles,
+    get answered() {
+      return state.answered;
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/** Resolves when so many more requests were answered 2xx. */
+export async function answeredMore(clients: Pick<ApiClients, 'answered'>, count: number) {
+  const wanted = clients.answered + count;
+  await until(
+    async () => clients.answered,
+    (answered) => answered >= wanted,
+  );
+}

@@ -1,0 +1,293 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
+import type { Row, Store } from '../../../src/service/database/port.ts';
+import { silentLog, storeConfig } from '../database/databases.ts';
+import { copyMigratedDatabase } from '../database/new-database.ts';
+import { makeTestFolder } from '../process/test-folder.ts';
+import { type Ask, askService, type Reply } from './service-app.ts';
+
+const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
+
+/** A process of the product, as it is shipped. It is killed with the test. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Resolves with the exit code, or null after a signal. */
+  readonly ended: Promise<number | null>;
+  /** All that it logged. */
+  readonly log: () => string;
+  /** Resolves with the log as soon as it matches, from `from` characters on; rejects at its end. */
+  logged(pattern: RegExp, from?: number): Promise<string>;
+  /** Ends it and waits until it is gone. */
+  kill(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Goes before the command: `['ip', 'netns', 'exec', 'agent-a']`. */
+  readonly prefix?: readonly string[];
+  /** Gets what it writes to stdout, at its end; nobody does where left out. */
+  readonly stdoutFile?: string;
+}
+
+export function startProcess(args: readonly string[], options: StartOptions = {}): Running {
+  const [command = '', ...rest] = [...(options.prefix ?? []), process.execPath, MAIN, ...args];
+  const { stdoutFile } = options;
+  const stdout = stdoutFile === undefined ? 'ignore' : openSync(stdoutFile, 'a');
+  const child = spawn(command, rest, {
+    env: { PATH: process.env.PATH, ...options.env },
+    stdio: ['ignore', stdout, 'pipe'],
+  });
+  if (stdout !== 'ignore') closeSync(stdout);
+  let text = '';
+  const looks = new Set<() => void>();
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    for (const look of [...looks]) look();
+  });
+  const ended = once(child, 'close').then(([code]) => code as number | null);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await ended;
+  });
+  return {
+    child,
+    pid: child.pid ?? 0,
+    ended,
+    log: () => text,
+    logged: (pattern, from = 0) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (!pattern.test(text.slice(from))) return;
+          looks.delete(look);
+          resolve(text.slice(from));
+        };
+        looks.add(look);
+        void ended.then(() => reject(new Error(`it ended without ${pattern}: ${text}`)));
+        look();
+      }),
+    async kill(signal) {
+      child.kill(signal);
+      return await ended;
+    },
+  };
+}
+
+/** A private location with a key for its agents. */
+export interface TestLocation {
+  readonly id: string;
+  readonly slug: string;
+  readonly key: string;
+}
+
+/** A service process, asked as its first admin. */
+export interface RunningService extends Running {
+  readonly port: number;
+  readonly url: string;
+  readonly apiKey: string;
+  ask(path: string, ask?: Ask): Promise<Reply>;
+  addLocation(slug: string): Promise<TestLocation>;
+  /** @returns the check's id. @param type url, api, tcp, dns or icmp */
+  addCheck(type: string, body: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+export interface ServiceOptions extends StartOptions {
+  /** One of the two; with neither, a folder of the test's own. */
+  readonly dataDir?: string;
+  readonly databaseUrl?: string;
+  /** Any free one where left out. */
+  readonly port?: number;
+  /** A new one where left out: the same one again for a restart, or for another replica. */
+  readonly apiKey?: string;
+}
+
+export function newApiKey(): string {
+  return `vk_${randomBytes(16).toString('hex')}`;
+}
+
+/** The DATA_DIR of a service that is given none: it has a migrated database unless DATABASE_URL is set. */
+function ownDataDir(databaseUrl: string | undefined): string {
+  const folder = makeTestFolder();
+  if (databaseUrl === undefined) copyMigratedDatabase(folder);
+  return folder;
+}
+
+/** Resolves when it answers requests. Its leases are of 3 s unless `env` says otherwise. */
+export async function startService(options: ServiceOptions = {}): Promise<RunningService> {
+  const { dataDir, databaseUrl, port = 0, apiKey = newApiKey(), prefix = [] } = options;
+  const running = startProcess(['service'], {
+    prefix,
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      LEASE_SECONDS: '3',
+      RATE_LIMIT_PER_MINUTE: '1000000',
+      FIRST_API_KEY: apiKey,
+      // Also with PostgreSQL, for artifacts: a process that is killed leaves a temporary folder.
+      DATA_DIR: dataDir ?? ownDataDir(databaseUrl),
+      ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
+      ...options.env,
+    },
+  });
+  const log = await running.logged(/"port":\d+.*the API is served/);
+  const served = Number(/"port":(\d+)[^\n]*the API is served/.exec(log)?.[1]);
+  const ask = (path: string, more: Ask = {}): Promise<Reply> =>
+    askService(served, path, { key: apiKey, ...more });
+  const post = async (path: string, body?: unknown): Promise<Reply> => {
+    const reply = await ask(path, { method: 'POST', body });
+    if (reply.status !== 201) throw new Error(`POST ${path}: ${reply.status} ${reply.text}`);
+    return reply;
+  };
+  return {
+    ...running,
+    port: served,
+    url: `http://127.0.0.1:${served}`,
+    apiKey,
+    ask,
+    async addLocation(slug) {
+      const { json } = await post('/v1/private-locations', { slug, name: slug });
+      const made = await post(`/v1/private-locations/${json.id}/keys`);
+      return { id: json.id, slug, key: made.json.key };
+    },
+    async addCheck(type, body) {
+      return (await post(`/v1/checks/${type}`, body)).json.id;
+    },
+  };
+}
+
+export interface RunningAgent extends Running {
+  readonly healthPort: number;
+  health(): Promise<Reply>;
+}
+
+export interface AgentOptions extends StartOptions {
+  readonly serviceUrl: string;
+  readonly key: string;
+  /** None where left out. */
+  readonly dataDir?: string;
+}
+
+/** Resolves when its health is served. With a `stdoutFile` it prints its results, too. */
+export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
+  const { env: _, ...rest } = options;
+  const prints = options.stdoutFile !== undefined;
+  const running = startProcess(prints ? ['agent', '--print-results'] : ['agent'], {
+    ...rest,
+    env: {
+      SERVICE_URL: options.serviceUrl,
+      API_KEY: options.key,
+      AGENT_HEALTH_PORT: '0',
+      ...(options.dataDir === undefined ? {} : { DATA_DIR: options.dataDir }),
+      ...options.env,
+    },
+  });
+  const log = await running.logged(/"port":\d+.*health and metrics are served/);
+  const healthPort = Number(/"port":(\d+)/.exec(log)?.[1]);
+  return {
+    ...running,
+    healthPort,
+    health: () => askService(healthPort, '/health', { key: null }),
+  };
+}
+
+/** What the database holds, for when its service has ended (or it is PostgreSQL). */
+export async function readDatabase(
+  where: { readonly dataDir: string } | { readonly databaseUrl: string },
+  sql: string,
+  params: readonly unknown[] = [],
+): Promise<readonly Row[]> {
+  return withDatabase(where, (store) => store.query(sql, params));
+}
+
+/** For what a test needs in the database, and nobody can ask the service for. */
+export async function withDatabase<Result>(
+  where: Parameters<typeof readDatabase>[0],
+  use: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const config = storeConfig({ databaseUrl: null, dataDir: null, ...where });
+  const store = await openStore(config, { clock: systemClock, log: silentLog() });
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Asks again, no sooner than every 50 ms, until the answer is as wanted, and gives it. The test's
+ * own time limit ends it otherwise.
+ */
+export async function until<T>(ask: () => Promise<T>, wanted: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** A key may list results 60 times a minute. */
+const LIST_EVERY_MS = 1_050;
+
+/**
+ * Resolves with the list of a check's results, newest first, when it has at least `count` of them.
+ * @param query `?resultType=FINAL`, for example
+ */
+export async function untilResults(
+  ask: (path: string) => Promise<Reply>,
+  checkId: string,
+  { count = 1, query = '' } = {},
+): Promise<Reply> {
+  for (;;) {
+    const reply = await ask(`/v1/check-results/${checkId}${query}`);
+    if (reply.status !== 200) throw new Error(`list of results: ${reply.status} ${reply.text}`);
+    if (reply.json.length >= count) return reply;
+    await new Promise((resolve) => setTimeout(resolve, LIST_EVERY_MS));
+  }
+}
+
+/** Slots that a location ran or missed, by check, from the database. Times in epoch milliseconds. */
+export interface SlotRecord {
+  readonly checkId: string;
+  readonly slotMs: number;
+  readonly kind: 'FINAL' | 'missed';
+}
+
+/** Every FINAL and every slot of the missed records, one record each. */
+export async function slotRecords(
+  where: Parameters<typeof readDatabase>[0],
+): Promise<readonly SlotRecord[]> {
+  const finals = await readDatabase(
+    where,
+    `select check_id, extract(epoch from slot) * 1000 as ms from check_results where result_type = 'FINAL'`,
+  );
+  const missed = await readDatabase(
+    where,
+    'select check_id, slot, last_slot, count from missed_slots',
+  );
+  return [
+    ...finals.map((row) => ({
+      checkId: String(row.check_id),
+      slotMs: Math.round(Number(row.ms)),
+      kind: 'FINAL' as const,
+    })),
+    ...missed.flatMap((row) => slotsOf(row)),
+  ];
+}
+
+function slotsOf(row: Row): readonly SlotRecord[] {
+  const first = (row.slot as Date).getTime();
+  const last = (row.last_slot as Date).getTime();
+  const count = Number(row.count);
+  const stepMs = count > 1 ? (last - first) / (count - 1) : 0;
+  return Array.from({ length: count }, (_, index) => ({
+    checkId: String(row.check_id),
+    slotMs: Math.round(first + index * stepMs),
+    kind: 'missed' as const,
+  }));
+}

@@ -1,0 +1,80 @@
+import { afterEach, expect } from 'vitest';
+import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create.ts';
+import { silentLog } from '../database/databases.ts';
+import { HOURLY, PATH } from '../service-suites/heartbeats-suite.ts';
+import type { RunningService, TestService } from './service-harness.ts';
+
+export const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+export const DAY = 24 * HOUR;
+export const RETENTION_DAYS = 30;
+
+export type ListedEvent = Readonly<
+  Record<'id' | 'state' | 'timestamp' | 'source' | 'userAgent', string>
+> & { readonly pings: number };
+
+/** Heartbeats of a test's own account, and the time that passes for them. */
+export function useHeartbeats(running: () => RunningService, service: () => TestService) {
+  afterEach(async () => {
+    await running().store.query('delete from service_alive');
+  });
+
+  /** An hourly heartbeat, with five minutes of grace; `ping` asks its URL. */
+  const heartbeat = async (fields: object = {}) => {
+    const { mine } = service();
+    const made = await mine.post(PATH, { name: 'Backup', heartbeat: HOURLY, ...fields });
+    expect(made.status, made.text).toBe(201);
+    const { id, heartbeat } = made.json;
+    const path: string = new URL(heartbeat.pingUrl).pathname;
+    const ping = async (at = path): Promise<string> => {
+      const reply = await running().app.ask(at, { key: null });
+      expect(reply.status, reply.text).toBe(200);
+      return reply.json.state;
+    };
+    const events = async (query = ''): Promise<readonly ListedEvent[]> => {
+      const reply = await mine.get(`${PATH}/${id}/events${query}`);
+      expect(reply.status, reply.text).toBe(200);
+      return reply.json;
+    };
+    /** Oldest first, with the minutes from the beginning of the test. */
+    const startMs = service().clock.wallMs();
+    const story = async (): Promise<string[]> =>
+      (await events('?limit=100')).toReversed().map(({ state, timestamp }) => {
+        const seconds = Math.floor((Date.parse(timestamp) - startMs) / SECOND);
+        return `${seconds / 60} ${state}`;
+      });
+    const status = async () => (await mine.get(`/v1/check-statuses/${id}`)).json;
+    const alerts = async (): Promise<string[]> =>
+      (await mine.get('/v1/check-alerts?limit=100&from=0&to=9999999999')).json
+        .filter(({ checkId }: { checkId: string }) => checkId === id)
+        .map(({ alertType }: { alertType: string }) => alertType)
+        .toReversed();
+    return { id: String(id), path, ping, events, story, status, alerts };
+  };
+
+  /** Time passes with a service that is there, and looks. */
+  const pass = async (durationMs: number): Promise<void> => {
+    const { clock, store, features } = running();
+    clock.spend(durationMs);
+    await store.query(
+      `insert into service_alive (alive_at) values ($1::timestamptz)
+       on conflict (is_alone) do update set alive_at = excluded.alive_at`,
+      [new Date(clock.wallMs())],
+    );
+    await features.heartbeatWatch.look();
+  };
+
+  const parts = (): HeartbeatFeatureParts => {
+    const { store, clock } = running();
+    return {
+      store,
+      clock,
+      log: silentLog(),
+      ids: () => crypto.randomUUID(),
+      retentionDays: RETENTION_DAYS,
+    };
+  };
+
+  return { heartbeat, pass, parts };
+}

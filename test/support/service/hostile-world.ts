@@ -1,0 +1,192 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { apiRoutes } from '../../../src/service/api-routes.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import type { Role } from '../../../src/service/http/access/authenticator.ts';
+import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
+import { type DatabaseKind, openMigratedStore } from '../database/databases.ts';
+import { type Contents, contentsOf, idsOf, strayRows } from '../hostile/contents.ts';
+import { makeParty, type Party } from '../hostile/parties.ts';
+import { collectRoutes, type Route } from '../hostile/route-table.ts';
+import { type Answer, openSender, type Sent, wrongIn } from '../hostile/send.ts';
+import { captureLog } from '../log-capture.ts';
+import { makeTempFolder } from '../process/temp-folder.ts';
+import { createSelfSigned } from '../servers/certificates.ts';
+import { until } from './deployment.ts';
+import { startServiceApp } from './service-app.ts';
+import { testFeatures } from './service-features.ts';
+
+/** In every text of the victim, and in nothing that anybody else sends. */
+export const SECRET = 'zz_secret';
+
+/** For one request: a limit that is not of the key would refuse it for ever. */
+const MAX_KEYS = 20;
+
+/** The whole service with two accounts: one that has something to lose, and one that wants it. */
+export interface HostileWorld {
+  readonly store: Store;
+  readonly routes: readonly Route[];
+  readonly victim: Party;
+  /** By which something of the victim can be asked for. */
+  readonly victimIds: readonly string[];
+  /** Two of them that belong together. */
+  readonly victimPairs: readonly (readonly string[])[];
+  /** A new account: what it made of itself does not show in another test. */
+  newAttacker(): Promise<Party>;
+  /** Another key of the victim's account. */
+  newKeyOfVictim(role: Role): Promise<string>;
+  send(sent: Sent): Promise<Answer>;
+  /** The faults of the answer, in words with the request before them; none where all is well. */
+  judge(sent: Sent, answer: Answer): readonly string[];
+  victimsRows(): Promise<Contents>;
+  /** Rows of others that name what is the victim's, in words. */
+  strayRows(): Promise<readonly string[]>;
+  /** Files of artifacts, by their paths. */
+  files(): readonly string[];
+  /** What was logged as an error, and what Node warned of. */
+  errors(): readonly unknown[];
+  /** Resolves when the service has nothing left to do of its own. */
+  settled(): Promise<void>;
+}
+
+/** For a describe block: one service and one victim for all of its tests. */
+export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
+  let world: HostileWorld | null = null;
+  const ends: (() => Promise<void>)[] = [];
+  beforeAll(async () => {
+    const store = await openMigratedStore(kind);
+    ends.unshift(() => store.close());
+    const logs = captureLog();
+    const { log } = logs;
+    const folder = makeTempFolder();
+    ends.unshift(async () => folder.remove());
+    const contents = await openArtifactStore(
+      { s3: null, dataDir: folder.path },
+      { clock: systemClock, log },
+    );
+    const { features, close } = await testFeatures(store, systemClock, {
+      contents,
+      log,
+      config: { leaseMs: 1_000, retentionDays: 30, staticIpv6s: [] },
+    });
+    ends.unshift(close, () => contents.close());
+    const warnings: Error[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', onWarning);
+    ends.unshift(async () => void process.off('warning', onWarning));
+    const stopping = new AbortController();
+    const work = features.work(stopping.signal);
+    ends.unshift(async () => {
+      stopping.abort();
+      await work;
+    });
+    const { plugin, routes } = collectRoutes();
+    const app = await startServiceApp([plugin, ...apiRoutes(features, stopping.signal)], {
+      store,
+      clock: systemClock,
+      log,
+      authenticator: features.apiKeys,
+      locationKeys: features.locationKeys,
+      config: { rateLimitPerMinute: 1_000_000, trustedProxies: [] },
+    });
+    ends.unshift(() => app.close());
+    ends.unshift(async () => stopping.abort());
+    const sender = openSender(app.port);
+    ends.unshift(() => sender.close());
+    const parts = { store, features, send: sender.send };
+    const identity = await createSelfSigned();
+    const victim = await makeParty(parts, identity, SECRET, 'victim');
+    const secrets = [SECRET, ...keyLinesOf(victim.identity)];
+    const attackersIdentity = await createSelfSigned();
+    let attackers = 0;
+    /** Whose first key it is, and the one that is used in its place by now. */
+    const accounts = new Map<string, string>();
+    const newest = new Map<string, string>();
+    const send = async (sent: Sent, tries = 1): Promise<Answer> => {
+      const key = newest.get(sent.key ?? '') ?? sent.key;
+      const answer = await sender.send({ ...sent, key });
+      const accountId = accounts.get(sent.key ?? '');
+      if (answer.status !== 429 || accountId === undefined || tries === MAX_KEYS) return answer;
+      // Some routes allow so few requests a minute that a key is soon used up.
+      const made = await features.apiKeys.create(accountId, { name: 'another', role: 'admin' });
+      newest.set(sent.key ?? '', made.key);
+      return send(sent, tries + 1);
+    };
+    const settled = async (): Promise<void> => {
+      await until(
+        () =>
+          store.query(
+            `select 1 from location_changes
+             union all select 1 from agents where lease_until is not null
+             union all select 1 from root_cause_analyses where state = 'PENDING'
+             union all select 1 from alert_deliveries where finished_at is null`,
+          ),
+        (rows) => rows.length === 0,
+      );
+    };
+    await settled();
+    const groups = await idsOf(store, victim.accountId);
+    const victimIds = [...new Set(groups.flat())];
+    world = {
+      store,
+      routes,
+      victim,
+      victimIds,
+      victimPairs: pairsOf(groups),
+      async newAttacker() {
+        attackers += 1;
+        const attacker = await makeParty(
+          parts,
+          attackersIdentity,
+          'mallory',
+          `mallory-${attackers}`,
+        );
+        accounts.set(attacker.apiKey, attacker.accountId);
+        return attacker;
+      },
+      async newKeyOfVictim(role) {
+        const made = await features.apiKeys.create(victim.accountId, { name: SECRET, role });
+        return made.key;
+      },
+      send: (sent) => send(sent),
+      judge(sent, answer) {
+        const wrong = [...wrongIn(sent, answer)];
+        const told = `${answer.text}${JSON.stringify(answer.headers)}`;
+        if (secrets.some((secret) => told.includes(secret))) {
+          wrong.push(`tells of the victim: ${answer.text}`);
+        }
+        const asked = `${sent.method} ${sent.path} ${String(sent.body ?? '').slice(0, 500)}`;
+        return wrong.map((each) => `the answer to ${asked} ${each}`);
+      },
+      victimsRows: () => contentsOf(store, victim.accountId),
+      strayRows: () => strayRows(store, victim.accountId),
+      files: () => readdirSync(folder.path, { recursive: true }).map(String).sort(),
+      errors: () => [
+        ...logs.records().filter(({ level }) => level === 'error' || level === 'fatal'),
+        ...warnings,
+      ],
+      settled,
+    };
+  });
+  afterAll(async () => {
+    for (const end of ends) await end();
+  });
+  return () => {
+    if (world === null) throw new Error('the world is for tests: it comes before the first');
+    return world;
+  };
+}
+
+/** Of the private key: each would give a part of it away. */
+function keyLinesOf({ key }: Party['identity']): readonly string[] {
+  return key.split('\n').filter((line) => line !== '' && !line.startsWith('-----'));
+}
+
+/** Two of the same row, each pair once, or one with a number that many things may have. */
+function pairsOf(groups: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const pairs = groups.flatMap((ids) =>
+    ids.flatMap((one) => [...ids, '1'].map((other) => [one, other])),
+  );
+  return [...new Map(pairs.map((pair) => [pair.join('\n'), pair])).values()];
+}

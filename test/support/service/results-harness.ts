@@ -1,0 +1,159 @@
+import { gzipSync } from 'node:zlib';
+import { beforeEach } from 'vitest';
+import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
+import type { CheckResult } from '../../../src/model/result/result.ts';
+import { giveEverySlot, giveRetry } from '../agent/assigned-slots.ts';
+import { resultOf } from '../samples/http-results.ts';
+import type { Reply } from './service-app.ts';
+import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
+
+export const DAY_MS = 86_400_000;
+/** The service's clock stands here. */
+export const NOW = Date.UTC(2026, 0, 1);
+/** As test/support/service-features.ts has it. */
+export const RETENTION_DAYS = 30;
+const MINUTE_MS = 60_000;
+
+/** A private location as its agents know it. */
+export interface Place {
+  readonly id: string;
+  readonly slug: string;
+  readonly key: string;
+}
+
+export type Missed = {
+  readonly checkId: string;
+  readonly slot: number;
+  readonly lastSlot: number;
+  readonly count: number;
+  readonly reason?: string;
+};
+
+/** One account with two locations, berlin and oslo, and a check `shop` that both run. */
+export interface ResultsWorld extends TestService {
+  /** The real service. */
+  readonly running: RunningService;
+  readonly berlin: Place;
+  readonly oslo: Place;
+  place(slug: string): Promise<Place>;
+  /** Puts the check. The private locations that it names get every slot of it. */
+  check(id: string, fields?: Readonly<Record<string, unknown>>): Promise<void>;
+  send(place: Place, batch: Batch): Promise<Reply>;
+  /** Sends, and fails where anything is not accepted. */
+  deliver(place: Place, batch: Batch): Promise<void>;
+  /** Gives the place the attempt that the result is of: a retry of a run that began elsewhere. */
+  handOver(place: Place, result: CheckResult): Promise<void>;
+}
+
+export interface Batch {
+  readonly results?: readonly unknown[];
+  readonly missed?: readonly Missed[];
+}
+
+/** For a describe block: a new account in each test. */
+export function useResultsWorld(runningOf: () => RunningService): () => ResultsWorld {
+  const accounts = useAccounts(runningOf);
+  let world: ResultsWorld | null = null;
+  beforeEach(async () => {
+    const running = runningOf();
+    const service = accounts();
+    const { accountId } = service.mine;
+    const { privateLocations, locationKeys, checks } = running.features;
+    const place = async (slug: string): Promise<Place> => {
+      const { id } = await privateLocations.create(accountId, { slug, name: slug });
+      const { key } = await locationKeys.create(accountId, id);
+      return { id, slug, key };
+    };
+    const send = async (to: Place, { results = [], missed = [] }: Batch): Promise<Reply> =>
+      running.app.ask('/agent/v1/results', {
+        key: to.key,
+        method: 'POST',
+        headers: {
+          'x-agent-protocol': '1',
+          'content-encoding': 'gzip',
+          'content-type': 'application/json',
+        },
+        body: gzipSync(
+          JSON.stringify({
+            agentId: 'agent',
+            epoch: 1,
+            results,
+            missed: missed.map((one, number) => ({
+              id: `m${number}`,
+              reason: 'agent_busy',
+              ...one,
+            })),
+          }),
+        ),
+      });
+    world = {
+      ...service,
+      running,
+      place,
+      berlin: await place('berlin'),
+      oslo: await place('oslo'),
+      async check(id, fields = {}) {
+        const body = {
+          checkType: 'URL',
+          name: `Check ${id}`,
+          request: { url: 'https://shop.test/' },
+          privateLocations: ['berlin', 'oslo'],
+          ...fields,
+        };
+        await checks.put(accountId, id, body, { autoAssignAlerts: true });
+        const slugs = body.privateLocations;
+        await giveEverySlot(running.store, { accountId, checkId: id, slugs });
+      },
+      send,
+      async deliver(to, batch) {
+        const reply = await send(to, batch);
+        const wanted = (batch.results?.length ?? 0) + (batch.missed?.length ?? 0);
+        if (reply.status !== 200 || reply.json.accepted.length !== wanted) {
+          throw new Error(`not all was accepted: ${reply.status} ${reply.text}`);
+        }
+      },
+      handOver: ({ id: locationId }, result) =>
+        giveRetry(running.store, { accountId, locationId, result }),
+    };
+    await world.check('shop');
+  });
+  return () => {
+    if (world === null) throw new Error('the world is for tests: it comes before the first');
+    return world;
+  };
+}
+
+/** The slot so many minutes ago. */
+export function minutesAgo(minutes: number): number {
+  return NOW - minutes * MINUTE_MS;
+}
+
+export interface Run extends Partial<Omit<CheckResult, 'checkRunId' | 'id' | 'sequenceId'>> {
+  readonly slot: number;
+  /** Where the run began; its location, where it is not given. */
+  readonly origin?: string;
+}
+
+/** The result of a run of `shop` in berlin that passed, with the fields over it. */
+export function resultOfRun({ slot, origin, ...fields }: Run): CheckResult {
+  const { checkId = 'shop', runLocation = 'berlin', attempts = 0 } = fields;
+  const sequenceId = sequenceIdOf(checkId, origin ?? runLocation, slot);
+  return resultOf({
+    checkId,
+    runLocation,
+    startedAt: new Date(slot + 5).toISOString(),
+    stoppedAt: new Date(slot + 20).toISOString(),
+    created_at: new Date(slot + 20).toISOString(),
+    ...fields,
+    attempts,
+    checkRunId: slot,
+    sequenceId,
+    id: resultIdOf(sequenceId, attempts + 1),
+  });
+}
+
+/** Why records were rejected, in the order in which they were sent. */
+export function codesIn({ json }: Reply): readonly string[] {
+  const rejected: readonly { index: number; code: string }[] = json.rejected;
+  return rejected.toSorted((one, other) => one.index - other.index).map(({ code }) => code);
+}

@@ -1,0 +1,76 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { UNLIMITED } from '../../../src/model/account/plan.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { createSecretBox, KEY_BYTES } from '../../../src/runtime/secret-box.ts';
+import { createLocationWake } from '../../../src/service/agents/assignment/location-wake.ts';
+import { createCheckVariables } from '../../../src/service/checks/check-variables.ts';
+import type { Store } from '../../../src/service/database/port.ts';
+import { createFeatures, type FeatureParts, type Features } from '../../../src/service/features.ts';
+import { openArtifactStore } from '../../../src/service/object-store/artifacts-config.ts';
+import { createProxyPasswords } from '../../../src/service/private-locations/proxy-passwords.ts';
+import {
+  createSecretScrubbing,
+  type SecretScrubbing,
+} from '../../../src/service/secrets/secret-scrubbing.ts';
+import { silentLog } from '../database/databases.ts';
+
+export interface TestFeatures {
+  readonly features: Features;
+  /** To be called before the store is closed. */
+  close(): Promise<void>;
+}
+
+/** One for all in a test process, as replicas have it. */
+export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
+
+/** Opens what TEST_SECRETS sealed. */
+export const TEST_CHECK_VARIABLES = createCheckVariables({
+  log: silentLog(),
+  secrets: TEST_SECRETS,
+});
+
+/** Opens what TEST_SECRETS sealed. */
+export const TEST_PROXY_PASSWORDS = createProxyPasswords({
+  log: silentLog(),
+  secrets: TEST_SECRETS,
+});
+
+/** Of accounts without variables. */
+export function testScrubbing(clock: Clock): SecretScrubbing {
+  const variables = { forAgents: async () => [] };
+  return createSecretScrubbing({ clock, variables, checkVariables: TEST_CHECK_VARIABLES });
+}
+
+/** All that the service does, on this store; nothing works by itself until `features.work`. */
+export async function testFeatures(
+  store: Store,
+  clock: Clock,
+  own: Partial<FeatureParts> = {},
+): Promise<TestFeatures> {
+  const log = silentLog();
+  const contents = await openArtifactStore({ s3: null, dataDir: null }, { clock, log });
+  const wake = await createLocationWake(store, clock);
+  const config = {
+    leaseMs: 15_000,
+    retentionDays: 30,
+    staticIpv6s: ['2001:db8:1::/48', '2001:db8::7'],
+  };
+  return {
+    features: createFeatures({
+      store,
+      clock,
+      log,
+      ids: randomUUID,
+      wake,
+      contents,
+      plans: UNLIMITED,
+      secrets: TEST_SECRETS,
+      config,
+      ...own,
+    }),
+    async close() {
+      await wake.close();
+      await contents.close();
+    },
+  };
+}

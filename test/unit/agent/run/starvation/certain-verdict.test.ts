@@ -1,0 +1,171 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createEvaluator } from '../../../../../src/agent/assertions/evaluator.ts';
+import {
+  NOTHING_SEEN,
+  type Probed,
+  responseTimeEarlier,
+} from '../../../../../src/agent/run/check-types/check-type.ts';
+import {
+  certainVerdict,
+  type Starved,
+  tooLongAtMost,
+} from '../../../../../src/agent/run/starvation/certain-verdict.ts';
+import type { ErrorCode } from '../../../../../src/model/result/error-codes.ts';
+import { type Verdict, verdictOf } from '../../../../../src/model/result/verdict.ts';
+import { systemClock } from '../../../../../src/runtime/clock.ts';
+import { checkOf } from '../../../../support/samples/checks.ts';
+
+const workerUrl = new URL(
+  '../../../../../dist/agent/assertions/pattern-worker.js',
+  import.meta.url,
+);
+const THRESHOLDS = { degradedResponseTime: 100, maxResponseTime: 1000 };
+
+/** An answer with this status after so long; `more` of it as the test says. */
+function answered(responseTimeMs: number, status: number, more: Partial<Probed> = {}): Probed {
+  const timesEarlier = (byMs: number) => responseTimeEarlier(responseTimeMs, byMs);
+  return {
+    ...NOTHING_SEEN,
+    answered: true,
+    failure: null,
+    criterion: status < 400 ? 'met' : 'unmet',
+    responseTimeMs,
+    sources: { STATUS_CODE: { kind: 'number', value: status }, ...timesEarlier(0) },
+    timesEarlier,
+    detail: () => ({}),
+    ...more,
+  };
+}
+
+function failed(code: ErrorCode, afterMs: number): Probed {
+  return answered(afterMs, 500, {
+    answered: false,
+    sources: {},
+    timesEarlier: () => ({}),
+    failure: { code, message: code },
+  });
+}
+
+async function judge(
+  probed: Probed,
+  starvedMs: number,
+  more: Partial<Starved> & { readonly assertions?: readonly object[] } = {},
+): Promise<Verdict | null> {
+  const { assertions = [], ...given } = more;
+  const check = checkOf('API', { ...THRESHOLDS, request: { assertions } });
+  const evaluator = createEvaluator({ clock: systemClock, workerUrl });
+  onTestFinished(() => evaluator.close());
+  const { signal } = new AbortController();
+  const results = await evaluator.evaluate(check.request.assertions, probed.sources, signal);
+  const assertionsFailed = results.some(({ error }) => error !== null);
+  const base = { assertionsFailed, isCutShort: false, lastTimeOut: null };
+  const seen = { probed, starvedMs, uncertainMs: starvedMs, ...base, ...given };
+  const measured = verdictOf(check, { ...probed, assertionsFailed });
+  return certainVerdict(check, seen, measured, { evaluator, signal });
+}
+
+it('a time is too long by no more than it is, but for what the kernel saw of it', () => {
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 97)).toBe(3);
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 2 }, 1)).toBe(1);
+  expect(tooLongAtMost({ responseTimeMs: 5, peerMs: 6 }, 97)).toBe(0);
+});
+
+describe('a time that thresholds judge', () => {
+  it.each([
+    ['passes where it is short enough as measured', 99, 90, { isDegraded: false }],
+    ['is degraded where it is so without the starvation, too', 400, 250, { isDegraded: true }],
+    ['is too long where it is so without the starvation, too', 1500, 400, { hasFailures: true }],
+  ])('%s', async (_what, ms, starvedMs, verdict) => {
+    expect(await judge(answered(ms, 200), starvedMs)).toMatchObject(verdict);
+  });
+
+  it.each([
+    ['a pass and degraded', 101, 2],
+    ['degraded and failed', 1001, 300],
+    ['a pass and failed', 2000, 1990],
+  ])('has no verdict between %s', async (_what, ms, starvedMs) => {
+    expect(await judge(answered(ms, 200), starvedMs)).toBeNull();
+  });
+
+  it('is not shorter than what the kernel saw the target take', async () => {
+    const slow = answered(1500, 200, { peerMs: 1490 });
+    expect(await judge(slow, 900)).toMatchObject({ hasFailures: true, overMaxResponseTime: true });
+  });
+});
+
+it('has a verdict on a time that the kernel took, however starved the agent was', async () => {
+  const verdict = await judge(answered(101, 200), 300, { uncertainMs: 0.2 });
+  expect(verdict).toMatchObject({ isDegraded: true });
+});
+
+it('still doubts a reset after such a time, where we kept the target waiting', async () => {
+  expect(await judge(failed('CONNECTION_RESET', 90), 1100, { uncertainMs: 0 })).toBeNull();
+});
+
+describe('assertions on the response time', () => {
+  const asserted = (comparison: string, target: string) => ({
+    assertions: [{ source: 'RESPONSE_TIME', comparison, target }],
+  });
+
+  it('have no verdict where they hold at only one end', async () => {
+    expect(await judge(answered(90, 200), 50, asserted('LESS_THAN', '60'))).toBeNull();
+    expect(await judge(answered(90, 200), 50, asserted('GREATER_THAN', '60'))).toBeNull();
+  });
+
+  it('have none where only a time in between would do', async () => {
+    expect(await judge(answered(90, 200), 50, asserted('EQUALS', '60'))).toBeNull();
+  });
+
+  it('stand where they hold at every time', async () => {
+    const verdict = await judge(answered(90, 200), 50, asserted('LESS_THAN', '95'));
+    expect(verdict).toMatchObject({ hasFailures: false });
+  });
+});
+
+describe('a failure', () => {
+  it('of the status stands, and is not called slow', async () => {
+    expect(await judge(answered(5000, 500), 4990)).toEqual({
+      hasFailures: true,
+      hasErrors: false,
+      isDegraded: false,
+      overMaxResponseTime: false,
+    });
+  });
+
+  it.each<ErrorCode>(['CONNECT_REFUSED', 'DNS_NXDOMAIN', 'TLS_CERT_EXPIRED'])(
+    '%s stands however starved the agent was',
+    async (code) => {
+      expect(await judge(failed(code, 5000), 4990)).toMatchObject({ hasFailures: true });
+    },
+  );
+
+  it.each<ErrorCode>(['CONNECTION_RESET', 'CONNECTION_CLOSED', 'TLS_RESET'])(
+    '%s stands unless we kept the target waiting for more than a second',
+    async (code) => {
+      expect(await judge(failed(code, 1100), 900)).toMatchObject({ hasFailures: true });
+      expect(await judge(failed(code, 1300), 1100)).toBeNull();
+    },
+  );
+
+  it('of status 408 is one that our slowness may have brought about', async () => {
+    expect(await judge(answered(90, 408), 50)).toMatchObject({ hasFailures: true });
+    expect(await judge(answered(1300, 408), 1100)).toBeNull();
+  });
+
+  it('to answer in time stands where the target had all of its time', async () => {
+    const timeOut = failed('RESPONSE_TIMEOUT', 60_000);
+    const verdict = await judge(timeOut, 59_000, { lastTimeOut: 'certain' });
+    expect(verdict).toMatchObject({ hasFailures: true });
+    expect(await judge(timeOut, 59_000, { lastTimeOut: 'uncertain' })).toBeNull();
+    expect(await judge(timeOut, 59_000, { lastTimeOut: null })).toBeNull();
+  });
+
+  it('of an assertion that our own slowness cut short has no verdict', async () => {
+    const verdict = await judge(answered(5, 200), 0, { assertionsFailed: true, isCutShort: true });
+    expect(verdict).toBeNull();
+  });
+
+  it('of our own is none of the target, starved or not', async () => {
+    expect(await judge(failed('INTERNAL_ERROR', 5000), 4990)).toMatchObject({ hasErrors: true });
+  });
+});

@@ -1,0 +1,192 @@
+import { describe, expect, it } from 'vitest';
+import { missedBeforeComing, missedSince } from '../../../../src/agent/slots/missed-since.ts';
+import { UnfinishedSlots } from '../../../../src/agent/slots/unfinished-slots.ts';
+import type { Check } from '../../../../src/model/check/check.ts';
+import type { Pause } from '../../../../src/model/schedule/pause.ts';
+import type { TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
+import { checkOf } from '../../../support/samples/checks.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+const T0 = Date.UTC(2026, 0, 1);
+
+/** Due at each full minute. */
+const every = (id: string, fields: object = {}): Check =>
+  checkOf('TCP', { id, frequency: 1, frequencyOffset: 10, ...fields });
+const setOf = (checks: readonly Check[], turns: Record<string, TurnRule> = {}) => ({
+  checks,
+  turns: new Map(Object.entries(turns)),
+  pauses: [] as readonly Pause[],
+  groupTags: new Map<string, readonly string[]>(),
+});
+/** Once, from and to minutes after T0. */
+const pause = (fromMinute: number, toMinute: number, tags: string[] | null = null): Pause => ({
+  startsAtMs: T0 + fromMinute * MINUTE,
+  endsAtMs: T0 + toMinute * MINUTE,
+  repeatUnit: 'DAY',
+  repeatInterval: null,
+  repeatEndsAtMs: null,
+  tags,
+});
+const range = (checkId: string, slot: number, lastSlot: number, count: number) => ({
+  checkId,
+  slot,
+  lastSlot,
+  count,
+  reason: 'agent_stopped',
+});
+
+describe('what a process left behind', () => {
+  it('is each slot after the instant and up to the start, as one record a check', () => {
+    const before = { upToMs: T0, unfinished: [] };
+    const start = T0 + 3 * MINUTE;
+    expect(missedSince(before, setOf([every('a'), every('b')]), start)).toEqual([
+      range('a', T0 + MINUTE, start, 3),
+      range('b', T0 + MINUTE, start, 3),
+    ]);
+  });
+
+  it('is nothing where no slot came in between', () => {
+    const before = { upToMs: T0, unfinished: [] };
+    expect(missedSince(before, setOf([every('a')]), T0 + MINUTE - 1)).toEqual([]);
+  });
+
+  it('is nothing where the clock was set back', () => {
+    const before = { upToMs: T0 + DAY, unfinished: [['a', T0 + DAY] as const] };
+    expect(missedSince(before, setOf([every('a')]), T0)).toEqual([]);
+  });
+
+  it('leaves out what is switched off, and the slots of other locations', () => {
+    const turn = { periodMs: MINUTE, phaseMs: 0, stride: 3, index: 1 };
+    const before = { upToMs: T0, unfinished: [] };
+    const set = setOf([every('off', { activated: false }), every('turns')], { turns: turn });
+    const k = T0 / MINUTE;
+    const first = T0 + (k % 3 === 0 ? 1 : k % 3 === 1 ? 3 : 2) * MINUTE;
+    expect(missedSince(before, set, T0 + 6 * MINUTE)).toEqual([
+      range('turns', first, first + 3 * MINUTE, 2),
+    ]);
+  });
+
+  it('has the unfinished slots, also of checks that are gone, but none twice', () => {
+    const before = {
+      upToMs: T0,
+      unfinished: [
+        ['a', T0 - 5 * MINUTE],
+        ['gone', T0 - MINUTE],
+        // Taken up after the instant for which all slots were dealt with.
+        ['a', T0 + MINUTE],
+        ['gone', T0 + MINUTE],
+      ] as const,
+    };
+    expect(missedSince(before, setOf([every('a')]), T0 + 2 * MINUTE)).toEqual([
+      range('a', T0 - 5 * MINUTE, T0 - 5 * MINUTE, 1),
+      range('gone', T0 - MINUTE, T0 - MINUTE, 1),
+      range('gone', T0 + MINUTE, T0 + MINUTE, 1),
+      range('a', T0 + MINUTE, T0 + 2 * MINUTE, 2),
+    ]);
+  });
+
+  it('goes back by a week at most', () => {
+    const start = T0 + 30 * DAY;
+    const before = { upToMs: T0, unfinished: [['a', T0] as const] };
+    expect(missedSince(before, setOf([every('a')]), start)).toEqual([
+      range('a', start - 7 * DAY + MINUTE, start, 7 * 1440),
+    ]);
+  });
+});
+
+describe('what a process left behind while checks were paused', () => {
+  const start = T0 + 10 * MINUTE;
+  const before = { upToMs: T0, unfinished: [] };
+
+  it('is what lies beside the pauses, in as many records', () => {
+    const set = { ...setOf([every('a')]), pauses: [pause(3, 5), pause(7, 8)] };
+    expect(missedSince(before, set, start)).toEqual([
+      range('a', T0 + MINUTE, T0 + 2 * MINUTE, 2),
+      range('a', T0 + 5 * MINUTE, T0 + 6 * MINUTE, 2),
+      range('a', T0 + 8 * MINUTE, start, 3),
+    ]);
+  });
+
+  it('is all of it for checks without the tag, and nothing where they were paused throughout', () => {
+    const set = {
+      ...setOf([every('own', { tags: ['db'] }), every('group'), every('other')]),
+      pauses: [pause(-60, 60, ['db'])],
+      groupTags: new Map([['group', ['db']]]),
+    };
+    expect(missedSince(before, set, start)).toEqual([range('other', T0 + MINUTE, start, 10)]);
+  });
+
+  it('has no unfinished slot that is paused by now', () => {
+    const unfinished = [
+      ['a', T0 - 5 * MINUTE],
+      ['a', T0 - MINUTE],
+      ['gone', T0 - MINUTE],
+    ] as const;
+    const set = { ...setOf([every('a')]), pauses: [pause(-2, 60)] };
+    expect(missedSince({ upToMs: T0, unfinished }, set, start)).toEqual([
+      range('a', T0 - 5 * MINUTE, T0 - 5 * MINUTE, 1),
+    ]);
+  });
+
+  it('is told between two agents likewise', () => {
+    const unanswered = new Map([['moved', T0]]);
+    const set = { ...setOf([every('moved')]), unanswered, pauses: [pause(2, 60)] };
+    expect(missedBeforeComing(set, start)).toEqual([
+      { ...range('moved', T0 + MINUTE, T0 + MINUTE, 1), reason: 'unassigned' },
+    ]);
+  });
+});
+
+describe('the slots that are not finished', () => {
+  it('are named, and forgotten when they end', () => {
+    const slots = new UnfinishedSlots();
+    slots.add('a', T0);
+    slots.add('b', T0);
+    slots.add('a', T0 - MINUTE);
+    slots.remove('b', T0);
+    slots.remove('b', T0);
+    expect(slots.accounted(T0 + 5)).toEqual({
+      upToMs: T0 + 5,
+      unfinished: [
+        ['a', T0 - MINUTE],
+        ['a', T0],
+      ],
+    });
+  });
+
+  it('hold the instant back where they are too many to be named', () => {
+    const slots = new UnfinishedSlots();
+    for (let n = 3000; n > 0; n -= 1) slots.add('a', T0 + n);
+    const { upToMs, unfinished } = slots.accounted(T0 + DAY);
+    expect(unfinished).toHaveLength(2000);
+    expect(unfinished[0]).toEqual(['a', T0 + 1]);
+    expect(upToMs).toBe(T0 + 2000);
+  });
+});
+
+describe('what a check missed between two agents', () => {
+  it('is each slot since the one before answered, of checks that are new here alone', () => {
+    const set = setOf([every('moved'), every('stayed'), every('off', { activated: false })]);
+    const unanswered = new Map([
+      ['moved', T0 + MINUTE],
+      ['off', T0],
+    ]);
+    expect(missedBeforeComing({ ...set, unanswered }, T0 + 3.5 * MINUTE)).toEqual([
+      { ...range('moved', T0 + 2 * MINUTE, T0 + 3 * MINUTE, 2), reason: 'unassigned' },
+    ]);
+  });
+
+  it('is nothing where the next one came before the next slot', () => {
+    const unanswered = new Map([['moved', T0 + 1]]);
+    expect(missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + MINUTE - 1)).toEqual(
+      [],
+    );
+  });
+
+  it('goes no further back than results are kept on their way', () => {
+    const unanswered = new Map([['moved', T0]]);
+    const [missed] = missedBeforeComing({ ...setOf([every('moved')]), unanswered }, T0 + 8 * DAY);
+    expect(missed).toMatchObject({ slot: T0 + DAY + MINUTE, count: 7 * 24 * 60 });
+  });
+});

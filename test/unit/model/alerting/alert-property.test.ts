@@ -1,0 +1,209 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import {
+  ALERT_OF_STEP,
+  type AlertType,
+  CONDITIONS,
+  type Condition,
+} from '../../../../src/model/alerting/alert.ts';
+import { freshFor, type ParallelPlaces } from '../../../../src/model/alerting/alert-places.ts';
+import type { AlertRules } from '../../../../src/model/alerting/alert-settings.ts';
+import { afterRun, afterTime, NEVER_RUN } from '../../../../src/model/alerting/alert-state.ts';
+import { caseCount } from '../../../support/nightly.ts';
+
+const MINUTE_MS = 60_000;
+
+interface Slot {
+  readonly condition: Condition;
+  readonly isSilent: boolean;
+  readonly slotMs: number;
+}
+
+const slots = fc
+  .array(
+    fc.record({
+      condition: fc.constantFrom(...CONDITIONS),
+      isSilent: fc.boolean(),
+      gap: fc.integer({ min: 1, max: 8 }),
+    }),
+    { maxLength: 25 },
+  )
+  .map((steps) => {
+    let minute = 0;
+    return steps.map(({ condition, isSilent, gap }): Slot => {
+      minute += gap;
+      return { condition, isSilent, slotMs: minute * MINUTE_MS };
+    });
+  });
+
+const rules = fc.record<AlertRules>({
+  escalation: fc.oneof(
+    fc.integer({ min: 1, max: 5 }).map((count) => ({ by: 'runs' as const, runs: count })),
+    fc.constantFrom(5, 10, 15, 30).map((min) => ({ by: 'time' as const, forMs: min * MINUTE_MS })),
+  ),
+  reminders: fc.constant({ amount: 0, everyMs: MINUTE_MS }),
+  parallelPercent: fc.constant(null),
+});
+
+/** The table read off the whole history each time, with nothing kept in mind but what was given. */
+function naive(history: readonly Slot[], { escalation }: AlertRules): readonly AlertType[] {
+  const given: AlertType[] = [];
+  for (const [at, slot] of history.entries()) given.push(alertOf(at, slot));
+  return given;
+
+  function conditionAt(at: number): Condition {
+    return history[at]?.condition ?? 'passing';
+  }
+  /** The first slot of the present stretch of one condition. */
+  function beginOf(at: number): number {
+    let begin = at;
+    while (begin > 0 && conditionAt(begin - 1) === conditionAt(at)) begin -= 1;
+    return begin;
+  }
+  /** What subscribers heard last since the check last passed, as of what condition. */
+  function heard(at: number): Condition | null {
+    for (let past = at - 1; past >= 0 && conditionAt(past) !== 'passing'; past -= 1) {
+      if (given[past] !== 'NO_ALERT') return conditionAt(past);
+    }
+    return null;
+  }
+  function isHushed(at: number): boolean {
+    const begin = beginOf(at);
+    if (heard(begin) !== null) return false;
+    if (history[begin]?.isSilent) return true;
+    const eased = conditionAt(begin) === 'degraded' && conditionAt(begin - 1) === 'failing';
+    return eased && isHushed(begin - 1);
+  }
+  function isReached(at: number): boolean {
+    const begin = beginOf(at);
+    if (escalation.by === 'runs') return at - begin + 1 >= escalation.runs;
+    return (history[at]?.slotMs ?? 0) - (history[begin]?.slotMs ?? 0) >= escalation.forMs;
+  }
+  function alertOf(at: number, { condition: to, isSilent }: Slot): AlertType {
+    const from = conditionAt(at - 1);
+    const last = heard(at);
+    if (isSilent) return 'NO_ALERT';
+    if (to === 'passing') return last === null ? 'NO_ALERT' : ALERT_OF_STEP[last].passing;
+    if (from === to && last !== null) return 'NO_ALERT';
+    if ((from === to || from === 'failing') && isHushed(at)) return 'NO_ALERT';
+    const waits = from === to || from === 'passing';
+    return waits && !isReached(at) ? 'NO_ALERT' : ALERT_OF_STEP[from][to];
+  }
+}
+
+it('one place: every history gives what the table says', () => {
+  fc.assert(
+    fc.property(slots, rules, (history, own) => {
+      let state = NEVER_RUN;
+      const alerts = history.map(({ condition, slotMs, isSilent }) => {
+        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent, atMs: slotMs };
+        const step = afterRun(state, { place: 'a', slotMs, condition }, scene);
+        state = step?.state ?? state;
+        return step?.alert;
+      });
+      expect(alerts).toEqual(naive(history, own));
+    }),
+    { numRuns: caseCount(500) },
+  );
+});
+
+it('one place: in whatever order runs come, none that is late changes a thing', () => {
+  fc.assert(
+    fc.property(slots, rules, fc.infiniteStream(fc.nat()), (history, own, numbers) => {
+      const shuffled = history
+        .map((slot) => ({ slot, number: Number(numbers.next().value) }))
+        .toSorted((one, other) => one.number - other.number)
+        .map(({ slot }) => slot);
+      const inOrder = shuffled.filter(({ slotMs }, at) =>
+        shuffled.slice(0, at).every((before) => before.slotMs < slotMs),
+      );
+      const follow = (runs: readonly Slot[]) => {
+        let state = NEVER_RUN;
+        for (const { condition, slotMs } of runs) {
+          const scene = {
+            rules: own,
+            parallel: null,
+            turnLateMs: 0,
+            isSilent: false,
+            atMs: slotMs,
+          };
+          state = afterRun(state, { place: 'a', slotMs, condition }, scene)?.state ?? state;
+        }
+        return state;
+      };
+      expect(follow(shuffled)).toEqual(follow(inOrder));
+    }),
+    { numRuns: caseCount(200) },
+  );
+});
+
+it('several places: as one check whose slots are as bad as enough of its places', () => {
+  const PLACES = ['a', 'b', 'c', 'd'];
+  const rounds = fc.array(fc.tuple(...PLACES.map(() => fc.constantFrom(...CONDITIONS))), {
+    maxLength: 12,
+  });
+  const percents = fc.constantFrom(null, 10, 26, 50, 75, 76, 100);
+  fc.assert(
+    fc.property(rounds, percents, (history, percent) => {
+      const parallel: ParallelPlaces = { places: PLACES, freshMs: freshFor(MINUTE_MS), percent };
+      const own: AlertRules = {
+        escalation: { by: 'runs', runs: 1 },
+        reminders: { amount: 0, everyMs: MINUTE_MS },
+        parallelPercent: percent,
+      };
+      const wanted = percent === null ? 1 : Math.ceil((PLACES.length * percent) / 100);
+      let state = NEVER_RUN;
+      for (const [number, conditions] of history.entries()) {
+        const slotMs = number * MINUTE_MS;
+        for (const [at, condition] of conditions.entries()) {
+          const scene = { rules: own, parallel, turnLateMs: 0, isSilent: false, atMs: slotMs };
+          const verdict = { place: PLACES[at] ?? '', slotMs, condition };
+          state = afterRun(state, verdict, scene)?.state ?? state;
+        }
+        const failing = conditions.filter((one) => one === 'failing').length;
+        const inTrouble = conditions.filter((one) => one !== 'passing').length;
+        const verdict =
+          failing >= wanted ? 'failing' : inTrouble >= wanted ? 'degraded' : 'passing';
+        expect(state.condition).toBe(verdict);
+      }
+    }),
+    { numRuns: caseCount(200) },
+  );
+});
+
+it('time: a notice, then reminders at their interval and no more than were asked for', () => {
+  fc.assert(
+    fc.property(
+      fc.constantFrom(5, 10, 15, 30),
+      fc.constantFrom(0, 1, 5, 100_000),
+      fc.integer({ min: 1, max: 30 }),
+      fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 40 }),
+      (threshold, amount, interval, waits) => {
+        const own: AlertRules = {
+          escalation: { by: 'time', forMs: threshold * MINUTE_MS },
+          reminders: { amount, everyMs: interval * MINUTE_MS },
+          parallelPercent: null,
+        };
+        const scene = { rules: own, parallel: null, turnLateMs: 0, isSilent: false, atMs: 0 };
+        const first = afterRun(NEVER_RUN, { place: 'a', slotMs: 0, condition: 'failing' }, scene);
+        let state = first?.state ?? NEVER_RUN;
+        let minute = 0;
+        let lastMinute = Number.NEGATIVE_INFINITY;
+        let given = 0;
+        for (const wait of waits) {
+          minute += wait;
+          const step = afterTime(state, { ...scene, atMs: minute * MINUTE_MS });
+          state = step.state;
+          const isDue = given === 0 ? minute >= threshold : minute - lastMinute >= interval;
+          const expected = isDue && given <= amount;
+          expect(step.alert).toBe(expected ? 'ALERT_FAILURE_REMAIN' : 'NO_ALERT');
+          if (!expected) continue;
+          expect(step.reminder).toBe(given);
+          given += 1;
+          lastMinute = minute;
+        }
+      },
+    ),
+    { numRuns: caseCount(200) },
+  );
+});

@@ -1,0 +1,319 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ALERT_TYPES,
+  type AlertType,
+  CONDITIONS,
+  type Condition,
+} from '../../../../src/model/alerting/alert.ts';
+import { type AlertSettings, alertRulesOf } from '../../../../src/model/alerting/alert-settings.ts';
+import {
+  type AlertScene,
+  type AlertState,
+  type AlertStep,
+  afterRun,
+  afterTime,
+  NEVER_RUN,
+} from '../../../../src/model/alerting/alert-state.ts';
+
+const MINUTE_MS = 60_000;
+const START_MS = Date.UTC(2026, 0, 1);
+
+type Given = { readonly [Key in keyof AlertSettings]?: AlertSettings[Key] | undefined };
+
+const runs = (failedRunThreshold: number): Given => ({
+  runBasedEscalation: { failedRunThreshold },
+});
+const minutes = (minutesFailingThreshold: 5 | 10 | 15 | 30): Given => ({
+  escalationType: 'TIME_BASED',
+  timeBasedEscalation: { minutesFailingThreshold },
+});
+
+/** One check that runs every minute in one place. */
+class Sentry {
+  readonly #settings: Given;
+  state: AlertState = NEVER_RUN;
+  dueMinute: number | null = null;
+  minute = 0;
+
+  constructor(settings: Given = {}) {
+    this.#settings = settings;
+  }
+
+  scene(isSilent: boolean, minute: number): AlertScene {
+    const rules = alertRulesOf({ escalationType: 'RUN_BASED', ...this.#settings } as AlertSettings);
+    return { rules, parallel: null, turnLateMs: 0, isSilent, atMs: START_MS + minute * MINUTE_MS };
+  }
+
+  /** The alert of a run, or `late`. */
+  run(condition: Condition, isSilent = false, minute = this.minute + 1): AlertType | 'late' {
+    const slotMs = START_MS + minute * MINUTE_MS;
+    const scene = this.scene(isSilent, minute);
+    const step = afterRun(this.state, { place: 'a', slotMs, condition }, scene);
+    if (step === null) return 'late';
+    this.minute = minute;
+    return this.#take(step);
+  }
+
+  all(...conditions: readonly Condition[]): readonly string[] {
+    return conditions.map((condition) => this.run(condition));
+  }
+
+  /** The alert or reminder that the passing of time gives. */
+  wait(minute: number, isSilent = false): string {
+    const step = afterTime(this.state, this.scene(isSilent, minute));
+    const alert = this.#take(step);
+    return step.reminder === 0 ? alert : `${alert} ${step.reminder}`;
+  }
+
+  #take({ state, alert, dueAtMs }: AlertStep): AlertType {
+    this.state = state;
+    this.dueMinute = dueAtMs === null ? null : (dueAtMs - START_MS) / MINUTE_MS;
+    return alert;
+  }
+}
+
+const QUIET = 'NO_ALERT';
+
+describe('the table of alerts, where one run is enough', () => {
+  it.each<[readonly Condition[], AlertType]>([
+    [['passing', 'passing'], QUIET],
+    [['passing', 'degraded'], 'ALERT_DEGRADED'],
+    [['passing', 'failing'], 'ALERT_FAILURE'],
+    [['degraded', 'degraded'], QUIET],
+    [['degraded', 'passing'], 'ALERT_DEGRADED_RECOVERY'],
+    [['degraded', 'failing'], 'ALERT_DEGRADED_FAILURE'],
+    [['failing', 'failing'], QUIET],
+    [['failing', 'degraded'], 'ALERT_FAILURE_DEGRADED'],
+    [['failing', 'passing'], 'ALERT_RECOVERY'],
+    [['failing', 'degraded', 'passing'], 'ALERT_DEGRADED_RECOVERY'],
+    [['degraded', 'failing', 'passing'], 'ALERT_RECOVERY'],
+    [['failing', 'degraded', 'failing'], 'ALERT_DEGRADED_FAILURE'],
+    [['failing', 'passing', 'failing'], 'ALERT_FAILURE'],
+  ])('%j gives %s at last', (conditions, alert) => {
+    expect(new Sentry().all(...conditions).at(-1)).toBe(alert);
+  });
+
+  it('gives the first run of all its alert', () => {
+    expect(new Sentry().run('failing')).toBe('ALERT_FAILURE');
+    expect(new Sentry().run('degraded')).toBe('ALERT_DEGRADED');
+  });
+});
+
+describe('the threshold in runs', () => {
+  it.each([2, 3, 4, 5])('of %i is reached by as many runs in a row', (threshold) => {
+    for (const condition of ['failing', 'degraded'] as const) {
+      const sentry = new Sentry(runs(threshold));
+      const before = Array.from({ length: threshold - 1 }, () => sentry.run(condition));
+      expect(before).toEqual(before.map(() => QUIET));
+      expect(sentry.run(condition)).toBe(
+        condition === 'failing' ? 'ALERT_FAILURE_REMAIN' : 'ALERT_DEGRADED_REMAIN',
+      );
+      expect(sentry.run(condition)).toBe(QUIET);
+      expect(sentry.run('passing')).toBe(
+        condition === 'failing' ? 'ALERT_RECOVERY' : 'ALERT_DEGRADED_RECOVERY',
+      );
+    }
+  });
+
+  it('counts from the beginning after a run that passed, of which nobody hears', () => {
+    const sentry = new Sentry(runs(3));
+    expect(sentry.all('failing', 'failing', 'passing', 'failing', 'failing', 'failing')).toEqual([
+      QUIET,
+      QUIET,
+      QUIET,
+      QUIET,
+      QUIET,
+      'ALERT_FAILURE_REMAIN',
+    ]);
+    expect(new Sentry(runs(2)).all('degraded', 'passing')).toEqual([QUIET, QUIET]);
+  });
+
+  it('is not waited for between degraded and failing', () => {
+    expect(new Sentry(runs(5)).all('degraded', 'failing', 'passing')).toEqual([
+      QUIET,
+      'ALERT_DEGRADED_FAILURE',
+      'ALERT_RECOVERY',
+    ]);
+    expect(new Sentry(runs(5)).all('failing', 'degraded', 'degraded', 'passing')).toEqual([
+      QUIET,
+      'ALERT_FAILURE_DEGRADED',
+      QUIET,
+      'ALERT_DEGRADED_RECOVERY',
+    ]);
+  });
+});
+
+describe('the threshold in minutes', () => {
+  it.each([5, 10, 15, 30] as const)('of %i is reached by a run', (threshold) => {
+    const sentry = new Sentry(minutes(threshold));
+    expect(sentry.run('failing', false, 1)).toBe(QUIET);
+    expect(sentry.dueMinute).toBe(1 + threshold);
+    expect(sentry.run('failing', false, threshold)).toBe(QUIET);
+    expect(sentry.run('failing', false, threshold + 1)).toBe('ALERT_FAILURE_REMAIN');
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.run('passing')).toBe('ALERT_RECOVERY');
+  });
+
+  it('is reached between two runs', () => {
+    for (const condition of ['failing', 'degraded'] as const) {
+      const sentry = new Sentry(minutes(10));
+      sentry.run(condition, false, 1);
+      expect(sentry.wait(10)).toBe(QUIET);
+      expect(sentry.dueMinute).toBe(11);
+      expect(sentry.wait(11)).toBe(
+        condition === 'failing' ? 'ALERT_FAILURE_REMAIN' : 'ALERT_DEGRADED_REMAIN',
+      );
+      expect(sentry.wait(12)).toBe(QUIET);
+      expect(sentry.run(condition, false, 13)).toBe(QUIET);
+    }
+  });
+
+  it('is nothing that the passing of time brings where runs are counted', () => {
+    const sentry = new Sentry(runs(2));
+    sentry.run('failing');
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.wait(100)).toBe(QUIET);
+  });
+});
+
+describe('reminders', () => {
+  const reminding = (amount: 0 | 2 | 100_000): Given => ({ reminders: { amount, interval: 10 } });
+
+  it('come at their interval while the trouble lasts, as many as were asked for', () => {
+    const sentry = new Sentry(reminding(2));
+    expect(sentry.run('failing', false, 1)).toBe('ALERT_FAILURE');
+    expect(sentry.dueMinute).toBe(11);
+    expect(sentry.wait(10)).toBe(QUIET);
+    expect(sentry.wait(11)).toBe('ALERT_FAILURE_REMAIN 1');
+    expect(sentry.run('failing', false, 12)).toBe(QUIET);
+    expect(sentry.dueMinute).toBe(21);
+    expect(sentry.wait(21)).toBe('ALERT_FAILURE_REMAIN 2');
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.wait(31)).toBe(QUIET);
+    expect(sentry.run('passing', false, 32)).toBe('ALERT_RECOVERY');
+  });
+
+  it('come for ever where 100000 are asked for, and one for a time when nobody looked', () => {
+    const sentry = new Sentry(reminding(100_000));
+    sentry.run('degraded', false, 1);
+    expect(sentry.wait(11)).toBe('ALERT_DEGRADED_REMAIN 1');
+    expect(sentry.wait(500)).toBe('ALERT_DEGRADED_REMAIN 2');
+    expect(sentry.dueMinute).toBe(510);
+  });
+
+  it('begin anew with a new notice, and end with the recovery', () => {
+    const sentry = new Sentry(reminding(2));
+    sentry.run('degraded', false, 1);
+    sentry.wait(11);
+    sentry.wait(21);
+    expect(sentry.run('failing', false, 22)).toBe('ALERT_DEGRADED_FAILURE');
+    expect(sentry.wait(32)).toBe('ALERT_FAILURE_REMAIN 1');
+    sentry.run('passing', false, 33);
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.wait(42)).toBe(QUIET);
+  });
+
+  it('wait for the notice', () => {
+    const sentry = new Sentry({ ...runs(2), ...reminding(2) });
+    sentry.run('failing', false, 1);
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.wait(20)).toBe(QUIET);
+    expect(sentry.run('failing', false, 21)).toBe('ALERT_FAILURE_REMAIN');
+    expect(sentry.wait(31)).toBe('ALERT_FAILURE_REMAIN 1');
+  });
+
+  it('are left out in silence, and go on after it', () => {
+    const sentry = new Sentry(reminding(2));
+    sentry.run('failing', false, 1);
+    expect(sentry.wait(11, true)).toBe(QUIET);
+    expect(sentry.dueMinute).toBe(21);
+    expect(sentry.wait(21)).toBe('ALERT_FAILURE_REMAIN 1');
+  });
+});
+
+describe('silence', () => {
+  it('keeps what begins in it quiet to its end', () => {
+    const sentry = new Sentry({ reminders: { amount: 5, interval: 1 } });
+    expect(sentry.run('failing', true)).toBe(QUIET);
+    expect(sentry.dueMinute).toBeNull();
+    expect(sentry.all('failing', 'failing')).toEqual([QUIET, QUIET]);
+    expect(sentry.wait(100)).toBe(QUIET);
+    expect(sentry.run('degraded')).toBe(QUIET);
+    expect(sentry.run('passing')).toBe(QUIET);
+    expect(sentry.run('failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('does not keep quiet what gets worse after it', () => {
+    const sentry = new Sentry();
+    sentry.run('degraded', true);
+    expect(sentry.all('degraded', 'failing', 'passing')).toEqual([
+      QUIET,
+      'ALERT_DEGRADED_FAILURE',
+      'ALERT_RECOVERY',
+    ]);
+  });
+
+  it('swallows a recovery for good', () => {
+    const sentry = new Sentry();
+    sentry.run('failing');
+    expect(sentry.run('passing', true)).toBe(QUIET);
+    expect(sentry.run('passing')).toBe(QUIET);
+  });
+
+  it('puts a threshold that is reached in it off to the next run after it', () => {
+    const counted = new Sentry(runs(2));
+    counted.run('failing');
+    expect(counted.run('failing', true)).toBe(QUIET);
+    expect(counted.run('failing')).toBe('ALERT_FAILURE_REMAIN');
+
+    const timed = new Sentry(minutes(5));
+    timed.run('failing', false, 1);
+    expect(timed.wait(6, true)).toBe(QUIET);
+    expect(timed.dueMinute).toBeNull();
+    expect(timed.run('failing', true, 7)).toBe(QUIET);
+    expect(timed.dueMinute).toBeNull();
+    expect(timed.run('failing', false, 8)).toBe('ALERT_FAILURE_REMAIN');
+  });
+
+  it('ends what subscribers heard of as they heard it', () => {
+    const sentry = new Sentry();
+    sentry.run('degraded');
+    expect(sentry.run('failing', true)).toBe(QUIET);
+    expect(sentry.run('failing')).toBe(QUIET);
+    expect(sentry.run('passing')).toBe('ALERT_DEGRADED_RECOVERY');
+  });
+});
+
+describe('late runs', () => {
+  it('change nothing', () => {
+    const sentry = new Sentry();
+    sentry.run('passing', false, 5);
+    expect(sentry.run('failing', false, 4)).toBe('late');
+    sentry.run('failing', false, 6);
+    expect(sentry.run('passing', false, 5)).toBe('late');
+    expect(sentry.state).toMatchObject({ condition: 'failing', runs: 1 });
+  });
+
+  it('of the same slot count once, as the worst of them', () => {
+    const sentry = new Sentry(runs(2));
+    expect(sentry.run('passing', false, 1)).toBe(QUIET);
+    expect(sentry.run('failing', false, 1)).toBe(QUIET);
+    expect(sentry.run('failing', false, 1)).toBe(QUIET);
+    expect(sentry.run('passing', false, 1)).toBe(QUIET);
+    expect(sentry.run('failing', false, 2)).toBe('ALERT_FAILURE_REMAIN');
+  });
+});
+
+it('every type but that of certificates comes of the table', () => {
+  const seen = new Set<string>();
+  for (const settings of [runs(1), runs(2)]) {
+    for (const one of CONDITIONS) {
+      for (const two of CONDITIONS) {
+        for (const three of CONDITIONS) {
+          for (const alert of new Sentry(settings).all(one, two, three)) seen.add(alert);
+        }
+      }
+    }
+  }
+  expect(seen).toEqual(new Set(ALERT_TYPES.filter((type) => type !== 'ALERT_SSL')));
+});

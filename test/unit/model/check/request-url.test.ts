@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { urlSchema } from '../../../../src/model/check/request-url.ts';
+
+describe('a url with templates', () => {
+  it.each([
+    '{{BASE}}',
+    '{{BASE}}/path?q={{Q}}',
+    '{{{BASE}}}/path',
+    '{{{SCHEME}}}://{{HOST}}:{{PORT}}/',
+    'http{{{S}}}://a.example/',
+    'HTTPS://{{HOST}}/',
+    'https:{{{REST}}}',
+    'https://{{HOST}}/x',
+    'https://{{HOST}}:{{PORT}}/x',
+    'https://a.{{TLD}}:{{PORT}}/',
+    'https://a.example:80{{DIGITS}}/',
+    'https://a.example:{{A}}{{B}}/',
+    'https://10.0.0.{{N}}/',
+    'https://[{{{ADDRESS}}}]:{{PORT}}/',
+    'https://{{USER}}:{{PASSWORD}}@a.example/',
+    'https://a.example/{{A}}/{{{B}}}?{{C}}={{D}}#{{E}}',
+    `https://a.example/${'{{A}}'.repeat(4)}`,
+  ])('is taken: %s', (url) => {
+    expect(urlSchema.parse(url)).toBe(url);
+  });
+
+  it.each([
+    'ftp://{{HOST}}/',
+    '/{{PATH}}',
+    'a.example/{{PATH}}',
+    'https://a b/{{PATH}}',
+    'https:///{{PATH}}',
+    'https://a:99999/{{PATH}}',
+    'https:/{{HOST}}',
+    'https://[{{ADDRESS}}]/',
+    'mailto:{{WHO}}',
+    'x{{BASE}}/path',
+    '{{BASE}} /path',
+    'https://a.example:x{{PORT}}/',
+  ])('is refused: %s', (url) => {
+    const { error } = urlSchema.safeParse(url);
+    expect(error?.issues).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /^must be an http or https URL once .*https:\/\/\{\{HOST\}\}/,
+        ),
+      }),
+    ]);
+  });
+
+  it('is judged as it stands where it holds no template', () => {
+    for (const url of ['{{}}', '{{1}}', '{BASE}/path', 'ftp://{{}}/']) {
+      expect(urlSchema.safeParse(url).error?.issues[0]?.message).toMatch(/URL, for example/);
+    }
+    expect(urlSchema.parse('https://a.example/{{$RANDOM}}')).toBe('https://a.example/{{$RANDOM}}');
+  });
+});
+
+it('a url that is too long is refused for that alone: nothing else is looked for', () => {
+  // Neither half is a URL, which a look at the whole would tell, too.
+  const { error } = urlSchema.safeParse('{{A}}:'.repeat(500) + 'ftp://'.repeat(500));
+  expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+});

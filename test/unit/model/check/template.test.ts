@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  compileTemplate,
+  fillTemplate,
+  fillUrl,
+  namesIn,
+  type Placeholder,
+} from '../../../../src/model/check/template.ts';
+
+const LONGEST = 'N'.repeat(255);
+const filledWith = (text: string, values: Readonly<Record<string, string>>): string | null =>
+  fillTemplate(compileTemplate(text) ?? [], ({ name }) => values[name] ?? '?');
+
+describe('a template', () => {
+  it.each<[string, readonly (string | Placeholder)[]]>([
+    ['{{A}}', [{ name: 'A', isRaw: false }]],
+    ['{{{A}}}', [{ name: 'A', isRaw: true }]],
+    ['{{ A }}', [{ name: 'A', isRaw: false }]],
+    ['{{{\t_a9 }}}', [{ name: '_a9', isRaw: true }]],
+    ['a{{B}}c', ['a', { name: 'B', isRaw: false }, 'c']],
+    [
+      '{{A}}{{{B}}}',
+      [
+        { name: 'A', isRaw: false },
+        { name: 'B', isRaw: true },
+      ],
+    ],
+    // As in JSON, where braces end what is around.
+    ['{"a":{{A}}}', ['{"a":', { name: 'A', isRaw: false }, '}']],
+    ['{{{A}}', ['{', { name: 'A', isRaw: false }]],
+    ['{{{{A}}}}', ['{', { name: 'A', isRaw: true }, '}']],
+    ['{{ {{A}}', ['{{ ', { name: 'A', isRaw: false }]],
+    [`{{${LONGEST}}}`, [{ name: LONGEST, isRaw: false }]],
+  ])('%s is one', (text, parts) => {
+    expect(compileTemplate(text)).toEqual(parts);
+  });
+
+  it.each([
+    '',
+    'plain',
+    '{A}',
+    '{{',
+    '}}',
+    '{{}}',
+    '{{ }}',
+    '{{A}',
+    '{{1A}}',
+    '{{A-B}}',
+    '{{A B}}',
+    '{{A.B}}',
+    '{{$RANDOM}}',
+    '{{ä}}',
+    '{{A\n}}',
+    '{{\u00a0A}}',
+    `{{${LONGEST}N}}`,
+  ])('%j is none', (text) => {
+    expect(compileTemplate(text)).toBeNull();
+    expect(namesIn(text)).toEqual([]);
+  });
+
+  it('names each of its variables once, in order', () => {
+    expect(namesIn('{{B}}/{{{A}}}/{{B}}')).toEqual(['B', 'A']);
+  });
+
+  it('keeps every character that is not of a placeholder, whatever the text', () => {
+    const words = ['{', '}', '{{', '}}', '{{{', '}}}', 'A', '9', '{{A}}', '{{{B1}}}', 'ä', '\n'];
+    const written = (part: string | Placeholder): string => {
+      if (typeof part === 'string') return part;
+      return part.isRaw ? `{{{${part.name}}}}` : `{{${part.name}}}`;
+    };
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...words)), (pieces) => {
+        const text = pieces.join('');
+        expect((compileTemplate(text) ?? [text]).map(written).join('')).toBe(text);
+      }),
+    );
+  });
+
+  it('takes no time that grows faster than the text', () => {
+    const many = 200_000;
+    const hostile = [
+      '{'.repeat(many),
+      '{{A'.repeat(many),
+      `{{${' '.repeat(many)}`,
+      `{{A${' '.repeat(many)}`,
+      '{{ '.repeat(many),
+      `{{${'A'.repeat(many)}`,
+      `{{${' A'.repeat(many)}}}`,
+    ];
+    for (const text of hostile) expect(namesIn(text)).toEqual([]);
+  });
+});
+
+describe('filling in', () => {
+  it('takes no value for a template again', () => {
+    expect(filledWith('{{A}}{{B}}', { A: '{{B}}', B: '{{{A}}}' })).toBe('{{B}}{{{A}}}');
+    expect(filledWith('{{A}}{B}}', { A: '{', B: 'x' })).toBe('{{B}}');
+  });
+
+  it('stops where the text becomes too long, before it is made', () => {
+    const template = compileTemplate('{{A}}'.repeat(100_000)) ?? [];
+    let asked = 0;
+    const filled = fillTemplate(
+      template,
+      () => {
+        asked += 1;
+        return 'x'.repeat(1000);
+      },
+      10_000,
+    );
+    expect(filled).toBeNull();
+    expect(asked).toBe(11);
+  });
+
+  it('encodes what stands in two braces in a url, so that it comes back as one part of it', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (value) => {
+        const template = compileTemplate('https://a.example/b/{{V}}/c?d={{V}}#{{V}}') ?? [];
+        const url = new URL(fillUrl(template, () => value) ?? '');
+        const shown = value.toWellFormed();
+        expect(url.origin).toBe('https://a.example');
+        if (value !== '.' && value !== '..') {
+          expect(decodeURIComponent(url.pathname)).toBe(`/b/${shown}/c`);
+        }
+        expect(url.search.slice(3) === '' ? '' : decodeURIComponent(url.search.slice(3))).toBe(
+          shown,
+        );
+      }),
+    );
+  });
+
+  it('encodes nothing that the url begins with, and nothing in three braces', () => {
+    const fill = (text: string): string | null =>
+      fillUrl(compileTemplate(text) ?? [], () => 'https://a/?b=c');
+    expect(fill('{{BASE}}&d=1')).toBe('https://a/?b=c&d=1');
+    expect(fill('{{{BASE}}}&d=1')).toBe('https://a/?b=c&d=1');
+    expect(fill('https://b/{{{BACK}}}')).toBe('https://b/https://a/?b=c');
+    expect(fill('https://b/{{BACK}}')).toBe('https://b/https%3A%2F%2Fa%2F%3Fb%3Dc');
+  });
+});

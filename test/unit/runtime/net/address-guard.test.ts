@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { denyNetworks } from '../../../../src/runtime/net/address-guard.ts';
+
+function denied(address: string, prefixBits: number, asked: string): boolean {
+  const text = `${address}/${prefixBits}`;
+  const network = denyNetworks([{ text, address, prefixBits }]).deniedBy(asked);
+  expect([null, text]).toContain(network);
+  return network !== null;
+}
+
+describe('denyNetworks', () => {
+  it.each([
+    ['10.0.0.0', 8, '10.1.2.3'],
+    ['10.0.0.0', 8, '::ffff:10.1.2.3'],
+    ['10.0.0.0', 8, '::ffff:a01:203'],
+    ['::ffff:10.0.0.0', 104, '10.1.2.3'],
+    ['fd00::', 8, 'fd12::1'],
+    ['fe80::', 10, 'fe80::1%eth0'],
+    ['::', 0, '2001:db8::1'],
+    ['::', 0, '::ffff:10.1.2.3'],
+  ])('%s/%i shuts out %s', (address, prefixBits, asked) => {
+    expect(denied(address, prefixBits, asked)).toBe(true);
+  });
+
+  it.each([
+    ['10.0.0.0', 8, '11.0.0.1'],
+    ['10.0.0.0', 8, 'a00::1'],
+    ['fd00::', 8, 'fe00::1'],
+    // All of IPv6, and nothing of IPv4.
+    ['::', 0, '192.0.2.1'],
+    ['::', 64, '192.0.2.1'],
+  ])('%s/%i lets %s through', (address, prefixBits, asked) => {
+    expect(denied(address, prefixBits, asked)).toBe(false);
+  });
+});

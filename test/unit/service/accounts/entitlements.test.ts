@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { planOf, plansSchema, UNLIMITED } from '../../../../src/model/account/plan.ts';
+import { LOCATIONS } from '../../../../src/model/vocabulary.ts';
+import { createAllowance } from '../../../../src/service/accounts/allowance.ts';
+import { entitlementsOf } from '../../../../src/service/accounts/entitlements.ts';
+
+const PLANS = plansSchema.parse({
+  plans: {
+    hobby: {
+      displayName: 'Hobby',
+      limits: { checks: 5, statusPages: 0 },
+      features: { subMinuteChecks: false },
+      maxLocationsPerCheck: 2,
+      locations: ['eu-west-1'],
+    },
+    team: { displayName: 'Team', limits: { checks: 50 }, features: { subMinuteChecks: false } },
+    everything: { displayName: 'Everything' },
+  },
+  default: 'hobby',
+  accounts: { big: 'everything' },
+});
+
+const byKey = (accountId: string) =>
+  new Map(entitlementsOf(PLANS, accountId).entitlements.map((each) => [each.key, each]));
+
+describe('what an account may have', () => {
+  it('is everything where nobody limits it', () => {
+    const { plan, locations, entitlements, addons } = entitlementsOf(UNLIMITED, 'any');
+    expect(plan).toBe('unlimited');
+    expect(locations.all.map(({ id }) => id)).toEqual([...LOCATIONS]);
+    expect(locations.all.every(({ available }) => available)).toBe(true);
+    expect(entitlements.length).toBeGreaterThan(10);
+    expect(entitlements.filter(({ enabled }) => !enabled)).toEqual([]);
+    expect(entitlements.filter((each) => 'quantity' in each || 'requiredPlan' in each)).toEqual([]);
+    expect(Object.keys(addons)).toEqual(['communicate', 'resolve']);
+  });
+
+  it('is what its plan says, and which plan has more', () => {
+    const own = byKey('small');
+    expect(own.get('checks')).toMatchObject({
+      type: 'metered',
+      enabled: true,
+      quantity: 5,
+      requiredPlan: 'team',
+      requiredPlanDisplayName: 'Team',
+    });
+    expect(own.get('statusPages')).toMatchObject({ enabled: false, quantity: 0 });
+    expect(own.get('subMinuteChecks')).toMatchObject({
+      type: 'flag',
+      enabled: false,
+      requiredPlan: 'everything',
+    });
+    expect(own.get('snippets')).not.toHaveProperty('quantity');
+    const { locations } = entitlementsOf(PLANS, 'small');
+    expect(locations.maxPerCheck).toBe(2);
+    const available = locations.all.filter((each) => each.available).map(({ id }) => id);
+    expect(available).toEqual(['eu-west-1']);
+    expect(byKey('big').get('checks')).not.toHaveProperty('quantity');
+  });
+});
+
+describe('a check', () => {
+  const check = {
+    frequency: 1,
+    runParallel: false,
+    locations: ['eu-west-1'],
+    privateLocations: ['cellar'],
+  };
+  const admit = (accountId: string, fields: Partial<typeof check>) => () =>
+    createAllowance(PLANS).admitCheck(accountId, { ...check, ...fields }, null);
+
+  it('passes where its plan has all that it asks for', () => {
+    expect(admit('small', {})).not.toThrow();
+    expect(admit('big', { frequency: 0, privateLocations: ['a', 'b', 'c'] })).not.toThrow();
+  });
+
+  it.each([
+    [{ frequency: 0 }, /^The plan Hobby does not allow it: .*10, 20 or 30 seconds/],
+    [{ locations: ['us-east-1'] }, /the location us-east-1 is not in it/],
+    [{ privateLocations: ['a', 'b'] }, /locations of a check: 2 at most/],
+  ])('is refused with %j', (fields, message) => {
+    expect(admit('small', fields)).toThrow(message);
+  });
+});
+
+describe('a check from a larger plan', () => {
+  const before = {
+    frequency: 0,
+    runParallel: true,
+    locations: ['us-east-1', 'us-west-1'],
+    privateLocations: ['cellar'],
+  };
+  const change = (fields: Partial<typeof before>) => () =>
+    createAllowance(PLANS).admitCheck('small', { ...before, ...fields }, before);
+
+  it.each([
+    [{}],
+    [{ frequency: 5 }],
+    [{ locations: ['us-west-1'] }],
+    [{ locations: ['eu-west-1', 'us-west-1'] }],
+    [{ locations: [], privateLocations: ['a', 'b', 'c'] }],
+  ])('can be changed by %j', (fields) => {
+    expect(change(fields)).not.toThrow();
+  });
+
+  it.each([
+    [{ locations: ['us-east-1', 'us-west-1', 'eu-west-1'] }, /2 at most/],
+    [{ locations: ['us-east-1', 'us-east-2'] }, /the location us-east-2 is not in it/],
+  ])('gets no more by %j', (fields, message) => {
+    expect(change(fields)).toThrow(message);
+  });
+
+  it('that gave up what it had does not get it back', () => {
+    const slow = { ...before, frequency: 1, locations: [] };
+    const { admitCheck } = createAllowance(PLANS);
+    expect(() => admitCheck('small', { ...slow, frequency: 0 }, slow)).toThrow(/10, 20 or 30/);
+    expect(() => admitCheck('small', before, slow)).toThrow(/10, 20 or 30/);
+  });
+});
+
+describe('a file of plans', () => {
+  it('does not take what every object has for an account or a plan', () => {
+    expect(planOf(PLANS, 'constructor').name).toBe('hobby');
+    const plans = { small: { displayName: 'Small' } };
+    expect(plansSchema.safeParse({ plans, default: 'toString' }).success).toBe(false);
+  });
+
+  it('names only plans that are in it', () => {
+    const plans = { small: { displayName: 'Small' } };
+    const { error } = plansSchema.safeParse({ plans, default: 'smal', accounts: { a: 'big' } });
+    expect(error?.issues.map(({ path }) => path.join('.'))).toEqual(['default', 'accounts.a']);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import {
+  isWorthAnotherTry,
+  judge,
+  StoreError,
+} from '../../../../src/service/database/store-errors.ts';
+
+function fromServer(code: string, constraint?: string): Error {
+  return Object.assign(new Error('words\nof the server'), { code, severity: 'ERROR', constraint });
+}
+
+describe('judge', () => {
+  it.each([
+    ['08006', 'unavailable', 'STORE_CONNECTION', true],
+    ['57P01', 'unavailable', 'STORE_SHUTDOWN', true],
+    ['57P03', 'unavailable', 'STORE_SHUTDOWN', true],
+    ['57014', 'unavailable', 'STORE_STATEMENT_TIMEOUT', false],
+    ['53300', 'unavailable', 'STORE_TOO_MANY', true],
+    ['53100', 'unavailable', 'STORE_RESOURCES', false],
+    ['25006', 'unavailable', 'STORE_READ_ONLY', true],
+    ['40001', 'unavailable', 'STORE_SERIALIZATION', false],
+    ['55P03', 'unavailable', 'STORE_LOCK_TIMEOUT', false],
+    ['28P01', 'unavailable', 'STORE_REFUSED', true],
+    ['23505', 'conflict', 'STORE_UNIQUE', false],
+    ['23503', 'conflict', 'STORE_REFERENCE', false],
+    ['22P05', 'invalid', 'STORE_VALUE', false],
+    ['54000', 'invalid', 'STORE_TOO_LARGE', false],
+    ['42601', 'internal', 'STORE_STATEMENT', false],
+    ['XX000', 'internal', 'STORE_STATEMENT', false],
+  ])('takes SQLSTATE %s as %s %s', (sqlState, kind, code, broken) => {
+    const judged = judge(fromServer(sqlState));
+    expect(judged.error).toMatchObject({ kind, code, sqlState, constraint: null });
+    expect(judged.broken).toBe(broken);
+  });
+
+  it('tells a check that failed from a row that has no partition', () => {
+    expect(judge(fromServer('23514', 'size_check')).error).toMatchObject({
+      kind: 'invalid',
+      code: 'STORE_CHECK',
+      constraint: 'size_check',
+    });
+    expect(judge(fromServer('23514')).error).toMatchObject({ code: 'STORE_NO_PARTITION' });
+  });
+
+  // EPIPE has the length of a SQLSTATE.
+  it.each(['EPIPE', 'ECONNREFUSED', 'ENOTFOUND', undefined])('takes %s as unreachable', (code) => {
+    const judged = judge(Object.assign(new Error('write'), { code }));
+    expect(judged.error).toMatchObject({
+      kind: 'unavailable',
+      code: 'STORE_CONNECTION',
+      sqlState: null,
+    });
+    expect(judged.broken).toBe(true);
+  });
+
+  it('takes a wrong use of a driver as our own fault', () => {
+    expect(judge(new TypeError('not a function')).error).toMatchObject({ kind: 'internal' });
+  });
+
+  it('says it in one line, and something even where there are no words', () => {
+    expect(judge(fromServer('42601')).error.message).toBe(
+      'the database answered: words of the server (SQLSTATE 42601)',
+    );
+    // What several refused addresses of one name come to.
+    const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    expect(judge(error).error.message).toContain('ECONNREFUSED');
+  });
+});
+
+describe('isWorthAnotherTry', () => {
+  it.each([
+    ['40001', true],
+    ['40P01', true],
+    ['40003', false],
+    ['23505', false],
+    ['08006', false],
+  ])('%s: %o', (sqlState, expected) => {
+    expect(isWorthAnotherTry(judge(fromServer(sqlState)).error)).toBe(expected);
+  });
+
+  it('is for what the database says alone', () => {
+    expect(isWorthAnotherTry(new Error('40001'))).toBe(false);
+    expect(isWorthAnotherTry(new StoreError('unavailable', 'STORE_BUSY', 'busy'))).toBe(false);
+  });
+});

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { MAX_FOUND_PROBLEMS } from '../../../../../src/service/errors.ts';
+import {
+  parseBody,
+  textsNotKept,
+} from '../../../../../src/service/http/resources/input-problems.ts';
+import { judge, problemsOf } from '../../../../../src/service/http/resources/problems.ts';
+
+const CHANNEL = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('EMAIL'), address: z.email() }),
+  z.strictObject({ type: z.literal('SMS'), id: z.guid() }),
+]);
+
+const said = (body: unknown): string => {
+  const { error } = z
+    .object({ channel: CHANNEL })
+    .safeParse({ channel: body }, { reportInput: true });
+  return problemsOf(error ?? new z.ZodError([]), 'body')
+    .map(({ path, message }) => `${path} ${message}`)
+    .join('\n');
+};
+
+describe('a problem of a request', () => {
+  it.each([
+    [{ type: 'HOOK' }, 'body.channel.type must be one of EMAIL, SMS, not "HOOK"'],
+    [{ type: 5 }, 'body.channel.type must be one of EMAIL, SMS, not 5'],
+    [{}, 'body.channel.type is missing; it must be one of EMAIL, SMS'],
+    [
+      { type: 'EMAIL', address: 'x' },
+      'body.channel.address must be an address such as ops@example.com, not text of 1 characters',
+    ],
+    [
+      { type: 'SMS', id: '7' },
+      'body.channel.id must be an id such as 5f0c8a8e-0000-4000-8000-000000000001, not text of 1 characters',
+    ],
+  ])('of %j says what is allowed', (body, sentence) => {
+    expect(said(body)).toBe(sentence);
+  });
+});
+
+describe('a judgement', () => {
+  const schema = z.strictObject({
+    name: z.string().min(2).trim(),
+    channels: z.array(CHANNEL).default([]),
+  });
+
+  it.each([
+    { name: ' ab ' },
+    { name: 'a', channels: [{ type: 'SMS', id: '7' }, { type: 'HOOK' }], more: 1 },
+    { channels: {} },
+    null,
+    7,
+  ])('of %j is that of the library, with its problems', (value) => {
+    const parsed = schema.safeParse(value, { reportInput: true });
+    expect(judge(schema, value, 'body')).toEqual(
+      parsed.success
+        ? { ok: true, value: parsed.data }
+        : { ok: false, problems: problemsOf(parsed.error, 'body') },
+    );
+  });
+});
+
+describe('problems without end', () => {
+  const manyKeys = Object.fromEntries(
+    Array.from({ length: 3 * MAX_FOUND_PROBLEMS }, (_, n) => [`k${n}`, '\0']),
+  );
+
+  it('of unknown fields are looked for up to a bound, and the first ones are told', () => {
+    const parsed = parseBody(z.strictObject({ name: z.string() }), { name: 'x', ...manyKeys });
+    const problems = parsed.ok ? [] : parsed.problems;
+    expect(problems[0]).toEqual({ path: 'body.k0', message: 'is not a known field' });
+    // As many again of texts that cannot be stored.
+    expect(problems).toHaveLength(2 * MAX_FOUND_PROBLEMS);
+  });
+
+  it('of many fields, each with its own, are looked for up to the same bound', () => {
+    const schema = z.record(z.string(), z.strictObject({ id: z.number() }));
+    const body = Object.fromEntries(Object.keys(manyKeys).map((key) => [key, { a: 1, b: 2 }]));
+    const parsed = parseBody(schema, body);
+    expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
+  });
+
+  it('are put into words up to a bound, however many the schema finds', () => {
+    let worded = 0;
+    const error = (): string => {
+      worded += 1;
+      return 'is wrong';
+    };
+    const schema = z.array(z.string({ error }));
+    const parsed = parseBody(
+      schema,
+      Array.from({ length: 10 * MAX_FOUND_PROBLEMS }, (_, n) => n),
+    );
+    expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
+    expect(worded).toBe(MAX_FOUND_PROBLEMS);
+  });
+
+  it('of texts say where each of the first is', () => {
+    const problems = textsNotKept({ a: [{ b: '\0' }, 'fine', '\ud800'], ...manyKeys });
+    expect(problems.slice(0, 3).map(({ path }) => path)).toEqual([
+      'body.a[0].b',
+      'body.a[2]',
+      'body.k0',
+    ]);
+    expect(problems).toHaveLength(MAX_FOUND_PROBLEMS);
+  });
+});

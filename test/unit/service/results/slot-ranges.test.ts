@@ -1,0 +1,114 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  fromFirst,
+  isEven,
+  MAX_SPAN_MS,
+  numberOf,
+  partsOf,
+  type SlotRange,
+  sharedWith,
+  slotsOf,
+  without,
+} from '../../../../src/service/results/slot-ranges.ts';
+
+const DAY_MS = 86_400_000;
+
+function rangeOf(slot: number, step: number, count: number): SlotRange {
+  return { slot, lastSlot: slot + (count - 1) * step, count };
+}
+
+/** Ranges that lie close together, so that many have slots in common. */
+const RANGE = fc
+  .record({
+    first: fc.nat(40),
+    step: fc.constantFrom(1, 2, 3, 5),
+    count: fc.integer({ min: 1, max: 25 }),
+  })
+  .map(({ first, step, count }) => rangeOf(first * 1000, step * 1000, count));
+
+describe('a range of slots', () => {
+  it('less any others has just the slots that none of them has, in parts that are even', () => {
+    fc.assert(
+      fc.property(RANGE, fc.array(RANGE, { maxLength: 5 }), (range, others) => {
+        const shared = sharedWith(range, others);
+        const left = without(range, (number) => shared[number] === 1);
+        const taken = new Set(others.flatMap(slotsOf));
+        expect(left.flatMap(slotsOf)).toEqual(slotsOf(range).filter((slot) => !taken.has(slot)));
+        expect(left.every(isEven)).toBe(true);
+      }),
+    );
+  });
+
+  it('less any of its slots has the others, and never more parts than gaps', () => {
+    fc.assert(
+      fc.property(RANGE, fc.uniqueArray(fc.nat(24)), (range, numbers) => {
+        const taken = new Set(numbers);
+        const asked: number[] = [];
+        const left = without(range, (number, slotMs) => {
+          asked.push(slotMs);
+          return taken.has(number);
+        });
+        const slots = slotsOf(range);
+        expect(asked).toEqual(slots);
+        expect(left.flatMap(slotsOf)).toEqual(slots.filter((_, number) => !taken.has(number)));
+        expect(left.length).toBeLessThanOrEqual(taken.size + 1);
+      }),
+    );
+  });
+
+  it('knows the numbers of its slots, and of no other instant', () => {
+    fc.assert(
+      fc.property(RANGE, fc.nat(200_000), (range, instantMs) => {
+        expect(numberOf(range, instantMs)).toBe(slotsOf(range).indexOf(instantMs));
+        expect(slotsOf(range).map((slot) => numberOf(range, slot))).toEqual(
+          slotsOf(range).map((_, number) => number),
+        );
+      }),
+    );
+  });
+
+  it('falls into parts of a day at most that have the same slots', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(DAY_MS),
+        fc.integer({ min: 600_000, max: 3 * DAY_MS }),
+        fc.integer({ min: 1, max: 500 }),
+        (slot, step, count) => {
+          const range = rangeOf(slot, step, count);
+          const parts = [...partsOf(range)];
+          expect(parts.flatMap(slotsOf)).toEqual(slotsOf(range));
+          expect(parts.every((part) => part.lastSlot - part.slot <= MAX_SPAN_MS)).toBe(true);
+          // No two that would fit into one.
+          for (const [number, { slot: from }] of parts.slice(1).entries()) {
+            expect(from - (parts[number]?.slot ?? 0)).toBeGreaterThan(MAX_SPAN_MS);
+          }
+        },
+      ),
+    );
+  });
+
+  it('of years is cut at the first slot that is kept without counting to it', () => {
+    const years = rangeOf(0, 1000, 1_700_000_001);
+    let asked = 0;
+    const kept = fromFirst(years, (slotMs) => {
+      asked += 1;
+      return slotMs >= 1_699_999_990_500;
+    });
+    expect(kept).toEqual(rangeOf(1_699_999_991_000, 1000, 10));
+    expect(asked).toBeLessThan(40);
+    expect(fromFirst(years, () => false)).toBeNull();
+    expect(fromFirst(years, () => true)).toEqual(years);
+  });
+
+  it.each<[string, SlotRange, boolean]>([
+    ['one slot', { slot: 5, lastSlot: 5, count: 1 }, true],
+    ['one slot that ends later', { slot: 5, lastSlot: 6, count: 1 }, false],
+    ['slots a second apart', rangeOf(0, 1000, 5), true],
+    ['slots closer than any period', rangeOf(0, 999, 5), false],
+    ['slots that fall between milliseconds', { slot: 0, lastSlot: 10_000, count: 4 }, false],
+    ['more slots than milliseconds', { slot: 0, lastSlot: 60_000, count: 2 ** 50 }, false],
+  ])('of %s is one that a plan makes: %j %s', (_what, range, even) => {
+    expect(isEven(range)).toBe(even);
+  });
+});
