@@ -20,7 +20,7 @@ import { type CheckGroups, createCheckGroups } from './check-groups/check-groups
 import { type CheckRuns, createCheckRuns } from './check-runs/check-runs.ts';
 import { createCheckVariables } from './checks/check-variables.ts';
 import { type Checks, createChecks } from './checks/checks.ts';
-import { sealedVariablesOf } from './checks/sql.ts';
+import { sealedVariablesOf } from './checks/exports.ts';
 import {
   type ClientCertificates,
   createClientCertificates,
@@ -44,11 +44,11 @@ import {
 } from './private-locations/private-locations.ts';
 import { createProxyPasswords } from './private-locations/proxy-passwords.ts';
 import { type CheckResults, createCheckResults } from './results/check-results.ts';
+import { createResultPartitions } from './results/exports.ts';
 import { createAgentClocks } from './results/intake/agent-clocks.ts';
 import { createResultIntake, type ResultIntake } from './results/intake/intake.ts';
 import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlots } from './results/missed-slots/missed-slots.ts';
-import { createResultPartitions } from './results/partitions.sql.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
 import { createConfiguredAnalyses } from './root-cause/configured.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';

@@ -27,6 +27,8 @@ function offences(rule: (one: Import) => boolean): string[] {
 }
 
 const isSql = (path: string): boolean => /(?:^|\/)(?:sql|[\w-]+\.sql)\.ts$/.test(path);
+/** `service/heartbeats` of `service/heartbeats/sql.ts`. */
+const featureOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 const isRoutes = (path: string): boolean => /routes\.ts$/.test(path);
 
 function withoutComments(text: string): string {
@@ -66,8 +68,13 @@ describe('the import rules', () => {
     const wrong = offences(
       ({ from, to }) =>
         (drivers.includes(to) && !from.startsWith('service/database/')) ||
-        (isRoutes(from) && (isSql(to) || to.startsWith('service/database/'))),
+        (isRoutes(from) && (isSql(to) || /^service\/(database\/|[^/]+\/exports\.ts)/.test(to))),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  it("keep a feature's SQL to itself: others run what its exports.ts names", () => {
+    const wrong = offences(({ from, to }) => isSql(to) && featureOf(from) !== featureOf(to));
     expect(wrong).toEqual([]);
   });
 
@@ -79,6 +86,14 @@ describe('the import rules', () => {
     const edge = (from: string, to: string): Import => ({ from, to, own: true });
     expect(findCycle([edge('a', 'b'), edge('b', 'c'), edge('c', 'b')])).toEqual(['b', 'c', 'b']);
   });
+});
+
+it('SQL is run by files named for it, and by the database port, alone', () => {
+  const wrong = sourceFiles()
+    .filter(({ path }) => !isSql(path) && !path.startsWith('service/database/'))
+    .filter(({ text }) => /\.(?:query|script)\(/.test(withoutComments(text)))
+    .map(({ path }) => path);
+  expect(wrong).toEqual([]);
 });
 
 it('modules that are loaded when they are needed are loaded one by one', () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
+import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/exports.ts';
 import { prefixOf } from '../api-keys/keys.ts';
-import { findActiveApiKeyByHash, insertApiKey } from '../api-keys/sql.ts';
 import type { Store } from '../database/port.ts';
 import { hashOfKey } from '../http/access/authenticator.ts';
 import { hasAccount, insertAccount, lockFirstAccount } from './sql.ts';

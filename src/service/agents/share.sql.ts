@@ -1,5 +1,5 @@
 import type { AssignmentMessage } from '../../wire/v1/assignment.ts';
-import { MAY_BEGIN } from '../check-runs/claims.sql.ts';
+import { MAY_BEGIN } from '../check-runs/exports.ts';
 import type { Sql } from '../database/port.ts';
 
 /** What an agent is told: of itself, of its location, and of its checks. */

@@ -1,6 +1,6 @@
 import { type AlertSettings, alertSettingsSchema } from '../../model/alerting/alert-settings.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { lockAccount } from '../accounts/sql.ts';
+import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
 import { parseBody } from '../http/resources/input-problems.ts';

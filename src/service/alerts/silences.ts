@@ -1,6 +1,6 @@
 import { pauseOf, silenceOf } from '../../model/schedule/maintenance-window.ts';
 import { compilePauses } from '../../model/schedule/pause.ts';
-import { windowsNear } from '../maintenance-windows/sql.ts';
+import { windowsNear } from '../maintenance-windows/exports.ts';
 import type { Silences } from './parts.ts';
 
 /**

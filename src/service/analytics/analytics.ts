@@ -8,7 +8,7 @@ import {
   type RunStatus,
 } from '../../model/result/analytics.ts';
 import type { RunnableCheckType } from '../../model/vocabulary.ts';
-import { findCheck } from '../checks/sql.ts';
+import { findCheck } from '../checks/exports.ts';
 import { invalid, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { type BoundedReadParts, createBoundedRead } from './read-bounded.ts';

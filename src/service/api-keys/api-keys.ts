@@ -1,6 +1,6 @@
 import { gathered } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { lockAccount } from '../accounts/sql.ts';
+import { lockAccount } from '../accounts/exports.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import type { Authenticator, Role } from '../http/access/authenticator.ts';

@@ -14,8 +14,8 @@ import { badToken, conflict, notFound, tooLarge } from '../errors.ts';
 import { ArtifactError } from '../object-store/errors.ts';
 import { uploadIdOf } from '../object-store/names.ts';
 import type { ArtifactStore, MissingPart } from '../object-store/port.ts';
+import { findPrivateLocation } from '../private-locations/exports.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
-import { findPrivateLocation } from '../private-locations/sql.ts';
 import { answered, uploadGone } from './faults.ts';
 import type { ArtifactQuota } from './quota.ts';
 import {

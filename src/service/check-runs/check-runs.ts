@@ -7,7 +7,7 @@ import type { OneOffMessage } from '../../wire/v1/assignment.ts';
 import type { HandoverRequest, HandoverResponse } from '../../wire/v1/handover.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import { findCheck } from '../checks/sql.ts';
+import { findCheck } from '../checks/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';

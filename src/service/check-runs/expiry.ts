@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
-import { lockSubjects } from '../results/intake/subjects.sql.ts';
+import { lockSubjects } from '../results/exports.ts';
 import { recordMissed } from '../results/missed-slots/missed-book.ts';
 import {
   deleteOldRuns,

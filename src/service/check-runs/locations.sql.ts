@@ -1,4 +1,4 @@
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { CAN_RUN } from './claims.sql.ts';
 

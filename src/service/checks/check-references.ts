@@ -1,11 +1,11 @@
 import type { AnyCheck } from '../../model/heartbeat/heartbeat.ts';
 import { holdNamedChannels } from '../alerts/channels/check-subscriptions.ts';
-import { holdGroup } from '../check-groups/sql.ts';
+import { holdGroup } from '../check-groups/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
-import { holdServices } from '../status-pages/services.sql.ts';
+import { holdServices } from '../status-pages/exports.ts';
 
 /**
  * Holds what a check refers to until the transaction ends, and says to the private locations

@@ -1,5 +1,5 @@
 import type { HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 
 export interface HeartbeatEvent {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { findCheck } from '../checks/sql.ts';
+import { findCheck } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';

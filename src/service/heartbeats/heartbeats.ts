@@ -13,7 +13,13 @@ import {
 import { type CheckView, viewOf, withoutSubscriptions } from '../alerts/channels/check-views.ts';
 import { referTo } from '../checks/check-references.ts';
 import type { CheckInput, CreateOptions } from '../checks/checks.ts';
-import { findCheck, insertCheck, lockCheck, type StoredCheck, updateCheck } from '../checks/sql.ts';
+import {
+  findCheck,
+  insertCheck,
+  lockCheck,
+  type StoredCheck,
+  updateCheck,
+} from '../checks/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { type JudgingParts, record, type Step, settle } from './judging.ts';

@@ -1,6 +1,6 @@
 import { type CompiledPauses, compilePauses } from '../../model/schedule/pause.ts';
 import type { Sql } from '../database/port.ts';
-import { pausesOf } from '../maintenance-windows/sql.ts';
+import { pausesOf } from '../maintenance-windows/exports.ts';
 import type { PausesBetween } from './judging.ts';
 
 interface Known {

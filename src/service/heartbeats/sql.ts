@@ -1,6 +1,6 @@
 import type { Rhythm } from '../../model/heartbeat/heartbeat.ts';
 import type { HeartbeatState, Standing } from '../../model/heartbeat/heartbeat-machine.ts';
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 

@@ -5,6 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { ClientErrors } from '../../runtime/net/client-errors.ts';
 import { VERSION } from '../../runtime/version.ts';
 import type { ServiceConfig } from '../config.ts';
+import { ping } from '../database/ping.ts';
 import { errorBody, tooManyRequests } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { addAuthentication } from './access/authentication.ts';
@@ -149,8 +150,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
 
   const { store, takesResults = async () => true } = parts;
   const databaseAnswers = createLimitedProbe(async () => {
-    // The least that can be asked.
-    await store.query('select 1');
+    await ping(store);
     return true;
   }, clock);
   const probes = { databaseAnswers, takesResults: createLimitedProbe(takesResults, clock) };

@@ -8,7 +8,7 @@ import {
 import type { Pause } from '../../model/schedule/pause.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import { lockAccount } from '../accounts/sql.ts';
+import { lockAccount } from '../accounts/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';

@@ -5,9 +5,9 @@ import {
 import { withKeptSecret } from '../../model/credentials/proxy-secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
-import { tellLocation } from '../agents/assignment/location-changes.sql.ts';
-import { groupsNamingLocation } from '../check-groups/sql.ts';
-import { checksNamingLocation } from '../checks/sql.ts';
+import { tellLocation } from '../agents/exports.ts';
+import { groupsNamingLocation } from '../check-groups/exports.ts';
+import { checksNamingLocation } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { findCheck } from '../checks/sql.ts';
+import { findCheck } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { invalid, notFound } from '../errors.ts';
 import { textsNotKept } from '../http/resources/input-problems.ts';

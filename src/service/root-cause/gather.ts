@@ -1,9 +1,9 @@
 import type { Check } from '../../model/check/check.ts';
 import { slotRuleOf } from '../../model/schedule/frequency.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
-import { findCheck } from '../checks/sql.ts';
+import { findCheck } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
-import { findResult } from '../results/sql.ts';
+import { findResult } from '../results/exports.ts';
 import type { CaseFile, Surroundings } from './case-file.ts';
 import { failuresSince, neighboursOf, otherLocations, passedBefore } from './evidence.sql.ts';
 import type { AnalysisSubject } from './sql.ts';

@@ -6,12 +6,12 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { ThrottledLog } from '../../runtime/throttled-log.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { createCheckVariables } from '../checks/check-variables.ts';
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
 import { readsKey } from '../database/postgres/replica-name.ts';
 import { ServiceError } from '../errors.ts';
+import { lockPrivateLocation } from '../private-locations/exports.ts';
 import { createProxyPasswords } from '../private-locations/proxy-passwords.ts';
-import { lockPrivateLocation } from '../private-locations/sql.ts';
 import {
   countSealed,
   isOtherReplicaConnected,

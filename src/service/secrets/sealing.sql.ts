@@ -1,7 +1,7 @@
-import type { CheckKey } from '../checks/sql.ts';
+import type { CheckKey } from '../checks/exports.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import type { LocationKeyOf } from '../private-locations/sql.ts';
+import type { LocationKeyOf } from '../private-locations/exports.ts';
 
 /** Credentials as they are stored: for what encrypts those of releases before, and decrypts them again. */
 

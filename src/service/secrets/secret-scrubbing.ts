@@ -3,9 +3,9 @@ import { type Turn, turnsFromNow, yieldToEventLoop } from '../../runtime/event-l
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
-import { type CheckKey, sealedVariablesOf } from '../checks/sql.ts';
+import { type CheckKey, sealedVariablesOf } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
-import { secretsRevisionOf } from '../variables/sql.ts';
+import { secretsRevisionOf } from '../variables/exports.ts';
 import type { Variables } from '../variables/variables.ts';
 import { RecentValues } from './recent-values.ts';
 import { scrubInTurns } from './scrub-in-turns.ts';

@@ -8,7 +8,7 @@ import { conflict, invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { openIncidentsNaming } from '../incidents/page-incidents.sql.ts';
+import { openIncidentsNaming } from '../incidents/exports.ts';
 import {
   deleteService,
   findService,

@@ -9,7 +9,7 @@ import {
   openIncidentsOfPage,
   type StoredPageIncident,
   severitiesOfPage,
-} from '../incidents/page-incidents.sql.ts';
+} from '../incidents/exports.ts';
 import { findPage } from './sql.ts';
 
 /** How the services of a page are doing now, as far as incidents tell. */

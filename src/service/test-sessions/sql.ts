@@ -3,7 +3,7 @@ import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { MissedRecord } from '../../wire/v1/results.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import { SHOWN_RESULT } from '../results/shown-result.sql.ts';
+import { SHOWN_RESULT } from '../results/exports.ts';
 
 /** A run that was not made. */
 export type MissedRun = Omit<MissedRecord, 'id'>;

@@ -1,5 +1,5 @@
 import type { AnyCheck } from '../../../model/heartbeat/heartbeat.ts';
-import type { StoredCheck } from '../../checks/sql.ts';
+import type { StoredCheck } from '../../checks/exports.ts';
 import type { Sql } from '../../database/port.ts';
 import {
   type CheckChannels,

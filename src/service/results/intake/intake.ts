@@ -12,9 +12,9 @@ import {
 } from '../../../wire/v1/results.ts';
 import type { Sql, Store } from '../../database/port.ts';
 import { badToken } from '../../errors.ts';
-import { pausesOf } from '../../maintenance-windows/sql.ts';
+import { pausesOf } from '../../maintenance-windows/exports.ts';
+import { findPrivateLocation } from '../../private-locations/exports.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
-import { findPrivateLocation } from '../../private-locations/sql.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
 import { currentOf, type FinalFollower } from '../final-follower.ts';
 import { recordMissed } from '../missed-slots/missed-book.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { findCheck } from '../../checks/sql.ts';
+import { findCheck } from '../../checks/exports.ts';
 import type { Store } from '../../database/port.ts';
 import { everyHour, removePastRetention } from '../../database/retention.ts';
 import { notFound } from '../../errors.ts';

@@ -1,4 +1,4 @@
-import { findCheck } from '../../checks/sql.ts';
+import { findCheck } from '../../checks/exports.ts';
 import type { Store } from '../../database/port.ts';
 import { notFound } from '../../errors.ts';
 import { findStatus, type StoredStatus } from './sql.ts';

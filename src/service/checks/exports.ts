@@ -1,0 +1,11 @@
+/** The statements of this feature that other features run, and their types. */
+export {
+  type CheckKey,
+  checksNamingLocation,
+  findCheck,
+  insertCheck,
+  lockCheck,
+  type StoredCheck,
+  sealedVariablesOf,
+  updateCheck,
+} from './sql.ts';
