@@ -44,6 +44,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'integration',
+          provide: { databases: ['pglite'] },
           include: ['test/integration/**/*.test.ts'],
           // Each file would load all of the service anew, which takes longer than its tests.
           isolate: false,
@@ -56,10 +57,15 @@ export default defineConfig({
           ...shared,
           // The service on PostgreSQL, as far as it can differ there from the embedded database.
           name: 'postgres',
+          provide: { databases: ['postgres'] },
           include: [
+            // Suites for both databases stand with their feature.
+            'test/integration/service/**/*.databases.test.ts',
+            ...(process.env.NIGHTLY === '1'
+              ? ['test/integration/service/**/*.databases-nightly.test.ts']
+              : []),
             'test/system/service/**/*.test.ts',
             'test/system/store*.test.ts',
-            ...(process.env.NIGHTLY === '1' ? ['test/system/nightly/**/*.test.ts'] : []),
           ],
           isolate: false,
           globalSetup: [...shared.globalSetup, PGLITE, POSTGRES],

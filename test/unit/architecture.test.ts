@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findCycle, type Import, importsOf, sourceFiles } from '../support/imports.ts';
 
@@ -19,6 +21,7 @@ const PURE: Readonly<Record<string, readonly string[]>> = {
   'agent/assertions/': ['json-p3', 'node:vm', 'node:worker_threads', 'node:url'],
 };
 
+const ROOT = join(import.meta.dirname, '../..');
 const imports = importsOf();
 const top = (path: string): string => path.split('/')[0] ?? '';
 
@@ -86,6 +89,18 @@ describe('the import rules', () => {
     const edge = (from: string, to: string): Import => ({ from, to, own: true });
     expect(findCycle([edge('a', 'b'), edge('b', 'c'), edge('c', 'b')])).toEqual(['b', 'c', 'b']);
   });
+});
+
+it('no folder of src or test holds more than 20 modules', () => {
+  const counts = new Map<string, number>();
+  for (const top of ['src', 'test']) {
+    for (const path of readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })) {
+      const folder = join(top, dirname(path));
+      if (/\.(?:ts|mjs)$/.test(path)) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  }
+  expect(counts.size).toBeGreaterThan(50);
+  expect([...counts].filter(([, count]) => count > 20)).toEqual([]);
 });
 
 it('SQL is run by files named for it, and by the database port, alone', () => {

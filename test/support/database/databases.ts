@@ -11,6 +11,15 @@ import { emptySchema, openEmptyPglite, openMigratedPglite } from './worker-pglit
 
 export type DatabaseKind = Store['kind'];
 
+declare module 'vitest' {
+  interface ProvidedContext {
+    databases: readonly DatabaseKind[];
+  }
+}
+
+/** What a suite for both databases runs on in the project that runs it: for `describe.each`. */
+export const databases = inject('databases');
+
 export { emptySchema, silentLog, storeConfig };
 
 /** An empty database: close it. */

@@ -1,9 +1,10 @@
 import { afterEach, expect } from 'vitest';
 import type { HeartbeatFeatureParts } from '../../../src/service/heartbeats/create.ts';
 import { silentLog } from '../database/databases.ts';
-import { HOURLY, PATH } from '../service-suites/heartbeats-suite.ts';
 import type { RunningService, TestService } from './service-harness.ts';
 
+export const PATH = '/v1/checks/heartbeats';
+export const HOURLY = { period: 1, periodUnit: 'HOURS', grace: 5, graceUnit: 'MINUTES' };
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const HOUR = 60 * MINUTE;

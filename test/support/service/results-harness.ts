@@ -3,7 +3,7 @@ import { beforeEach } from 'vitest';
 import { resultIdOf, sequenceIdOf } from '../../../src/model/ids.ts';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { giveEverySlot, giveRetry } from '../agent/assigned-slots.ts';
-import { resultOf } from '../samples/http-results.ts';
+import { HTTP_DETAIL, resultOf } from '../samples/http-results.ts';
 import type { Reply } from './service-app.ts';
 import { type RunningService, type TestService, useAccounts } from './service-harness.ts';
 
@@ -150,6 +150,16 @@ export function resultOfRun({ slot, origin, ...fields }: Run): CheckResult {
     sequenceId,
     id: resultIdOf(sequenceId, attempts + 1),
   });
+}
+
+/** A run of `shop` in berlin that could not connect. */
+export function failedRun(
+  minutes: number,
+  requestError: string,
+  fields: Partial<Run> = {},
+): CheckResult {
+  const apiCheckResult = { ...HTTP_DETAIL, response: null, requestError };
+  return resultOfRun({ slot: minutesAgo(minutes), hasFailures: true, apiCheckResult, ...fields });
 }
 
 /** Why records were rejected, in the order in which they were sent. */

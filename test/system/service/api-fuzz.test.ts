@@ -1,5 +1,5 @@
+import { apiFuzzSuite } from '../../integration/service/http/api-fuzz.ts';
 import { databasesToTest, IS_NIGHTLY } from '../../support/nightly.ts';
-import { apiFuzzSuite } from '../../support/service-suites/api-fuzz-suite.ts';
 
 // Too few requests find few that succeed.
 const options = IS_NIGHTLY ? { requests: 6_000, maxNever: 4 } : { requests: 600, maxNever: 70 };

@@ -1,3 +1,0 @@
-import { accountResourcesSuite } from '../../support/service-suites/account-resources-suite.ts';
-
-accountResourcesSuite('pglite');

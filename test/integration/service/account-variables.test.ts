@@ -1,3 +1,0 @@
-import { accountVariablesSuite } from '../../support/service-suites/account-variables-suite.ts';
-
-accountVariablesSuite('pglite');

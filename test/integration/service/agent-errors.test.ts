@@ -1,3 +1,0 @@
-import { agentErrorsSuite } from '../../support/service-suites/agent-errors-suite.ts';
-
-agentErrorsSuite('pglite');

@@ -1,3 +1,0 @@
-import { agentsSuite } from '../../support/service-suites/agents-suite.ts';
-
-agentsSuite('pglite');

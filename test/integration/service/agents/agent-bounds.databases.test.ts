@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest';
+import { databases, useMigratedStore } from '../../../support/database/databases.ts';
+import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import { useAgentsOverHttp } from '../../../support/service/agents-over-http.ts';
+
+const LIMITS = { perLocation: 3, concurrency: 50 };
+const FULL = { status: 409, attributes: { reason: 'too_many_agents', limit: 3 } };
+
+/** How many agents a location may have, and how far they are believed. */
+describe.each(databases)('on %s', (kind) => {
+  describe('a private location with a bound of agents', () => {
+    const store = useMigratedStore(kind);
+    const labOf = useAgentLab(store, LIMITS);
+    const httpOf = useAgentsOverHttp(store, labOf);
+
+    const poll = async (...ids: readonly string[]): Promise<void> => {
+      for (const id of ids) await httpOf().agent(labOf().cellar, id).look();
+    };
+
+    it('refuses every newcomer past it, counts and logs that, and keeps those that came before (trust model AN18)', async () => {
+      const { cellar, logs } = labOf();
+      const { app, agent, listed } = httpOf();
+      await poll('agent-a', 'agent-b', 'agent-c');
+      for (let n = 0; n < 20; n += 1) {
+        await expect(agent(cellar, `invented-${n}`).look()).rejects.toMatchObject({
+          ...FULL,
+          message: expect.stringContaining('MAX_AGENTS_PER_LOCATION'),
+        });
+      }
+      await poll('agent-a', 'agent-b', 'agent-c');
+      const ids = (await listed(cellar)).map(({ id }) => id);
+      expect(ids).toEqual(['agent-a', 'agent-b', 'agent-c']);
+      expect((await app.ask('/metrics')).text).toContain(
+        'vedette_service_agents_refused_total{reason="too_many_agents"} 20',
+      );
+      expect(logs.records()).toEqual([
+        expect.objectContaining({
+          level: 'warn',
+          reason: 'too_many_agents',
+          locationId: cellar.id,
+          agentId: 'invented-0',
+        }),
+      ]);
+    });
+
+    it('logs refusals again after ten minutes, with how many there were', async () => {
+      const { cellar, logs, clock } = labOf();
+      await poll('agent-a', 'agent-b', 'agent-c');
+      const refused = () => expect(poll('invented')).rejects.toMatchObject(FULL);
+      await refused();
+      await refused();
+      clock.spend(600_000);
+      await refused();
+      expect(logs.records().map(({ refusedBefore }) => refusedBefore)).toEqual([0, 1]);
+      // Nobody else's log line is spent on it.
+      const attic = await labOf().addLocation('attic');
+      await httpOf().agent(attic, 'invented').look();
+      expect((await httpOf().listed(attic)).map(({ id }) => id)).toEqual(['invented']);
+      expect(await httpOf().listed(cellar)).toHaveLength(3);
+    });
+
+    it('keeps the place of an agent that restarts, however it ended', async () => {
+      const { cellar, assigner, silence } = labOf();
+      const { agent } = httpOf();
+      const stopped = agent(cellar, 'agent-a');
+      await stopped.look();
+      await poll('agent-b', 'agent-c');
+      expect(await stopped.release()).toBe(true);
+      await silence('agent-b');
+      await assigner.pass();
+      await expect(poll('invented')).rejects.toMatchObject(FULL);
+      await agent(cellar, 'agent-a', { instanceId: 'restarted' }).look();
+      await agent(cellar, 'agent-b', { instanceId: 'restarted' }).look();
+      await expect(poll('invented')).rejects.toMatchObject(FULL);
+    });
+
+    it('gives the place of an agent away that was gone for more than five minutes', async () => {
+      const { cellar, store: database } = labOf();
+      const stopped = httpOf().agent(cellar, 'agent-a');
+      await stopped.look();
+      await poll('agent-b', 'agent-c');
+      await stopped.release();
+      await database.query(
+        `update agents set last_seen_at = now() - interval '6 minutes' where id = 'agent-a'`,
+      );
+      await poll('agent-d');
+      await expect(stopped.look()).rejects.toMatchObject(FULL);
+    });
+
+    it('keeps all agents that it had where the bound is lower now', async () => {
+      const { cellar, store: database, accountId } = labOf();
+      const { agent } = httpOf();
+      await poll('agent-a');
+      await database.query(
+        `insert into agents (account_id, location_id, id, version, instance_id, capabilities,
+           concurrency, lease_until)
+         select $1, $2, 'before-' || n, '1', 'i', '{}', 1, now() + interval '1 hour'
+         from generate_series(1, 5) n`,
+        [accountId, cellar.id],
+      );
+      await poll('agent-a');
+      await agent(cellar, 'agent-a', { instanceId: 'restarted' }).look();
+      await agent(cellar, 'before-1', { instanceId: 'restarted' }).look();
+      await expect(poll('agent-b')).rejects.toMatchObject(FULL);
+    });
+
+    it('takes an agent that says it does any number of runs at once for one of the bound (trust model AN18)', async () => {
+      const { addChecks, assigner, cellar } = labOf();
+      const { agent, listed } = httpOf();
+      await addChecks('check', 100);
+      const honest = agent(cellar, 'agent-a', { concurrency: 50 });
+      const boastful = agent(cellar, 'agent-b', { concurrency: 100_000 });
+      await honest.look();
+      await boastful.look();
+      await assigner.pass();
+      await honest.look();
+      await boastful.look();
+      expect(honest.ids.length).toBeGreaterThan(25);
+      expect(honest.ids.length + boastful.ids.length).toBe(100);
+      const before = honest.ids;
+      boastful.become({ concurrency: 50 });
+      await boastful.look();
+      await assigner.pass();
+      await honest.look();
+      expect(honest.ids).toEqual(before);
+      boastful.become({ concurrency: 100_000 });
+      await boastful.look();
+      expect(await listed(cellar)).toMatchObject([
+        { id: 'agent-a', concurrency: 50, countedConcurrency: 50 },
+        { id: 'agent-b', concurrency: 100_000, countedConcurrency: 50 },
+      ]);
+    });
+  });
+});

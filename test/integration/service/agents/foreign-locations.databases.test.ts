@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  MAX_AGENT_ERRORS,
+  MAX_ERRORS_AN_AGENT,
+} from '../../../../src/service/agent-errors/agent-errors.ts';
+import { databases, useMigratedStore } from '../../../support/database/databases.ts';
+import {
+  type AgentLab,
+  type LabLocation,
+  useAgentLab,
+} from '../../../support/service/agent-lab.ts';
+import {
+  type AgentsOverHttp,
+  useAgentsOverHttp,
+} from '../../../support/service/agents-over-http.ts';
+
+const ERROR = { class: 'TypeError', code: null, stack: [], count: 1, firstAt: 0, lastAt: 0 };
+
+const report = (agentId: string, errors: readonly object[] = [ERROR]) => ({
+  agentId,
+  version: '0.2.0',
+  node: 'v20.19.0',
+  platform: 'linux',
+  arch: 'x64',
+  reports: errors,
+});
+
+/** What whoever has the key of one location can do to another, and show of its checks: nothing. */
+describe.each(databases)('on %s', (kind) => {
+  describe('the key of a location', () => {
+    const store = useMigratedStore(kind);
+    const labOf = useAgentLab(store);
+    const httpOf = useAgentsOverHttp(store, labOf);
+    let lab: AgentLab;
+    let http: AgentsOverHttp;
+    let attic: LabLocation;
+
+    beforeEach(async () => {
+      lab = labOf();
+      http = httpOf();
+      attic = await lab.addLocation('attic');
+    });
+
+    it('shows no problems of checks that its agents were never given (trust model AN15)', async () => {
+      const { cellar } = lab;
+      await lab.addCheck('of-cellar');
+      await lab.addCheck('of-attic', { privateLocations: ['attic'] });
+      const liar = http.agent(attic, 'agent-a');
+      await liar.look();
+      await lab.assigner.pass();
+      await liar.look();
+      expect(liar.ids).toEqual(['of-attic']);
+      liar.refused = [
+        { checkId: 'of-cellar', problem: 'is down, and nobody noticed' },
+        { checkId: 'of-attic', problem: 'request.http3: is not known' },
+        { checkId: 'invented', problem: 'was never there' },
+      ];
+      await liar.look();
+      expect((await http.listed(attic))[0].refused).toEqual([
+        { checkId: 'of-attic', problem: 'request.http3: is not known' },
+      ]);
+      // Nor those of another agent of the location.
+      const second = http.agent(attic, 'agent-b');
+      second.refused = [{ checkId: 'of-attic', problem: 'I say so, too' }];
+      await second.look();
+      expect((await http.listed(attic))[1].refused).toEqual([]);
+      expect(await http.listed(cellar)).toEqual([]);
+    });
+
+    it('shows the problem of a run that its agent was given', async () => {
+      await lab.addCheck('asked-for', { activated: false });
+      await lab.checkRuns.request(lab.accountId, 'asked-for', { location: 'cellar' });
+      const asked = http.agent(lab.cellar, 'agent-a');
+      await asked.look();
+      await lab.assigner.pass();
+      expect((await asked.look()).runs).toHaveLength(1);
+      asked.refused = [{ checkId: 'asked-for', problem: 'request.http3: is not known' }];
+      await asked.look();
+      expect((await http.listed(lab.cellar))[0].refused).toEqual(asked.refused);
+    });
+
+    it('closes no runs of another one, neither by a poll nor by a release (trust model AN15)', async () => {
+      await lab.addCheck('of-cellar');
+      const { id: runId } = await lab.checkRuns.request(lab.accountId, 'of-cellar', {
+        location: 'cellar',
+      });
+      const holder = http.agent(lab.cellar, 'agent-a');
+      await holder.look();
+      await lab.assigner.pass();
+      const runs = async () => (await holder.look()).runs.map((run) => run.runId);
+      expect(await runs()).toEqual([runId]);
+      const liar = http.agent(attic, 'agent-a');
+      liar.done = [runId];
+      await liar.look();
+      await liar.look();
+      await http.send(attic, '/agent/v1/release', { agentId: 'agent-a', epoch: 1, done: [runId] });
+      expect(await runs()).toEqual([runId]);
+    });
+
+    it('gives back no lease of another one (trust model AN15)', async () => {
+      await lab.addCheck('of-cellar');
+      const holder = http.agent(lab.cellar, 'agent-a');
+      await holder.look();
+      const release = { agentId: 'agent-a', epoch: holder.epoch, done: [] };
+      const answer = await http.send(attic, '/agent/v1/release', release);
+      expect(answer.json).toEqual({ released: false });
+      expect((await http.listed(lab.cellar))[0]).toMatchObject({ live: true });
+    });
+
+    it('reports errors only for agents of its own (trust model AC13, AN16)', async () => {
+      await http.agent(lab.cellar, 'agent-a').look();
+      for (const agentId of ['agent-a', 'invented-1', 'invented-2']) {
+        const refused = await http.send(attic, '/agent/v1/errors', report(agentId));
+        expect([refused.status, refused.json.attributes]).toEqual([
+          409,
+          { reason: 'unknown_agent' },
+        ]);
+      }
+      const errors = async ({ id }: LabLocation) =>
+        (await http.ask(`/v1/private-locations/${id}/agent-errors?limit=100`)).json;
+      expect(await errors(attic)).toEqual([]);
+      expect(await errors(lab.cellar)).toEqual([]);
+      const own = await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));
+      expect(own.json).toEqual({ stored: 1 });
+      expect(await errors(lab.cellar)).toMatchObject([{ agentId: 'agent-a' }]);
+    });
+
+    it('pushes the errors of no agent out by those of another (trust model AN16)', async () => {
+      await http.agent(lab.cellar, 'agent-a').look();
+      await http.agent(lab.cellar, 'agent-b').look();
+      await http.send(lab.cellar, '/agent/v1/errors', report('agent-a'));
+      const many = Array.from({ length: 100 }, () => ERROR);
+      for (let n = 0; n < 11; n += 1) {
+        const sent = await http.send(lab.cellar, '/agent/v1/errors', report('agent-b', many));
+        expect(sent.json).toEqual({ stored: 100 });
+      }
+      const counts = await store().query(
+        'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',
+      );
+      expect(counts).toEqual([
+        { agent_id: 'agent-a', errors: 1 },
+        { agent_id: 'agent-b', errors: MAX_ERRORS_AN_AGENT },
+      ]);
+    });
+
+    it('pushes the errors of no agent out by those of many that it invented (trust model AN16)', async () => {
+      await http.agent(lab.cellar, 'honest').look();
+      const own = Array.from({ length: 60 }, () => ERROR);
+      await http.send(lab.cellar, '/agent/v1/errors', report('honest', own));
+      const many = Array.from({ length: MAX_ERRORS_AN_AGENT }, () => ERROR);
+      for (let n = 0; n < 12; n += 1) {
+        await http.agent(lab.cellar, `invented-${n}`).look();
+        const sent = await http.send(lab.cellar, '/agent/v1/errors', report(`invented-${n}`, many));
+        expect(sent.json).toEqual({ stored: MAX_ERRORS_AN_AGENT });
+      }
+      const counts = await store().query<{ agent_id: string; errors: number }>(
+        'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',
+      );
+      expect(counts[0]).toEqual({ agent_id: 'honest', errors: 60 });
+      expect(counts.reduce((sum, { errors }) => sum + errors, 0)).toBe(MAX_AGENT_ERRORS);
+      // What is left is shared by those that have more than they should.
+      const invented = counts.slice(1).map(({ errors }) => errors);
+      expect([Math.min(...invented), Math.max(...invented)]).toEqual([78, 79]);
+    });
+  });
+});

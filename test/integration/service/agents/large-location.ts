@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest';
+import type { AssignmentMessage } from '../../../../src/wire/v1/assignment.ts';
+import { MAX_ASSIGNMENTS, MAX_POLL_ANSWER_BYTES } from '../../../../src/wire/v1/limits.ts';
+import type { PollResponse } from '../../../../src/wire/v1/poll.ts';
+import { type DatabaseKind, useMigratedStore } from '../../../support/database/databases.ts';
+import { type AgentLab, useAgentLab } from '../../../support/service/agent-lab.ts';
+import { sorted } from '../../../support/service/polling-agent.ts';
+
+/** The triggers are left out, which take most of the time: the location is told as a whole. */
+async function fillLocation({ store, cellar }: AgentLab, checks: number): Promise<void> {
+  await store.query('alter table checks disable trigger checks_changed');
+  await store.query(
+    `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+     select account_id, 'check-' || n, check_type, 'check-' || n, activated, muted, frequency, body
+     from checks, generate_series(1, $1::int - 1) n where id = 'check-0'`,
+    [checks],
+  );
+  await store.query('alter table checks enable trigger checks_changed');
+  await store.query('insert into location_changes (location_id) values ($1)', [cellar.id]);
+}
+
+/**
+ * A location of many checks, in pages.
+ *
+ * @param many 10,000 or more
+ */
+export function largeLocationSuite(kind: DatabaseKind, many: number): void {
+  describe(`a location of ${many} checks on ${kind}`, () => {
+    const store = useMigratedStore(kind);
+    const labOf = useAgentLab(store);
+
+    it('has short and long bodies told as they are, no more of them at once than fit', async () => {
+      const lab = labOf();
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.addCheck('check-0');
+      await fillLocation(lab, 60);
+      // Of some, too long for a row of the table, and one that is short only as it is stored.
+      const text = `(select string_agg(md5(id || n), '') from generate_series(1, 6000) n)`;
+      await lab.store.query(
+        `update checks set body = jsonb_set(body, '{request,body}', to_jsonb(case id
+           when 'check-1' then repeat('x', 100000) else ${text} end))
+         where id = 'check-1' or id like 'check-%2' or id like 'check-%5' or id like 'check-%8'
+           or id like 'check-%3' or id like 'check-%4'`,
+      );
+      await lab.assigner.pass();
+      a.revision = 0;
+      const told: AssignmentMessage[] = [];
+      let page: string | null = null;
+      do {
+        const answer: PollResponse = await a.ask({ page });
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES / 2);
+        told.push(...answer.upsert);
+        a.epoch = answer.epoch;
+        page = answer.nextPage;
+      } while (page !== null);
+      const stored = await lab.store.query<{ id: string; body: object }>(
+        'select id, body from checks where activated order by id',
+      );
+      expect(told.map(({ checkId, check }) => ({ id: checkId, body: check }))).toEqual(
+        stored.map(({ id, body }) => ({ id, body: { ...body, groupId: null } })),
+      );
+    });
+
+    it('is told whole and exactly, in pages, also while it changes', {
+      timeout: 120_000,
+    }, async () => {
+      const lab = labOf();
+      const { accountId, checks, assigner } = lab;
+      const a = lab.agent('agent-a');
+      const lastId = `check-${many - 1}`;
+      await a.look();
+      await lab.addCheck('check-0');
+      await fillLocation(lab, many);
+      await assigner.pass();
+
+      const told = new Map<string, AssignmentMessage>();
+      const take = (answer: PollResponse): void => {
+        expect(answer.full).toBe(true);
+        expect(answer.upsert.length).toBeLessThanOrEqual(MAX_ASSIGNMENTS);
+        expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_ANSWER_BYTES);
+        // With the last page, once.
+        expect(answer.location.settings !== null).toBe(answer.nextPage === null);
+        for (const one of answer.upsert) {
+          // None is told twice.
+          expect(told.has(one.checkId)).toBe(false);
+          told.set(one.checkId, one);
+        }
+      };
+      a.revision = 0;
+      let answer = await a.ask();
+      take(answer);
+      const { revision, epoch } = answer;
+      expect(answer.nextPage).not.toBeNull();
+      a.epoch = epoch;
+      // While the pages are read, one that was told is deleted, and one that was not; another changes.
+      await checks.remove(accountId, 'check-1');
+      await checks.remove(accountId, lastId);
+      await checks.update(accountId, 'check-10', { name: 'renamed' });
+      await lab.addCheck('check-00-new');
+      await assigner.pass();
+      for (let pages = 1; answer.nextPage !== null; pages += 1) {
+        expect(pages).toBeLessThan(200);
+        answer = await a.ask({ page: answer.nextPage });
+        take(answer);
+        expect(answer.revision).toBe(revision);
+      }
+      expect(told.size).toBe(many - 1);
+      for (const [id, one] of told) a.checks.set(id, one);
+      a.revision = revision;
+      const delta = await a.look();
+      expect(delta.full).toBe(false);
+      expect(sorted(delta.upsert.map(({ checkId }) => checkId))).toEqual([
+        'check-00-new',
+        'check-10',
+      ]);
+      expect(sorted(delta.remove)).toEqual(['check-1', lastId]);
+      expect(a.checks.size).toBe(many - 1);
+      expect(a.checks.get('check-10')?.check).toMatchObject({ name: 'renamed' });
+
+      // A second agent gets its share; what the first one loses, in parts where one answer is too short.
+      const b = lab.agent('agent-b');
+      await b.look();
+      await assigner.pass();
+      await b.look();
+      const isShared = (): boolean =>
+        a.checks.size + b.checks.size === many - 1 &&
+        ![...a.checks.keys()].some((id) => b.checks.has(id));
+      while (!isShared()) {
+        const part = await a.look();
+        expect(part.full).toBe(false);
+        expect(part.remove.length).toBeGreaterThan(0);
+      }
+      expect(b.checks.size).toBeGreaterThan(many / 3);
+
+      // When it is gone, the first one gets what it had, and nothing that it has already.
+      const before = [...a.checks.keys()];
+      const had = b.checks.size;
+      await b.release();
+      b.checks.clear();
+      // As the assigner does where it was told of more.
+      while ((await assigner.pass()) > 0);
+      const given: string[] = [];
+      while (!isShared()) {
+        const part = await a.look();
+        expect(part.full).toBe(false);
+        expect(part.remove).toEqual([]);
+        expect(part.upsert.length).toBeGreaterThan(0);
+        given.push(...part.upsert.map(({ checkId }) => checkId));
+      }
+      expect(given).toHaveLength(had);
+      expect(new Set([...given, ...before]).size).toBe(many - 1);
+
+      // It begins anew between two pages: what it read by then is no whole set any more.
+      a.revision = 0;
+      const first = await a.ask();
+      await a.release();
+      const next = await a.ask({ page: first.nextPage });
+      expect(next).toMatchObject({ revision: 0, epoch: epoch + 1 });
+    });
+  });
+}

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentLab } from '../../../support/service/agent-lab.ts';
+
+/** Whose the lease of an agent is. */
+export function leaseSuite(labOf: () => AgentLab): void {
+  describe("an agent's lease", () => {
+    it('goes to the newer of two processes; the older is told, also while its poll is held (trust model AC10)', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 5);
+      lab.startAssigner();
+      const old = lab.agent('agent-a', { instanceId: 'first' });
+      await old.poll();
+      expect(old.ids).toHaveLength(5);
+      const held = old.poll();
+      const told = expect(held).rejects.toMatchObject({
+        status: 409,
+        attributes: { reason: 'replaced' },
+      });
+      const restarted = lab.agent('agent-a', { instanceId: 'second' });
+      await restarted.poll();
+      await told;
+      expect(restarted.ids).toHaveLength(5);
+      expect(restarted.epoch).toBe(old.epoch + 1);
+      await expect(old.look()).rejects.toMatchObject({
+        status: 409,
+        attributes: { reason: 'replaced' },
+      });
+      // Nor does its drain take anything from the newer one.
+      expect(await old.release()).toBe(false);
+      await restarted.look();
+      expect(restarted.ids).toHaveLength(5);
+    });
+
+    it('stays with a process that never got the answer to its first poll', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      const lost = await a.ask();
+      await lab.assigner.pass();
+      const told = await a.look();
+      expect(told.epoch).toBe(lost.epoch);
+      expect(told.full).toBe(true);
+      expect(a.ids).toHaveLength(3);
+    });
+
+    it('that was begun anew in an answer that got lost is told the whole set', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      // While nobody ran them, one was deleted, of which no agent had to be told.
+      await lab.silence('agent-a');
+      await lab.assigner.pass();
+      await lab.checks.remove(lab.accountId, 'check-1');
+      await lab.assigner.pass();
+      await a.ask();
+      await lab.assigner.pass();
+      expect((await a.look()).full).toBe(true);
+      expect(a.ids).toEqual(['check-0', 'check-2']);
+    });
+
+    it('goes on where it ended and nobody noticed, with nothing told anew', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      const { epoch } = a;
+      await lab.silence('agent-a');
+      expect(await a.look()).toMatchObject({ epoch, full: false, upsert: [], remove: [] });
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('that came again keeps its checks without their being moved', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 10);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      const ofA = a.ids;
+      const restarted = lab.agent('agent-a', { instanceId: 'second' });
+      await restarted.look();
+      await lab.assigner.pass();
+      expect(await b.look()).toMatchObject({ full: false, upsert: [], remove: [] });
+      expect(await restarted.look()).toMatchObject({ full: false, upsert: [], remove: [] });
+      expect(restarted.ids).toEqual(ofA);
+      // They are under its new epoch, by which others see that their agent is there.
+      expect(
+        await lab.store.query(
+          'select distinct agent_id, agent_epoch from assignments order by agent_id',
+        ),
+      ).toEqual([
+        { agent_id: 'agent-a', agent_epoch: restarted.epoch },
+        { agent_id: 'agent-b', agent_epoch: b.epoch },
+      ]);
+    });
+
+    it('is told of a revision that the service does not know with the whole set', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 2);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      // As after a database was restored from a backup.
+      a.revision += 1_000;
+      expect((await a.look()).full).toBe(true);
+      expect(a.ids).toHaveLength(2);
+      expect(a.revision).toBeLessThan(1_000);
+    });
+
+    it('is noted of a thousand agents of a location, those that are gone make way', async () => {
+      const lab = labOf();
+      const { store, cellar, accountId } = lab;
+      const fill = (lease: string): Promise<unknown> =>
+        store.query(
+          `insert into agents (account_id, location_id, id, version, instance_id, capabilities,
+             concurrency, lease_until, last_seen_at)
+           select $1, $2, 'filler-' || n, '1', 'i', '{}', 1, ${lease},
+             now() - interval '1 hour' - n * interval '1 second'
+           from generate_series(1, 1000) n
+           on conflict (location_id, id) do update set lease_until = excluded.lease_until`,
+          [accountId, cellar.id],
+        );
+      const known = async (): Promise<readonly string[]> =>
+        (await store.query<{ id: string }>('select id from agents')).map(({ id }) => id);
+      await fill('null');
+      await lab.agents.end(accountId, cellar.id, 'filler-1000');
+      await lab.agent('agent-a').look();
+      expect(await known()).toHaveLength(1000);
+      expect(await known()).not.toContain('filler-999');
+      // Else it would come back as a new one.
+      expect(await known()).toContain('filler-1000');
+    });
+  });
+
+  describe('the list of the agents of a location', () => {
+    it('has what they said of themselves, and who is gone', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 10);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b', { concurrency: 50 })];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await b.look();
+      const [checkId = ''] = b.ids;
+      b.refused = [{ checkId, problem: 'request.http3: is not known' }];
+      await b.look();
+      const list = (): ReturnType<AgentLab['agents']['list']> =>
+        lab.agents.list(lab.accountId, lab.cellar.id, { limit: 10, page: 1 });
+      const [first, second] = await list();
+      expect(first).toMatchObject({ id: 'agent-a', live: true, checks: 10 - b.ids.length });
+      expect(second).toMatchObject({
+        id: 'agent-b',
+        version: '1.2.3',
+        concurrency: 50,
+        running: 1,
+        queued: 2,
+        checks: b.ids.length,
+        live: true,
+        refused: b.refused,
+        capabilities: { icmp: true, ipv6: true, capture: false },
+      });
+      await b.release();
+      await lab.assigner.pass();
+      expect((await list())[1]).toMatchObject({ live: false, leaseUntil: null, checks: 0 });
+      expect((await list())[0]).toMatchObject({ checks: 10 });
+      expect(
+        await lab.agents.list(lab.accountId, lab.cellar.id, { limit: 1, page: 2 }),
+      ).toMatchObject([{ id: 'agent-b' }]);
+      await expect(
+        lab.agents.list('another', lab.cellar.id, { limit: 10, page: 1 }),
+      ).rejects.toMatchObject({ status: 404 });
+    });
+  });
+}

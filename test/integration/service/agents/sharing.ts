@@ -1,0 +1,381 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentLab } from '../../../support/service/agent-lab.ts';
+import { PollingAgent, sorted } from '../../../support/service/polling-agent.ts';
+
+/** Who runs a check, as the database has it: `agent`, or `- reason`. */
+export async function ownersOf(lab: AgentLab): Promise<ReadonlyMap<string, string>> {
+  const rows = await lab.store.query<{ check_id: string; owner: string }>(
+    `select check_id, coalesce(agent_id, '- ' || unassigned_reason) as owner from assignments
+     where location_id = $1`,
+    [lab.cellar.id],
+  );
+  return new Map(rows.map(({ check_id, owner }) => [check_id, owner]));
+}
+
+const all = (...agents: readonly PollingAgent[]): readonly string[] =>
+  sorted(agents.flatMap(({ ids }) => ids));
+
+const LEASE_END = `(select lease_until from agents where id = 'agent-a')`;
+const ASSIGNED_AT = `(select assigned_at from location_assignments where location_id = $1)`;
+
+/** An instant of the cellar's by the database's clock, epoch milliseconds. */
+async function timeIn({ store, cellar }: AgentLab, sql: string): Promise<number> {
+  const [row] = await store.query<{ at: Date }>(
+    `select ${sql} as at from private_locations where id = $1`,
+    [cellar.id],
+  );
+  return row?.at.getTime() ?? Number.NaN;
+}
+
+function answeredUntil(agent: PollingAgent): number | null | undefined {
+  return agent.checks.get('ping')?.answeredUntil;
+}
+
+/** How the checks of a location are shared out among its agents. */
+export function sharingSuite(labOf: () => AgentLab): void {
+  describe('the checks of a location', () => {
+    it('are each run by exactly one of its agents, by what they can do at once', async () => {
+      const lab = labOf();
+      const ids = sorted(await lab.addChecks('check', 60));
+      const [a, b] = [
+        lab.agent('agent-a', { concurrency: 100 }),
+        lab.agent('agent-b', { concurrency: 300 }),
+      ];
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      expect(a.ids).toEqual(ids);
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      expect(all(a, b)).toEqual(ids);
+      expect(b.ids.length).toBeGreaterThan(a.ids.length);
+      expect(a.ids.length).toBeGreaterThan(0);
+    });
+
+    it('move to an agent that joins as far as they are its share, and no others (trust model AC11)', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 60);
+      const [a, b, c] = [lab.agent('agent-a'), lab.agent('agent-b'), lab.agent('agent-c')];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      const before = await ownersOf(lab);
+      const [ofA, ofB] = [a.ids, b.ids];
+      await c.look();
+      await lab.assigner.pass();
+      const told = [await a.look(), await b.look()];
+      await c.look();
+      const after = await ownersOf(lab);
+      const moved = [...after].filter(([id, owner]) => owner !== before.get(id));
+      expect(moved.length).toBeGreaterThan(5);
+      expect(new Set(moved.map(([, owner]) => owner))).toEqual(new Set(['agent-c']));
+      expect(c.ids).toEqual(sorted(moved.map(([id]) => id)));
+      // Whoever loses some is told of these alone.
+      expect(told.map(({ full, upsert }) => ({ full, upsert }))).toEqual([
+        { full: false, upsert: [] },
+        { full: false, upsert: [] },
+      ]);
+      expect(sorted(told.flatMap(({ remove }) => remove))).toEqual(c.ids);
+      expect(all(a, b, c)).toEqual(sorted([...ofA, ...ofB]));
+    });
+
+    it('move when the lease of a silent agent has ended, which then is told all anew', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 40);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      const ofB = b.ids;
+      expect(await lab.assigner.pass()).toBe(0);
+      await lab.silence('agent-b');
+      expect(await lab.assigner.pass()).toBe(1);
+      const told = await a.look();
+      expect(sorted(told.upsert.map(({ checkId }) => checkId))).toEqual(ofB);
+      expect(told.full).toBe(false);
+      expect(a.ids).toHaveLength(40);
+
+      const epoch = b.epoch;
+      await b.look();
+      expect(b.epoch).toBeGreaterThan(epoch);
+      await lab.assigner.pass();
+      await a.look();
+      expect((await b.look()).full).toBe(true);
+      expect(b.ids).toEqual(ofB);
+      expect(all(a, b)).toHaveLength(40);
+    });
+
+    it('are looked after within a second or so of a lease that ended', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 4);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      lab.startAssigner();
+      await a.poll();
+      await b.poll();
+      await a.look();
+      const held = a.poll();
+      await lab.silence('agent-b');
+      await lab.clock.advance(1_300);
+      await held;
+      expect(a.ids).toHaveLength(4);
+    });
+
+    it('move at once when an agent gives its lease back', async () => {
+      const lab = labOf();
+      await lab.addChecks('check', 20);
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      await a.look();
+      await b.look();
+      lab.startAssigner();
+      const held = a.poll();
+      expect(await b.release()).toBe(true);
+      const told = await held;
+      expect(sorted(told.upsert.map(({ checkId }) => checkId))).toEqual(b.ids);
+      expect(a.ids).toHaveLength(20);
+      expect(await b.release()).toBe(false);
+    });
+
+    it('move as they are, and with what was changed as their agent went', async () => {
+      const lab = labOf();
+      const { accountId, checks } = lab;
+      // In turn with another location, so that their slots are not those of their frequency.
+      await lab.addLocation('attic');
+      await lab.addChecks('check', 30, { privateLocations: ['attic', 'cellar'] });
+      const [a, b] = [lab.agent('agent-a'), lab.agent('agent-b')];
+      await a.look();
+      await b.look();
+      while ((await lab.assigner.pass()) > 0);
+      await a.look();
+      await b.look();
+      const ofB = new Map(b.checks);
+      const [off, gone, renamed] = [...ofB.keys()].slice(0, 3) as [string, string, string];
+      await b.release();
+      await checks.update(accountId, off, { activated: false });
+      await checks.remove(accountId, gone);
+      await checks.update(accountId, renamed, { name: 'renamed' });
+      while ((await lab.assigner.pass()) > 0);
+      const { upsert, remove } = await a.look();
+      expect(remove).toEqual([]);
+      const told = new Map(upsert.map((one) => [one.checkId, one]));
+      expect(sorted([...told.keys(), off, gone])).toEqual(sorted([...ofB.keys()]));
+      expect(told.get(renamed)?.check).toMatchObject({ name: 'renamed' });
+      for (const [id, one] of told) {
+        const before = ofB.get(id);
+        expect(one.slots).toMatchObject({ ...before?.slots, stride: 2, index: 1 });
+        if (id !== renamed) expect(one.check).toEqual(before?.check);
+      }
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('end with their agent where they were deleted after its location was looked at', async () => {
+      const lab = labOf();
+      const ids = await lab.addChecks('check', 3);
+      const a = lab.agent('agent-a');
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      const b = lab.agent('agent-b');
+      await a.release();
+      await b.look();
+      await lab.assigner.pass();
+      const ownersBefore = await ownersOf(lab);
+      expect(new Set(ownersBefore.values())).toEqual(new Set(['agent-b']));
+      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      await c.look();
+      await lab.assigner.pass();
+      await b.release();
+      await lab.checks.remove(lab.accountId, 'check-1');
+      // As it is for whoever took the changes just before.
+      await lab.store.query(`delete from location_changes where check_id = 'check-1'`);
+      await lab.assigner.pass();
+      const left = ids.filter((id) => id !== 'check-1');
+      expect(await ownersOf(lab)).toEqual(new Map(left.map((id) => [id, '- type_not_supported'])));
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('are had by nobody where only the one that is gone could run them, and say why', async () => {
+      const lab = labOf();
+      await lab.addCheck('ping', { checkType: 'ICMP', request: { hostname: 'host' } });
+      await lab.addCheck('tcp');
+      const a = lab.agent('agent-a', { capabilities: { icmp: false } });
+      const b = lab.agent('agent-b', { capabilities: { types: ['ICMP'] } });
+      await a.look();
+      await b.look();
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(
+        new Map([
+          ['ping', 'agent-b'],
+          ['tcp', 'agent-a'],
+        ]),
+      );
+      await b.release();
+      await lab.assigner.pass();
+      expect((await ownersOf(lab)).get('ping')).toBe('- icmp_not_permitted');
+      // And why it is that nobody has one follows those that are left.
+      const c = lab.agent('agent-c', { capabilities: { types: ['DNS'] } });
+      await c.look();
+      await lab.assigner.pass();
+      await a.release();
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(
+        new Map([
+          ['ping', '- type_not_supported'],
+          ['tcp', '- type_not_supported'],
+        ]),
+      );
+      expect(await lab.assigner.pass()).toBe(0);
+    });
+
+    it('come with the time from which on an agent answers for them', async () => {
+      const lab = labOf();
+      await lab.addCheck('ping');
+      await lab.assigner.pass();
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      // The next poll renews the lease.
+      const leaseEndMs = await timeIn(lab, LEASE_END);
+      await agent.look();
+      // Not from the assignment: it still has to come to the agent, however long that takes in a lease.
+      expect(answeredUntil(agent)).toBe(leaseEndMs);
+      // Its process may have been killed before it kept the check.
+      const again = lab.agent('agent-a', { instanceId: 'agent-a-2' });
+      await again.look();
+      await lab.assigner.pass();
+      await again.look();
+      expect(answeredUntil(again)).toBe(leaseEndMs);
+
+      const seenMs = await timeIn(lab, `(select last_seen_at from agents where id = 'agent-a')`);
+      await lab.silence('agent-a');
+      const other = lab.agent('agent-b');
+      await other.look();
+      await lab.assigner.pass();
+      await other.look();
+      expect(answeredUntil(other)).toBeGreaterThanOrEqual(seenMs);
+    });
+
+    it.each([
+      { polls: 'still has them', time: ASSIGNED_AT },
+      { polls: 'was told that they are gone', time: LEASE_END },
+    ])('come back to an agent that $polls with another such time', async ({ polls, time }) => {
+      const lab = labOf();
+      const { accountId, checks } = lab;
+      await lab.addCheck('ping');
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      await agent.look();
+      await checks.update(accountId, 'ping', { activated: false });
+      await lab.assigner.pass();
+      if (polls !== 'still has them') {
+        await agent.look();
+        expect(agent.ids).toEqual([]);
+        await agent.look();
+      }
+      await checks.update(accountId, 'ping', { activated: true });
+      await lab.assigner.pass();
+      const untilMs = await timeIn(lab, time);
+      // It runs them on: an instant yet to come would cost it what is due and has not begun.
+      await agent.look();
+      expect(answeredUntil(agent)).toBe(untilMs);
+    });
+
+    it('are told to nobody while there is no agent, and say why', async () => {
+      const lab = labOf();
+      await lab.addCheck('ping', {
+        checkType: 'ICMP',
+        request: { hostname: 'host' },
+      });
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(new Map([['ping', '- no_live_agent']]));
+      const a = lab.agent('agent-a', { capabilities: { icmp: false } });
+      await a.look();
+      await lab.assigner.pass();
+      expect(await ownersOf(lab)).toEqual(new Map([['ping', '- icmp_not_permitted']]));
+      // The operator allows it: the same process finds out.
+      a.become({ capabilities: { icmp: true } });
+      const { epoch } = a;
+      await a.look();
+      await lab.assigner.pass();
+      await a.look();
+      expect(a.ids).toEqual(['ping']);
+      expect(a.epoch).toBe(epoch);
+    });
+
+    it('take turns in the locations that they name, as their fields say', async () => {
+      const lab = labOf();
+      const attic = await lab.addLocation('attic');
+      await lab.addCheck('turns', { frequency: 1, frequencyOffset: 2 });
+      const a = lab.agent('agent-a');
+      const other = new PollingAgent(lab.agents, attic.caller, 'agent-a');
+      await a.look();
+      await other.look();
+      await lab.assigner.pass();
+      await a.look();
+      const slots = { periodMs: 60_000, phaseMs: 12_000 };
+      expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 1, index: 0 });
+
+      await lab.addCheck('turns', { privateLocations: ['attic', 'cellar'] });
+      await lab.assigner.pass();
+      await a.look();
+      await other.look();
+      expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
+      expect(other.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 0 });
+
+      // Only those that have agents here take turns.
+      await lab.addCheck('turns', { locations: ['eu-west-1'] });
+      await lab.store.query(
+        `update checks set body = jsonb_set(body, '{privateLocations}', '["no-more", "attic", "cellar"]')`,
+      );
+      await lab.assigner.pass();
+      await a.look();
+      expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 2, index: 1 });
+
+      await lab.addCheck('turns', { privateLocations: ['attic', 'cellar'], runParallel: true });
+      await lab.assigner.pass();
+      await a.look();
+      expect(a.checks.get('turns')?.slots).toEqual({ ...slots, stride: 1, index: 0 });
+      expect(a.checks.get('turns')?.check).toMatchObject({ runParallel: true });
+    });
+
+    it('run where their group says, and only while it is active', async () => {
+      const lab = labOf();
+      const { accountId, groups, assigner } = lab;
+      const attic = await lab.addLocation('attic');
+      const group = await groups.create(accountId, { name: 'Shop' });
+      await lab.addCheck('grouped', { groupId: group.id });
+      const a = lab.agent('agent-a');
+      const other = new PollingAgent(lab.agents, attic.caller, 'agent-a');
+      const seen = async (): Promise<unknown> => {
+        await assigner.pass();
+        await a.look();
+        await other.look();
+        return [a.ids, other.ids];
+      };
+      await seen();
+      expect(await seen()).toEqual([['grouped'], []]);
+      expect(a.checks.get('grouped')?.check).toMatchObject({ groupId: group.id });
+      await groups.update(accountId, group.id, { activated: false });
+      expect(await seen()).toEqual([[], []]);
+      await groups.update(accountId, group.id, { activated: true });
+      expect(await seen()).toEqual([['grouped'], []]);
+      await groups.update(accountId, group.id, { privateLocations: ['attic'] });
+      expect(await seen()).toEqual([[], ['grouped']]);
+      await groups.update(accountId, group.id, { privateLocations: [] });
+      expect(await seen()).toEqual([['grouped'], []]);
+      await groups.update(accountId, group.id, { privateLocations: ['attic'] });
+      expect(await seen()).toEqual([[], ['grouped']]);
+      await groups.remove(accountId, group.id);
+      expect(await seen()).toEqual([['grouped'], []]);
+    });
+  });
+}

@@ -1,3 +1,0 @@
-import { alertChannelsSuite } from '../../support/service-suites/alert-channels-suite.ts';
-
-alertChannelsSuite('pglite');

@@ -1,3 +1,0 @@
-import { alertDeliverySuite } from '../../support/service-suites/alert-delivery-suite.ts';
-
-alertDeliverySuite('pglite');

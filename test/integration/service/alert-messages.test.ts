@@ -1,3 +1,0 @@
-import { alertMessagesSuite } from '../../support/service-suites/alert-messages-suite.ts';
-
-alertMessagesSuite('pglite');

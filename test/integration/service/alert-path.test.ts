@@ -1,3 +1,0 @@
-import { alertPathSuite } from '../../support/service-suites/alert-path-suite.ts';
-
-alertPathSuite('pglite');

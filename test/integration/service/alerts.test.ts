@@ -1,3 +1,0 @@
-import { alertsSuite } from '../../support/service-suites/alerts-suite.ts';
-
-alertsSuite('pglite');

@@ -1,0 +1,251 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { readDeliveryConfig } from '../../../../src/service/alerts/delivery/delivery-config.ts';
+import type { Store } from '../../../../src/service/database/port.ts';
+import { databases } from '../../../support/database/databases.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { type HookServer, hookServer } from '../../../support/servers/hook-server.ts';
+import { type MailServer, mailServer } from '../../../support/servers/mail-server.ts';
+import {
+  deliveriesWhen,
+  makeChannel,
+  makeWebhook,
+  startWorker,
+  whenAll,
+} from '../../../support/service/alert-world.ts';
+import { alertsWorldOf, FAILED, PASSED } from '../../../support/service/alerts-harness.ts';
+import { type ResultsWorld, useResultsWorld } from '../../../support/service/results-harness.ts';
+import { testFeatures } from '../../../support/service/service-features.ts';
+import { useRunningService } from '../../../support/service/service-harness.ts';
+
+const SECRET = 'the key of the hook';
+const MINUTE_MS = 60_000;
+
+/** From the results of an agent to what people hear: every part is the real one. */
+describe.each(databases)('on %s', (kind) => {
+  describe('the way of an alert', () => {
+    const running = useRunningService(kind);
+    const world = useResultsWorld(running);
+    // What one test leaves waiting is not for the replicas of the next.
+    afterEach(() => running().store.query('delete from alert_deliveries'));
+
+    let callsUnderWay = 0;
+    const counted = async <T>(call: Promise<T>): Promise<T> => {
+      callsUnderWay += 1;
+      try {
+        return await call;
+      } finally {
+        callsUnderWay -= 1;
+      }
+    };
+    /** The same database, with the calls counted that it has not answered. */
+    const watched = (store: Store): Store =>
+      Object.assign(Object.create(store), {
+        query: (...call: Parameters<Store['query']>) => counted(store.query(...call)),
+        transaction: <T>(...call: Parameters<Store['transaction']>) =>
+          counted(store.transaction(...call) as Promise<T>),
+        listen: store.listen.bind(store),
+      });
+    /** Lets time pass, but none while the replicas wait for the database: a slow one would miss what is due. */
+    const passUntil = async (condition: () => boolean): Promise<void> => {
+      while (!condition()) {
+        if (callsUnderWay > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+        else await world().clock.advance(100);
+      }
+    };
+
+    /** A whole service beside the one that answers requests, until the test ends. */
+    const startReplica = async (mail: MailServer): Promise<void> => {
+      const { store, clock } = world();
+      const delivery = readDeliveryConfig({
+        // The receivers are on this machine.
+        HOST: '127.0.0.1',
+        SMTP_URL: `smtp://127.0.0.1:${mail.port}`,
+        SMTP_FROM: 'Vedette <alerts@vedette.test>',
+      });
+      const config = { leaseMs: 15_000, retentionDays: 30, staticIpv6s: [], delivery };
+      const { features, close } = await testFeatures(watched(store), clock, { config });
+      const stopping = new AbortController();
+      const work = features.work(stopping.signal);
+      onTestFinished(async () => {
+        stopping.abort();
+        await work;
+        await close();
+      });
+    };
+
+    const incidents = async () => (await world().mine.get('/v1/status-pages/incidents')).json;
+
+    it('leads from a failed run to a signed webhook, a mail and an incident, each once', async () => {
+      const { mine } = world();
+      const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
+      const { run, alerts } = alertsWorldOf(world());
+      const hookId = await makeWebhook(
+        world(),
+        {
+          url: hook.url,
+          webhookSecret: SECRET,
+          headers: [{ key: 'X-K', value: 'v', locked: true }],
+        },
+        ['shop'],
+      );
+      const mailId = await makeChannel(world(), {
+        type: 'EMAIL',
+        config: { address: 'ops@example.com' },
+        subscriptions: [{ checkId: 'shop' }],
+      });
+      const { json: service } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const triggerIncident = {
+        serviceId: service.id,
+        severity: 'MAJOR',
+        name: 'The shop is down',
+        description: 'We look into it.',
+        notifySubscribers: false,
+      };
+      expect((await mine.patch('/v1/checks/shop', { triggerIncident })).status).toBe(200);
+      await startReplica(mail);
+      await startReplica(mail);
+
+      await run(1, FAILED);
+      for (const id of [hookId, mailId]) await deliveriesWhen(world(), id, whenAll('sent'));
+      expect(await incidents()).toMatchObject([
+        { name: 'The shop is down', services: [service.id], lastUpdateStatus: 'INVESTIGATING' },
+      ]);
+      await run(2, FAILED);
+      await run(3, PASSED);
+      const all = (rows: readonly { state: string }[]) =>
+        rows.length === 2 && whenAll('sent')(rows);
+      for (const id of [hookId, mailId]) await deliveriesWhen(world(), id, all);
+      expect(await incidents()).toMatchObject([{ lastUpdateStatus: 'RESOLVED' }]);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+
+      expect(typesIn(hook)).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+      const to = world().clock.wallMs() + 1;
+      const { json: listed } = await mine.get(`/v1/check-alerts?from=0&to=${to}`);
+      for (const [number, { body, headers }] of hook.requests.entries()) {
+        const signature = createHmac('sha256', SECRET).update(body).digest('hex');
+        expect(headers).toMatchObject({ 'x-service-signature': signature, 'x-k': 'v' });
+        expect(JSON.parse(body).ALERT_ID).toBe(listed[1 - number].id);
+      }
+      expect(mail.mails.map(({ to: [address], source }) => [address, subjectOf(source)])).toEqual([
+        ['ops@example.com', 'Check shop has failed'],
+        ['ops@example.com', 'Check shop has recovered'],
+      ]);
+    });
+
+    it('gives what time alone brings once, however many replicas there are', async () => {
+      const { mine, clock } = world();
+      const [hook, mail] = await Promise.all([hookServer(), mailServer()]);
+      const { run } = alertsWorldOf(world());
+      const id = await makeWebhook(world(), { url: hook.url }, ['shop']);
+      const alertSettings = {
+        escalationType: 'TIME_BASED',
+        timeBasedEscalation: { minutesFailingThreshold: 5 },
+        reminders: { amount: 1, interval: 1 },
+      };
+      await mine.patch('/v1/checks/shop', { useGlobalAlertSettings: false, alertSettings });
+      await startReplica(mail);
+      await startReplica(mail);
+      await run(0, FAILED);
+      /** Time passes; then both look, and find the same thing due. */
+      const pass = async (minutes: number): Promise<void> => {
+        clock.spend(minutes * MINUTE_MS);
+        await clock.advance(2_000);
+      };
+      await pass(5);
+      await passUntil(() => typesIn(hook).length === 1);
+      await deliveriesWhen(world(), id, whenAll('sent'));
+      await pass(1);
+      await passUntil(() => typesIn(hook).length === 2);
+      await pass(2);
+      const rows = await deliveriesWhen(world(), id, whenAll('sent'));
+      expect(rows.map((row: Record<string, unknown>) => [row.alertType, row.reminder])).toEqual([
+        ['ALERT_FAILURE_REMAIN', 1],
+        ['ALERT_FAILURE_REMAIN', 0],
+      ]);
+      expect(hook.requests.map(({ body }) => JSON.parse(body).REMINDER)).toEqual([0, 1]);
+    });
+
+    it('goes on where a process was killed between sending and noting it: again, known by its id', async () => {
+      const { mortal, kill } = mortalStore(world());
+      const hook = await hookServer((_, response) => {
+        kill();
+        response.end('ok');
+      });
+      const { run, alerts } = alertsWorldOf(world());
+      const id = await makeWebhook(world(), { url: hook.url, webhookSecret: SECRET }, ['shop']);
+      // Its clock is its own: nobody else wakes with it.
+      const itsClock = new FakeClock(world().clock.wallMs());
+      const killed = startWorker({ ...world(), store: mortal, clock: itsClock });
+      await run(0, FAILED);
+      await eventually(() => hook.requests.length === 1);
+      await run(1, PASSED);
+      // As if it were not there: it gives up to note what came of it.
+      const hasGivenUp = () =>
+        killed.logs.records().some(({ msg }) => String(msg).includes('could not be noted'));
+      while (!hasGivenUp()) await itsClock.advance(1_000);
+      await killed.stop();
+
+      const [recovery, failure] = await deliveriesWhen(world(), id, () => true);
+      expect([failure.state, recovery.state]).toEqual(['sending', 'waiting']);
+      await world().store.query('update alert_deliveries set lease_until = now()');
+      const mail = await mailServer();
+      await startReplica(mail);
+      await startReplica(mail);
+      const rows = await deliveriesWhen(world(), id, whenAll('sent'));
+      expect(rows.map((row: { attempts: number }) => row.attempts)).toEqual([1, 2]);
+      expect(typesIn(hook)).toEqual(['ALERT_FAILURE', 'ALERT_FAILURE', 'ALERT_RECOVERY']);
+      const ids = hook.requests.map(({ headers }) => headers['x-service-delivery']);
+      expect(ids).toEqual([failure.id, failure.id, recovery.id]);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+    });
+
+    it('begins with the result: what is not stored is not told, and what comes twice is told once', async () => {
+      const { berlin, send, store } = world();
+      const hook = await hookServer();
+      const { result, alerts } = alertsWorldOf(world());
+      const id = await makeWebhook(world(), { url: hook.url }, ['shop']);
+      startWorker(world());
+      const batch = { results: [result(0, FAILED)] };
+      await store.query('alter table alert_deliveries rename to gone');
+      const lost = await send(berlin, batch);
+      await store.query('alter table gone rename to alert_deliveries');
+      expect(lost.status).toBeGreaterThanOrEqual(500);
+      expect(await alerts()).toEqual([]);
+      // The agent got no answer that it can trust, and sends it again, twice at once.
+      const again = await Promise.all([send(berlin, batch), send(berlin, batch)]);
+      expect(again.map(({ status }) => status)).toEqual([200, 200]);
+      await deliveriesWhen(world(), id, whenAll('sent'));
+      expect(typesIn(hook)).toEqual(['ALERT_FAILURE']);
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+    });
+  });
+});
+
+function typesIn(hook: HookServer): readonly string[] {
+  return hook.requests.map(({ body }) => JSON.parse(body).ALERT_TYPE);
+}
+
+function subjectOf(source: string): string | undefined {
+  return /^Subject: (.*)\r$/m.exec(source)?.[1];
+}
+
+/** The same database, until its process is killed: nothing of it is heard any more. */
+function mortalStore({ store }: ResultsWorld): {
+  readonly mortal: Store;
+  readonly kill: () => void;
+} {
+  let isDead = false;
+  const mortal = Object.assign(Object.create(store), {
+    query: (text: string, params?: readonly unknown[]) =>
+      isDead ? Promise.reject(new Error('killed')) : store.query(text, params),
+    listen: store.listen.bind(store),
+  });
+  return {
+    mortal,
+    kill() {
+      isDead = true;
+    },
+  };
+}

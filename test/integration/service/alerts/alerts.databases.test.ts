@@ -1,0 +1,751 @@
+import { describe, expect, it } from 'vitest';
+import type { CheckResult } from '../../../../src/model/result/result.ts';
+import type { Sql } from '../../../../src/service/database/port.ts';
+import type { FinalFollower } from '../../../../src/service/results/final-follower.ts';
+import { lockSubjects } from '../../../../src/service/results/intake/subjects.sql.ts';
+import { databases } from '../../../support/database/databases.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { ASSERTION, HTTP_DETAIL, HTTP_RESPONSE } from '../../../support/samples/http-results.ts';
+import {
+  alertsWorldOf,
+  DEGRADED,
+  FAILED,
+  listeningEngine,
+  PASSED,
+} from '../../../support/service/alerts-harness.ts';
+import { type ResultsWorld, useResultsWorld } from '../../../support/service/results-harness.ts';
+import {
+  HOSTILE,
+  problemsIn,
+  useRunningService,
+} from '../../../support/service/service-harness.ts';
+
+const PATH = '/v1/check-alerts';
+
+/** Checks, groups and the account say what each of them says in a test. */
+const own = (alertSettings: object) => ({ useGlobalAlertSettings: false, alertSettings });
+const failedRuns = (failedRunThreshold: number) => ({
+  escalationType: 'RUN_BASED',
+  runBasedEscalation: { failedRunThreshold },
+});
+const failingMinutes = (minutesFailingThreshold: number) => ({
+  escalationType: 'TIME_BASED',
+  timeBasedEscalation: { minutesFailingThreshold },
+});
+
+/** What checks' results tell people, from the agents' batches to the list of alerts. */
+describe.each(databases)('on %s', (kind) => {
+  describe('alerts', () => {
+    const world = useResultsWorld(useRunningService(kind));
+
+    const settingsPath = () => `/v1/accounts/${world().mine.accountId}/alert-settings`;
+    const change = async (fields: object, id = 'shop') => {
+      const changed = await world().mine.patch(`/v1/checks/${id}`, fields);
+      expect(changed.status, changed.text).toBe(200);
+    };
+
+    it('are listed as the specification says, newest first', async () => {
+      const { mine, theirs, clock, berlin } = world();
+      const { run, slot } = alertsWorldOf(world());
+      const startedAt = new Date(slot(1) + 5).toISOString();
+      await run(1, {
+        hasFailures: true,
+        responseTime: 12.375,
+        apiCheckResult: {
+          ...HTTP_DETAIL,
+          response: { ...HTTP_RESPONSE, status: 503 },
+          assertions: [{ ...ASSERTION, error: `${HOSTILE}\u0000` }],
+        },
+      });
+      const failure = {
+        name: 'Check shop',
+        id: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+        checkId: 'shop',
+        alertType: 'ALERT_FAILURE',
+        checkType: 'URL',
+        runLocation: 'berlin',
+        responseTime: 12.375,
+        error: `${HOSTILE}\ufffd`,
+        statusCode: '503',
+        created_at: new Date(clock.wallMs()).toISOString().slice(0, 10),
+        startedAt,
+      };
+      clock.spend(1000);
+      expect((await mine.get(PATH)).json).toEqual([failure]);
+      await run(2, { apiCheckResult: null }, berlin);
+      const recovery = {
+        ...failure,
+        alertType: 'ALERT_RECOVERY',
+        responseTime: 11.75,
+        error: null,
+        statusCode: null,
+        startedAt: new Date(slot(2) + 5).toISOString(),
+      };
+      // By when they were given, the end excluded.
+      const now = clock.wallMs();
+      clock.spend(1);
+      expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
+      expect((await mine.get(`${PATH}?limit=1&page=2`)).json).toEqual([failure]);
+      expect((await mine.get(`${PATH}?from=${now}&to=${now + 1}`)).json).toEqual([recovery]);
+      expect((await mine.get(`${PATH}?from=${slot(1)}&to=${now}`)).json).toEqual([failure]);
+      expect((await mine.get(`${PATH}?from=yesterday`)).status).toBe(400);
+      expect((await mine.get(`${PATH}?limit=101`)).status).toBe(400);
+      expect((await theirs.get(PATH)).json).toEqual([]);
+      // History stays when its check goes.
+      await mine.delete('/v1/checks/shop');
+      expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
+    });
+
+    it('say what was slow', async () => {
+      const { run } = alertsWorldOf(world());
+      await run(1, DEGRADED);
+      world().clock.spend(1);
+      const [alert] = (await world().mine.get(PATH)).json;
+      expect(alert).toMatchObject({
+        alertType: 'ALERT_DEGRADED',
+        error: 'The response time of 3500 ms was over degradedResponseTime',
+        responseTime: 3500.4,
+        statusCode: '200',
+      });
+    });
+
+    it('come of a batch in the order of its slots', async () => {
+      const { berlin } = world();
+      const { deliver, result, alerts, run } = alertsWorldOf(world());
+      const results = [
+        result(4, FAILED),
+        result(1, FAILED),
+        result(5, PASSED),
+        result(3, PASSED),
+        result(2, DEGRADED),
+      ];
+      await deliver(berlin, { results });
+      const expected = [
+        'ALERT_FAILURE',
+        'ALERT_FAILURE_DEGRADED',
+        'ALERT_DEGRADED_RECOVERY',
+        'ALERT_FAILURE',
+        'ALERT_RECOVERY',
+      ];
+      expect(await alerts()).toEqual(expected);
+      // Again, as an agent does that got no answer.
+      await deliver(berlin, { results });
+      await run(6, PASSED);
+      expect(await alerts()).toEqual(expected);
+    });
+
+    it('do not come of runs that are older than what is known', async () => {
+      const { oslo, berlin } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      await change({ frequency: 1 });
+      await run(5, PASSED);
+      await run(4, FAILED);
+      // Of another location: so much longer than its run can have taken.
+      await run(-8, FAILED, oslo);
+      expect(await alerts()).toEqual([]);
+      // One batch can have both.
+      await deliver(berlin, { results: [result(2, FAILED), result(6, FAILED)] });
+      await run(5.5, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(7, PASSED);
+      await run(8, PASSED);
+      await run(7.5, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+    });
+
+    it('do not come of what judges nothing', async () => {
+      const { run, alerts } = alertsWorldOf(world());
+      await run(1, { hasErrors: true, hasFailures: true });
+      await run(2, { isCancelled: true, hasFailures: true });
+      await run(3, { resultType: 'ATTEMPT', hasFailures: true });
+      expect(await alerts()).toEqual([]);
+      await run(4, FAILED);
+      await run(5, { hasErrors: true });
+      await run(6, { isCancelled: true });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      // Nor does it make late what it is newer than.
+      await run(7, PASSED);
+      await run(10, { hasErrors: true });
+      await run(9, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
+    });
+
+    it('wait for as many failed runs as the check asks for', async () => {
+      const { run, alerts } = alertsWorldOf(world());
+      await change(own(failedRuns(3)));
+      for (const minute of [1, 2]) await run(minute, FAILED);
+      expect(await alerts()).toEqual([]);
+      await run(3, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+    });
+
+    it('go by the settings of the group, the account, or the check', async () => {
+      const { mine, check, berlin } = world();
+      const { deliver, alerts, result } = alertsWorldOf(world());
+      const group = async (fields: object): Promise<number> =>
+        (await mine.post('/v1/check-groups', { name: 'Group', ...fields })).json.id;
+      await mine.put(settingsPath(), failedRuns(2));
+      const settled = await group(own(failedRuns(3)));
+      const global = await group({ alertSettings: failedRuns(3) });
+      const silent = await group({});
+      await check('by-account');
+      await check('by-check', own(failedRuns(1)));
+      await check('by-group', { ...own(failedRuns(1)), groupId: settled });
+      await check('by-group-too', { groupId: settled });
+      await check('by-account-too', { ...own(failedRuns(1)), groupId: global });
+      await check('by-check-too', { ...own(failedRuns(1)), groupId: silent });
+      const ids = [
+        'by-account',
+        'by-check',
+        'by-group',
+        'by-group-too',
+        'by-account-too',
+        'by-check-too',
+      ];
+      const seen: (readonly string[])[] = [];
+      for (const minute of [1, 2, 3]) {
+        const before = await alerts();
+        await deliver(berlin, {
+          results: ids.map((checkId) => result(minute, { ...FAILED, checkId })),
+        });
+        const news = (await alerts()).slice(before.length);
+        seen.push(news.map((alert) => alert.split(' ')[1] ?? '').toSorted());
+      }
+      expect(seen).toEqual([
+        ['by-check', 'by-check-too'],
+        ['by-account', 'by-account-too'],
+        ['by-group', 'by-group-too'],
+      ]);
+    });
+
+    it('follow a change of the settings from the next run on', async () => {
+      const { run, alerts } = alertsWorldOf(world());
+      await change(own(failedRuns(5)));
+      for (const minute of [1, 2]) await run(minute, FAILED);
+      await change(own(failedRuns(2)));
+      expect(await alerts()).toEqual([]);
+      await run(3, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+      await change(own(failedRuns(5)));
+      await run(4, FAILED);
+      await run(5, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
+    });
+
+    it('come between two runs, when the minutes are over', async () => {
+      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      await change(own(failingMinutes(5)));
+      await run(0, { ...FAILED, responseTime: 77 });
+      await sweepAt(4.99);
+      expect(await alerts()).toEqual([]);
+      await sweepAt(5);
+      await sweepAt(6);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+      const [alert] = (await world().mine.get(PATH)).json;
+      expect(alert).toMatchObject({ responseTime: 77, statusCode: '503', runLocation: 'berlin' });
+      await run(7, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
+    });
+
+    it('do not come when minutes are over that were made more meanwhile', async () => {
+      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      await change(own(failingMinutes(5)));
+      await run(0, FAILED);
+      await change(own(failingMinutes(15)));
+      await sweepAt(6);
+      expect(await alerts()).toEqual([]);
+      await sweepAt(15);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+    });
+
+    it('come once, however many replicas look and results come in meanwhile', async () => {
+      const { store, check, berlin, features } = world();
+      const { deliver, result, alerts, slot } = alertsWorldOf(world());
+      const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
+      for (const id of ids) await check(id, own(failingMinutes(5)));
+      const batch = (minute: number) =>
+        ids.map((checkId) => result(minute, { ...FAILED, checkId }));
+      await deliver(berlin, { results: batch(0) });
+      const { clock } = world();
+      clock.spend(slot(5) - clock.wallMs());
+      const other = listeningEngine({ ...world(), store });
+      await Promise.all([
+        features.alertEngine.sweep(),
+        other.engine.sweep(),
+        deliver(berlin, { results: batch(6) }),
+        features.alertEngine.sweep(),
+        other.engine.sweep(),
+      ]);
+      const given = await alerts();
+      expect(given).toHaveLength(ids.length);
+      expect(new Set(given)).toEqual(new Set(ids.map((id) => `ALERT_FAILURE_REMAIN ${id}`)));
+    });
+
+    it('are not given by what is muted, be it the check or its group', async () => {
+      const { mine, check } = world();
+      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      await change({ muted: true });
+      await run(1, FAILED);
+      await change({ muted: false });
+      // What began in the meantime is not told of later.
+      await run(2, FAILED);
+      await run(3, PASSED);
+      expect(await alerts()).toEqual([]);
+      const { json: group } = await mine.post('/v1/check-groups', { name: 'Group', muted: true });
+      await check('grouped', { groupId: group.id, ...own(failingMinutes(5)) });
+      await run(4, { ...FAILED, checkId: 'grouped' });
+      await sweepAt(20);
+      expect(await alerts()).toEqual([]);
+      await run(21, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+    });
+
+    it('are not given by what is deactivated, and go on where it left off', async () => {
+      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      await change(own(failingMinutes(5)));
+      await run(0, FAILED);
+      await change({ activated: false });
+      await sweepAt(10);
+      // Somebody asked for a run.
+      await run(11, FAILED);
+      expect(await alerts()).toEqual([]);
+      await change({ activated: true });
+      await run(12, FAILED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+    });
+
+    it('are over when their check is deleted', async () => {
+      const { mine } = world();
+      const { run, alerts, sweepAt } = alertsWorldOf(world());
+      await change(own({ ...failingMinutes(5), reminders: { amount: 5, interval: 1 } }));
+      await run(0, FAILED);
+      expect((await mine.delete('/v1/checks/shop')).status).toBe(204);
+      await world().check('shop');
+      await sweepAt(10);
+      expect(await alerts()).toEqual([]);
+      await run(11, PASSED);
+      expect(await alerts()).toEqual([]);
+    });
+
+    it('count a slot of several locations once, and end with the last of them', async () => {
+      const { oslo, berlin } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      await change({ runParallel: true, frequency: 1, ...own(failedRuns(2)) });
+      await run(1, PASSED, oslo);
+      await run(2, FAILED);
+      await run(2, FAILED, oslo);
+      expect(await alerts()).toEqual([]);
+      await run(3, PASSED, oslo);
+      expect(await alerts()).toEqual([]);
+      await deliver(berlin, { results: [result(3, FAILED)] });
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+      await run(4, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN', 'ALERT_RECOVERY']);
+    });
+
+    it('come of a location that retries, though another is ahead of it by then', async () => {
+      const { oslo } = world();
+      const { run, alerts } = alertsWorldOf(world());
+      await change({ runParallel: true, frequency: 1 });
+      for (const minute of [1, 2, 3]) await run(minute, PASSED, oslo);
+      await run(1, { ...FAILED, attempts: 2 });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(4, PASSED, oslo);
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(4, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+    });
+
+    it('come of a location that retries, where it takes turns with one that is ahead by then', async () => {
+      const { oslo } = world();
+      const { run, alerts } = alertsWorldOf(world());
+      await change({ runParallel: false, frequency: 1 });
+      await run(2, PASSED, oslo);
+      await run(1, { ...FAILED, attempts: 2 });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(4, PASSED, oslo);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+      await run(3, { ...FAILED, attempts: 2 });
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
+      // A slow run that passed is no recovery: the newer one failed.
+      await run(7, FAILED, oslo);
+      await run(6, { ...PASSED, attempts: 2 });
+      expect(await alerts()).toHaveLength(3);
+      await run(8, PASSED);
+      expect(await alerts()).toHaveLength(4);
+    });
+
+    it('take a retry that was handed over for the run of where it began', async () => {
+      const { oslo, handOver } = world();
+      const { deliver, run, alerts, result } = alertsWorldOf(world());
+      await change({
+        runParallel: true,
+        frequency: 1,
+        ...own({
+          ...failedRuns(1),
+          parallelRunFailureThreshold: { enabled: true, percentage: 100 },
+        }),
+      });
+      await run(1, FAILED, oslo);
+      // Made in oslo in the place of berlin: so both fail.
+      const retry = result(1, { ...FAILED, attempts: 1, origin: 'berlin' }, oslo);
+      await handOver(oslo, retry);
+      await deliver(oslo, { results: [retry] });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+    });
+
+    it('wait for as many percent of the locations as are asked for', async () => {
+      const { check, oslo, place } = world();
+      const { run, alerts } = alertsWorldOf(world());
+      const [rome, bonn] = [await place('rome'), await place('bonn')];
+      const parallelRunFailureThreshold = { enabled: true, percentage: 50 };
+      await check('shop', {
+        runParallel: true,
+        frequency: 1,
+        privateLocations: ['berlin', 'oslo', 'rome', 'bonn'],
+        ...own({ ...failedRuns(1), parallelRunFailureThreshold }),
+      });
+      await run(1, FAILED);
+      await run(1, PASSED, oslo);
+      await run(1, PASSED, rome);
+      expect(await alerts()).toEqual([]);
+      await run(1, FAILED, bonn);
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      await run(2, FAILED, bonn);
+      await run(2, PASSED);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
+      // Where they take turns there is nothing to take a percentage of.
+      await change({ runParallel: false });
+      await run(3, FAILED, rome);
+      expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
+    });
+
+    it('of certificates come once for each of the last thirty days', async () => {
+      const { run, alerts, slot } = alertsWorldOf(world());
+      const sees = (daysRemaining: number) => ({
+        apiCheckResult: {
+          ...HTTP_DETAIL,
+          response: { ...HTTP_RESPONSE, tls: tlsWith(daysRemaining) },
+        },
+      });
+      const DAY = 24 * 60;
+      await run(0, sees(31));
+      await run(DAY, sees(30));
+      await run(DAY + 1, sees(30));
+      expect(await alerts()).toEqual(['ALERT_SSL']);
+      await run(2 * DAY, sees(29));
+      await run(2 * DAY + 1, sees(89));
+      await run(2 * DAY + 2, sees(29));
+      expect(await alerts()).toEqual(['ALERT_SSL', 'ALERT_SSL']);
+      await change({ muted: true });
+      await run(3 * DAY, sees(28));
+      await change({ muted: false });
+      await run(3 * DAY + 1, sees(28));
+      expect(await alerts()).toEqual(['ALERT_SSL', 'ALERT_SSL']);
+      const all = `from=${slot(0)}&to=${slot(4 * DAY)}`;
+      const [alert] = (await world().mine.get(`${PATH}?${all}`)).json;
+      expect(alert).toMatchObject({ alertType: 'ALERT_SSL', error: null, statusCode: '200' });
+    });
+
+    it('are told of to subscribers, with reminders until the recovery', async () => {
+      const { notices, engine, said } = listeningEngine(world());
+      await change(own({ ...failedRuns(1), reminders: { amount: 2, interval: 10 } }));
+      const { result, slot } = alertsWorldOf(world());
+      const take = takerOf(world(), engine.follow);
+      const { clock } = world();
+      const sweepAt = async (minute: number) => {
+        clock.spend(slot(minute) - clock.wallMs());
+        await engine.sweep();
+      };
+      await take([result(0, { ...FAILED, responseTime: 5 })]);
+      await sweepAt(9.9);
+      expect(said()).toEqual(['ALERT_FAILURE']);
+      await take([result(9.95, { ...FAILED, responseTime: 6 })]);
+      await sweepAt(10);
+      await sweepAt(10);
+      await sweepAt(45);
+      await sweepAt(60);
+      expect(said()).toEqual(['ALERT_FAILURE', 'ALERT_FAILURE_REMAIN 1', 'ALERT_FAILURE_REMAIN 2']);
+      await take([result(61, PASSED)]);
+      await sweepAt(80);
+      expect(said().slice(3)).toEqual(['ALERT_RECOVERY']);
+      const [first, reminder, , recovery] = notices;
+      expect(first).toEqual({
+        alertId: expect.any(String),
+        alertType: 'ALERT_FAILURE',
+        atMs: slot(0),
+        check: {
+          id: 'shop',
+          name: 'Check shop',
+          checkType: 'URL',
+          tags: [],
+          groupName: null,
+        },
+        runLocation: 'berlin',
+        responseTime: 5,
+        error: 'The answer had status 503',
+        statusCode: '503',
+        startedAtMs: slot(0) + 5,
+        sslDaysRemaining: null,
+        reminder: 0,
+      });
+      // A reminder is of the alert, and tells of the run that was last.
+      expect(reminder).toMatchObject({ alertId: first?.alertId, responseTime: 6 });
+      expect(recovery?.alertId).not.toBe(first?.alertId);
+      const listed = (await world().mine.get(`${PATH}?from=0&to=${slot(100)}`)).json;
+      expect(listed.map(({ id }: { id: string }) => id)).toEqual([
+        recovery?.alertId,
+        first?.alertId,
+      ]);
+    });
+
+    it('tell the tags and the group of their check', async () => {
+      const { mine } = world();
+      const { notices, engine } = listeningEngine(world());
+      const group = await mine.post('/v1/check-groups', { name: HOSTILE, tags: ['b'] });
+      await change({ tags: ['a'], groupId: group.json.id });
+      const { result } = alertsWorldOf(world());
+      await takerOf(world(), engine.follow)([result(1, FAILED)]);
+      expect(notices[0]?.check).toMatchObject({ tags: ['a', 'b'], groupName: HOSTILE });
+    });
+
+    it('are silent in a window, by the time of the slot', async () => {
+      const { result, slot } = alertsWorldOf(world());
+      const { engine, said } = listeningEngine(
+        world(),
+        (tags, instantMs) => tags.includes('quiet') && instantMs >= slot(2) && instantMs < slot(4),
+      );
+      await change({ tags: ['quiet'] });
+      await world().check('loud');
+      const take = takerOf(world(), engine.follow);
+      await take([result(2, FAILED), result(2, { ...FAILED, checkId: 'loud' })]);
+      expect(said()).toEqual(['ALERT_FAILURE']);
+      await take([result(5, FAILED), result(6, PASSED), result(7, FAILED)]);
+      expect(said()).toEqual(['ALERT_FAILURE', 'ALERT_FAILURE']);
+    });
+
+    it('are silent while a maintenance window silences or pauses their check', async () => {
+      const { mine, check, features } = world();
+      const { run, alerts, slot, sweepAt } = alertsWorldOf(world());
+      const window = (from: number, to: number, fields: object) =>
+        features.maintenanceWindows.create(mine.accountId, {
+          name: 'Move',
+          startsAt: new Date(slot(from)).toISOString(),
+          endsAt: new Date(slot(to)).toISOString(),
+          repeatUnit: 'DAY',
+          ...fields,
+        });
+      await window(1, 3, { silenceAlertsTags: ['quiet'] });
+      await window(1, 3, { tags: ['still'] });
+      await window(10, 20, { silenceAllAlerts: true });
+      const { json: group } = await mine.post('/v1/check-groups', { name: 'G', tags: ['still'] });
+      await check('quiet', { tags: ['quiet'] });
+      await check('still', { groupId: group.id });
+      await check('timed', own(failingMinutes(5)));
+      for (const checkId of ['shop', 'quiet', 'still']) await run(2, { ...FAILED, checkId });
+      expect(await alerts()).toEqual(['ALERT_FAILURE']);
+      for (const checkId of ['shop', 'quiet', 'still']) await run(3, { ...PASSED, checkId });
+      for (const checkId of ['quiet', 'still', 'timed']) await run(8, { ...FAILED, checkId });
+      await sweepAt(15);
+      await run(15, PASSED);
+      await run(16, { ...PASSED, checkId: 'still' });
+      await run(20, { ...PASSED, checkId: 'quiet' });
+      // Its trouble began before the silence, and lasts.
+      await run(21, { ...FAILED, checkId: 'timed' });
+      expect((await alerts()).slice(1)).toEqual([
+        'ALERT_RECOVERY',
+        'ALERT_FAILURE quiet',
+        'ALERT_FAILURE still',
+        'ALERT_RECOVERY quiet',
+        'ALERT_FAILURE_REMAIN timed',
+      ]);
+    });
+
+    it('are looked after by themselves, and kept as long as results', async () => {
+      const { clock, features, mine } = world();
+      const { run, alerts, slot, sweepAt } = alertsWorldOf(world());
+      await change(own(failingMinutes(5)));
+      /** Begins, and resolves when the first round is over and it waits for the next. */
+      const keeping = async (keep: (signal: AbortSignal) => Promise<void>) => {
+        const stopping = new AbortController();
+        const timers = clock.pendingTimers;
+        const ended = keep(stopping.signal);
+        const isIdle = () => eventually(() => clock.pendingTimers > timers);
+        await isIdle();
+        return {
+          isIdle,
+          async stop() {
+            stopping.abort();
+            await ended;
+            expect(clock.pendingTimers).toBe(timers);
+          },
+        };
+      };
+      await run(0, FAILED);
+      const engine = await keeping(features.alertEngine.keep);
+      expect(await alerts()).toEqual([]);
+      await clock.advance(5 * 60_000 - 1);
+      await engine.isIdle();
+      expect(await alerts()).toEqual([]);
+      await clock.advance(2000);
+      await engine.isIdle();
+      expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
+      await engine.stop();
+
+      await sweepAt(30 * 24 * 60);
+      await run(30 * 24 * 60, PASSED);
+      clock.spend(24 * 3_600_000 + 6 * 60_000);
+      const list = await keeping(features.checkAlerts.keep);
+      await list.stop();
+      const { json } = await mine.get(`${PATH}?from=0&to=${slot(100_000)}`);
+      expect(json).toMatchObject([{ alertType: 'ALERT_RECOVERY' }]);
+    });
+
+    it('open an incident with the first failure notice, and resolve it with the recovery', async () => {
+      const { result, slot } = alertsWorldOf(world());
+      const { engine, incidents } = listeningEngine(world());
+      const { json: shop } = await world().mine.post('/v1/status-pages/services', { name: 'Shop' });
+      const trigger = { serviceId: shop.id, severity: 'MAJOR', name: 'Shop is down' };
+      await change({ triggerIncident: trigger, ...own(failedRuns(2)) });
+      const take = takerOf(world(), engine.follow);
+      const opened = `opened shop Shop is down ${slot(0)}`;
+      const resolved = `resolved shop ${slot(0)}`;
+      await take([result(1, FAILED)]);
+      expect(incidents).toEqual([]);
+      await take([result(2, FAILED), result(3, FAILED), result(4, DEGRADED), result(5, FAILED)]);
+      expect(incidents).toEqual([opened]);
+      // Also where nobody is to be told by now, and the check opens none any more.
+      await change({ muted: true, triggerIncident: null });
+      await take([result(6, PASSED)]);
+      expect(incidents).toEqual([opened, resolved]);
+      // Muted, it opens none at all.
+      await change({ triggerIncident: trigger, ...own(failedRuns(1)) });
+      await take([result(7, FAILED), result(8, PASSED)]);
+      expect(incidents).toEqual([opened, resolved]);
+      await change({ muted: false });
+      await take([result(9, DEGRADED), result(10, FAILED), result(11, PASSED)]);
+      expect(incidents).toEqual([opened, resolved, opened, resolved]);
+    });
+
+    it('cost one statement where all is well, and a handful where nothing is', async () => {
+      const { check } = world();
+      const { result } = alertsWorldOf(world());
+      const { engine, notices } = listeningEngine(world());
+      const ids = Array.from({ length: 60 }, (_, number) => `c${number}`);
+      for (const id of ids) await check(id);
+      const take = takerOf(world(), engine.follow);
+      const all = (minute: number, fields: object) =>
+        ids.map((checkId) => result(minute, { ...fields, checkId }));
+      expect(await take(all(1, PASSED))).toBe(1);
+      expect(await take(all(2, FAILED))).toBeLessThanOrEqual(4);
+      expect(await take(all(3, FAILED))).toBeLessThanOrEqual(2);
+      expect(await take(all(4, PASSED))).toBeLessThanOrEqual(3);
+      expect(await take(all(5, PASSED))).toBe(1);
+      expect(notices).toHaveLength(120);
+    });
+
+    describe('settings of the account', () => {
+      const DEFAULTS = {
+        escalationType: 'RUN_BASED',
+        runBasedEscalation: { failedRunThreshold: 1 },
+        reminders: { amount: 0, interval: 5 },
+        parallelRunFailureThreshold: { enabled: false, percentage: 10 },
+      };
+
+      it('have every default, and change field by field', async () => {
+        const { mine } = world();
+        expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
+        const changed = await mine.put(settingsPath(), {
+          escalationType: 'TIME_BASED',
+          timeBasedEscalation: { minutesFailingThreshold: 30 },
+        });
+        expect(changed.status).toBe(200);
+        const { runBasedEscalation: _, ...rest } = DEFAULTS;
+        expect(changed.json).toEqual({
+          ...rest,
+          escalationType: 'TIME_BASED',
+          timeBasedEscalation: { minutesFailingThreshold: 30 },
+        });
+        const reminders = { amount: 100_000, interval: 30 };
+        const again = await mine.patch(settingsPath(), { reminders });
+        expect(again.json).toEqual({ ...changed.json, reminders });
+        expect((await mine.get(settingsPath())).json).toEqual(again.json);
+        // What is read can be sent back as it is.
+        expect((await mine.put(settingsPath(), again.json)).json).toEqual(again.json);
+      });
+
+      it.each([
+        [{ escalationType: 'SOMETIMES' }, 'body.escalationType'],
+        [{ runBasedEscalation: { failedRunThreshold: 0 } }, 'body.runBasedEscalation'],
+        [{ runBasedEscalation: { failedRunThreshold: 6 } }, 'body.runBasedEscalation'],
+        [{ timeBasedEscalation: { minutesFailingThreshold: 6 } }, 'body.timeBasedEscalation'],
+        [{ reminders: { amount: 6 } }, 'body.reminders.amount'],
+        [{ reminders: { interval: 6 } }, 'body.reminders.interval'],
+        [{ parallelRunFailureThreshold: { percentage: 9 } }, 'body.parallelRunFailureThreshold'],
+        [{ parallelRunFailureThreshold: { percentage: 101 } }, 'body.parallelRunFailureThreshold'],
+        [{ threshold: 1 }, 'body.threshold'],
+      ])('refuse %j', async (fields, path) => {
+        const { mine } = world();
+        const refused = await mine.put(settingsPath(), fields);
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(path);
+        expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
+      });
+
+      it('are those of the account alone, and changed by admins', async () => {
+        const { mine, theirs, clientWith } = world();
+        expect((await theirs.get(settingsPath())).status).toBe(404);
+        expect((await theirs.put(settingsPath(), failedRuns(2))).status).toBe(404);
+        const reader = await clientWith('read');
+        expect((await reader.get(settingsPath())).status).toBe(200);
+        const writer = await clientWith('write');
+        expect((await writer.put(settingsPath(), failedRuns(2))).status).toBe(403);
+        expect((await mine.get(settingsPath())).json).toEqual(DEFAULTS);
+      });
+    });
+  });
+});
+
+/**
+ * Gives results to a follower as the intake does.
+ *
+ * @returns how many statements that took
+ */
+function takerOf({ store, mine, berlin, clock }: ResultsWorld, follow: FinalFollower) {
+  return (finals: readonly CheckResult[]): Promise<number> =>
+    store.transaction(async (tx) => {
+      const { accountId } = mine;
+      const checkIds = [...new Set(finals.map(({ checkId }) => checkId))];
+      await lockSubjects(tx, { accountId, checkIds });
+      let statements = 0;
+      const counting: Sql = {
+        query(text, params) {
+          statements += 1;
+          return tx.query(text, params);
+        },
+      };
+      const { slug: location } = berlin;
+      const current = new Set(finals);
+      await follow(counting, { accountId, location, finals, current, atMs: clock.wallMs() });
+      return statements;
+    });
+}
+
+function tlsWith(daysRemaining: number) {
+  return {
+    protocol: 'TLSv1.3',
+    cipher: 'TLS_AES_256_GCM_SHA384',
+    alpnProtocol: null,
+    authorized: true,
+    certificate: {
+      subject: 'CN=shop.test',
+      issuer: 'CN=ca.test',
+      subjectAltNames: ['shop.test'],
+      validFrom: '2025-01-01T00:00:00.000Z',
+      validTo: '2027-01-01T00:00:00.000Z',
+      daysRemaining,
+      serialNumber: '01',
+      fingerprint256: 'AA',
+    },
+  };
+}

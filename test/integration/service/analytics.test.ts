@@ -1,3 +1,0 @@
-import { analyticsSuite } from '../../support/service-suites/analytics-suite.ts';
-
-analyticsSuite('pglite');

@@ -1,3 +1,0 @@
-import { apiKeysSuite } from '../../support/service-suites/api-keys-suite.ts';
-
-apiKeysSuite('pglite');

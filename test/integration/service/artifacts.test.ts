@@ -1,3 +1,0 @@
-import { artifactsSuite } from '../../support/service-suites/artifacts-suite.ts';
-
-artifactsSuite('pglite');

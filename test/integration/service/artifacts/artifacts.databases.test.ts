@@ -1,0 +1,21 @@
+import { describe } from 'vitest';
+import { databases } from '../../../support/database/databases.ts';
+import { useArtifactServer } from '../../../support/service/artifact-service.ts';
+import { artifactCleanUps } from './clean-ups.ts';
+import { artifactDownloads } from './downloads.ts';
+import { artifactLocations } from './locations.ts';
+import { artifactQuotas } from './quotas.ts';
+import { artifactUpgrades } from './upgrades.ts';
+import { artifactUploads, hostileArtifacts } from './uploads.ts';
+
+/** Artifacts through the agents' routes and those of users, on real files. */
+describe.each(databases)('on %s', (kind) => {
+  const server = useArtifactServer(kind);
+  artifactUploads(server);
+  hostileArtifacts(server);
+  artifactLocations(server);
+  artifactQuotas(server);
+  artifactDownloads(server);
+  artifactCleanUps(server);
+  artifactUpgrades(kind);
+});

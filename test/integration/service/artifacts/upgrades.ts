@@ -1,0 +1,131 @@
+import { cpSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { artifactIdOf } from '../../../../src/model/ids.ts';
+import { migrate } from '../../../../src/service/database/migrate.ts';
+import { MIGRATIONS_FOLDER } from '../../../../src/service/database/migration-files.ts';
+import type { Store } from '../../../../src/service/database/port.ts';
+import {
+  forever,
+  newContent,
+  type TestContent,
+  uploadWhole,
+} from '../../../support/artifacts/artifact-content.ts';
+import {
+  type DatabaseKind,
+  openTestStore,
+  silentLog,
+} from '../../../support/database/databases.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
+import {
+  download,
+  LIST,
+  type Party,
+  useArtifactServer,
+  useParties,
+} from '../../../support/service/artifact-service.ts';
+
+const THIS_RELEASE = '0015_artifact_locations.sql';
+/** A column of a later migration. */
+const OF_LATER = 'sealed_proxy_password';
+const NAME = 'response-body';
+
+/** As a database was before artifacts belonged to locations. */
+async function openOfReleaseBefore(kind: DatabaseKind): Promise<Store> {
+  const folder = makeTempFolder();
+  for (const name of readdirSync(MIGRATIONS_FOLDER)) {
+    if (name < THIS_RELEASE) cpSync(join(MIGRATIONS_FOLDER, name), folder.file(name));
+  }
+  const store = await openTestStore(kind);
+  await migrate(store, silentLog(), { folder: folder.path });
+  folder.remove();
+  // The parties come by this release, which writes it.
+  await store.query(`alter table private_locations add column ${OF_LATER} bytea`);
+  return store;
+}
+
+async function upgrade(store: Store): Promise<void> {
+  await store.query(`alter table private_locations drop column ${OF_LATER}`);
+  await migrate(store, silentLog());
+}
+
+/** What becomes of artifacts and uploads of the release before, and of what it goes on to do. */
+export function artifactUpgrades(kind: DatabaseKind): void {
+  describe('artifacts of the release before', () => {
+    const server = useArtifactServer(kind, openOfReleaseBefore);
+    const service = useParties(server);
+
+    /** The statement of the release before. */
+    async function insertAsBefore(party: Party, resultId: string, content: TestContent) {
+      const { store, contents } = service();
+      const { accountId, checkId } = party;
+      const { sha256, bytes, contentType } = content.description;
+      await uploadWhole(contents, {
+        ...content,
+        description: { ...content.description, accountId },
+      });
+      await store.query(
+        `insert into artifacts (account_id, id, check_id, result_id, name, content_type, sha256, bytes)
+         values ($1, $2, $3, $4, $5, $6, $7, $8::bigint)
+         on conflict (account_id, id) do nothing`,
+        [
+          accountId,
+          artifactIdOf(resultId, NAME),
+          checkId,
+          resultId,
+          NAME,
+          contentType,
+          sha256,
+          bytes,
+        ],
+      );
+    }
+    const digestsAt = async (party: Party, resultId: string): Promise<unknown> =>
+      (await party.ask(LIST(party, resultId))).json.map(({ sha256 }: { sha256: string }) => sha256);
+
+    it('stay shown at their results, and their location’s, also those that come by an old replica', async () => {
+      const { mine, store, app, artifacts } = service();
+      await store.query('select make_result_partitions(current_date - 3, current_date + 1)');
+      const other = await mine.neighbour('aachen');
+      const [stored, coming, late, invented] = [1, 2, 3, 4].map(() => newContent(1000));
+      if (!stored || !coming || !late || !invented) throw new Error('four contents');
+      await insertAsBefore(mine, 'result-1', stored);
+      await insertAsBefore(mine, 'result-coming', coming);
+      await insertAsBefore(mine, 'result-to-come', invented);
+      await upgrade(store);
+
+      const { sha256 } = stored.description;
+      expect(await digestsAt(mine, 'result-1')).toEqual([sha256]);
+      const url = `/v1/artifacts/${artifactIdOf('result-1', NAME)}`;
+      const got = await download(app.port, url, { key: mine.key });
+      expect(got.body.equals(stored.bytes)).toBe(true);
+      expect((await mine.begin(newContent(10), { name: NAME })).json.parts).toEqual([]);
+      expect((await other.begin(newContent(10), { name: NAME })).status).toBe(404);
+
+      // A replica of the release before goes on for a while.
+      await insertAsBefore(mine, 'result-late', late);
+      expect(await digestsAt(mine, 'result-late')).toEqual([]);
+      const begunBefore = (id: string, ago: string) =>
+        store.query(
+          `insert into check_results (check_id, account_id, id, result_type, slot, created_at,
+             has_failures, has_errors, run_location, check_type, body)
+           values ($1, $2, $3, 'FINAL', now() - $5::interval, now(), true, false, $4, 'URL', '{}')`,
+          [mine.checkId, mine.accountId, id, mine.slug, ago],
+        );
+      await begunBefore('result-coming', '1 minute');
+      await begunBefore('result-late', '1 minute');
+      // Uploaded before the run began: by nobody who made it.
+      await begunBefore('result-to-come', '-1 minute');
+      expect(await digestsAt(mine, 'result-coming')).toEqual([coming.description.sha256]);
+      expect(await digestsAt(mine, 'result-late')).toEqual([late.description.sha256]);
+      expect(await digestsAt(mine, 'result-to-come')).toEqual([]);
+
+      await store.query(`update artifacts set created_at = created_at - interval '25 hours'`);
+      await store.query(`update check_results set slot = slot - interval '25 hours'`);
+      expect(await artifacts.cleanUp(forever)).toMatchObject({ unclaimed: 1, artifacts: 0 });
+      for (const id of ['result-1', 'result-coming', 'result-late']) {
+        expect(await digestsAt(mine, id)).toHaveLength(1);
+      }
+    });
+  });
+}

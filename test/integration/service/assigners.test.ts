@@ -1,3 +1,0 @@
-import { assignersSuite } from '../../support/service-suites/assigners-suite.ts';
-
-assignersSuite('pglite');

@@ -1,3 +1,0 @@
-import { authorisationSuite } from '../../support/service-suites/authorisation-suite.ts';
-
-authorisationSuite('pglite');

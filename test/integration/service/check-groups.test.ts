@@ -1,3 +1,0 @@
-import { checkGroupsSuite } from '../../support/service-suites/check-groups-suite.ts';
-
-checkGroupsSuite('pglite');

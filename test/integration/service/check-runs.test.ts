@@ -1,3 +1,0 @@
-import { checkRunsSuite } from '../../support/service-suites/check-runs-suite.ts';
-
-checkRunsSuite('pglite');

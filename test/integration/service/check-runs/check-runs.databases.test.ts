@@ -1,0 +1,331 @@
+import { randomUUID } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import { lastSlotAt, slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
+import { MAX_ONE_OFF_BYTES } from '../../../../src/service/check-runs/check-runs.ts';
+import { readOneOff } from '../../../../src/wire/v1/assignment.ts';
+import { databases } from '../../../support/database/databases.ts';
+import {
+  CAPABILITIES,
+  idsOf,
+  RunsWorld,
+  type TestLocation,
+  useRunsService,
+  wakes,
+} from '../../../support/service/check-runs-harness.ts';
+import { problemsIn, useAccounts } from '../../../support/service/service-harness.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Runs on request, and who is given them. */
+describe.each(databases)('on %s', (kind) => {
+  describe('check runs', () => {
+    const running = useRunsService(kind);
+    const service = useAccounts(running);
+    let world: RunsWorld;
+    let cellar: TestLocation;
+    let attic: TestLocation;
+
+    beforeEach(async () => {
+      world = new RunsWorld(running(), service().mine.accountId);
+      cellar = await world.location('cellar');
+      attic = await world.location('attic');
+      await world.check('ssh', [cellar, attic]);
+    });
+
+    describe('on request', () => {
+      it('wait for an agent, and can be read', async () => {
+        const { mine, theirs, clock } = service();
+        const made = await mine.post('/v1/checks/ssh/run');
+        expect(made.status).toBe(201);
+        const slotMs = clock.wallMs();
+        expect(made.json).toEqual({
+          id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+          checkId: 'ssh',
+          location: 'cellar',
+          reason: 'requested',
+          state: 'waiting',
+          slot: new Date(slotMs).toISOString(),
+          sequenceId: sequenceIdOf('ssh', 'cellar', slotMs),
+          createdAt: expect.any(String),
+          notAfter: expect.any(String),
+          resultId: null,
+        });
+        const { createdAt, notAfter } = made.json;
+        expect(Date.parse(notAfter) - Date.parse(createdAt)).toBe(10 * MINUTE_MS);
+        const path = `/v1/check-runs/${made.json.id}`;
+        expect((await mine.get(path)).json).toEqual(made.json);
+        expect((await theirs.get(path)).status).toBe(404);
+        expect((await mine.get(`/v1/check-runs/${randomUUID()}`)).status).toBe(404);
+        expect((await mine.get('/v1/check-runs/1')).status).toBe(400);
+      });
+
+      it('are made in the first location that has an agent for them', async () => {
+        await world.join(cellar, 'old', { ...CAPABILITIES, types: ['URL'] });
+        expect((await world.request('ssh')).location).toBe('cellar');
+        const agent = await world.join(attic, 'a');
+        expect((await world.request('ssh')).location).toBe('attic');
+        await world.join(cellar, 'b');
+        expect((await world.request('ssh')).location).toBe('cellar');
+        await world.endLease(agent);
+        expect((await world.request('ssh', attic)).location).toBe('attic');
+      });
+
+      it('are made in the locations of the group, where that names any', async () => {
+        const { mine, features } = service();
+        const create = (privateLocations: readonly string[] | null) =>
+          features.checkGroups.create(mine.accountId, { name: 'group', privateLocations });
+        const named = await create(['attic']);
+        await world.check('grouped', [cellar], { groupId: named.id });
+        expect((await world.request('grouped')).location).toBe('attic');
+        const refused = await mine.post('/v1/checks/grouped/run', { location: 'cellar' });
+        expect(problemsIn(refused)).toEqual([
+          'body.location must be a private location of the check: attic',
+        ]);
+        const unnamed = await create([]);
+        await world.check('grouped', [cellar], { groupId: unnamed.id });
+        expect((await world.request('grouped')).location).toBe('cellar');
+      });
+
+      it.each([
+        [{ location: 'vault' }, 'body.location must be a private location of the check: cellar,'],
+        [{ location: 'eu-west-1' }, 'body.location must be a private location'],
+        [{ location: '' }, 'body.location'],
+        [{ location: `'; drop table one_off_runs; --` }, 'body.location'],
+        [{ location: 7 }, 'body.location'],
+        [{ region: 'cellar' }, 'body.region is not a known field'],
+        [['cellar'], 'body'],
+      ])('refuse %j', async (body, problem) => {
+        const { mine } = service();
+        const refused = await mine.post('/v1/checks/ssh/run', body);
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join('\n')).toContain(problem);
+      });
+
+      it('take any form of nothing for the location', async () => {
+        const { mine } = service();
+        for (const body of [undefined, {}, { location: null }]) {
+          expect((await mine.post('/v1/checks/ssh/run', body)).status).toBe(201);
+        }
+      });
+
+      it('need a private location', async () => {
+        const { mine } = service();
+        await world.check('public', []);
+        const refused = await mine.post('/v1/checks/public/run');
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused)[0]).toContain('body.location must be a private location');
+      });
+
+      it('are for checks of the account, deactivated ones too, and for those who may', async () => {
+        const { mine, theirs, clientWith } = service();
+        expect((await theirs.post('/v1/checks/ssh/run')).status).toBe(404);
+        expect((await mine.post('/v1/checks/gone/run')).status).toBe(404);
+        await world.check('ssh', [cellar], { activated: false });
+        expect((await (await clientWith('read')).post('/v1/checks/ssh/run')).status).toBe(403);
+        expect((await (await clientWith('run')).post('/v1/checks/ssh/run')).status).toBe(201);
+      });
+
+      it('have slots of their own, which no run of the plan has', async () => {
+        const { clock } = service();
+        const rule = slotRuleOf('ssh', 10, null);
+        clock.stepWall(lastSlotAt(rule, clock.wallMs()) + rule.periodMs - clock.wallMs());
+        const slotMs = clock.wallMs();
+        const atOnce = await Promise.all([1, 2, 3].map(() => world.request('ssh')));
+        clock.stepWall(1);
+        const later = await Promise.all([1, 2].map(() => world.request('ssh')));
+        const fromSlot = (runs: typeof later) =>
+          new Set(runs.map(({ slot }) => slot.getTime() - slotMs));
+        expect(fromSlot(atOnce)).toEqual(new Set([-1, -2, -3]));
+        expect(fromSlot(later)).toEqual(new Set([1, -4]));
+        const runs = [...atOnce, ...later];
+        expect(new Set(runs.map(({ sequenceId }) => sequenceId)).size).toBe(5);
+        for (const { slot, sequenceId } of runs) {
+          expect(sequenceId).toBe(sequenceIdOf('ssh', 'cellar', slot.getTime()));
+        }
+      });
+
+      it('are bounded in each location', async () => {
+        const { mine, store } = service();
+        await store.query(
+          `insert into one_off_runs (id, account_id, location_id, check_id, reason, slot,
+             sequence_id, not_after)
+           select gen_random_uuid()::text, $1, $2, 'ssh', 'requested', now(), n::text,
+             now() + interval '1 minute' from generate_series(1, 1000) n`,
+          [mine.accountId, cellar.id],
+        );
+        const refused = await mine.post('/v1/checks/ssh/run');
+        expect(refused.status).toBe(409);
+        expect(refused.json.attributes).toEqual({ location: 'cellar', limit: 1000 });
+        const elsewhere = await mine.post('/v1/checks/ssh/run', { location: 'attic' });
+        expect(elsewhere.status).toBe(201);
+      });
+
+      it('wake the polls of their location', async () => {
+        await wakes(service().store, attic, () => world.request('ssh', attic));
+      });
+    });
+
+    describe('given to agents', () => {
+      it('are told until they are closed, as the wire has them', async () => {
+        const agent = await world.join(cellar, 'a');
+        const run = await world.request('ssh');
+        const [message, ...others] = await world.claim(agent);
+        expect(others).toEqual([]);
+        expect(message).toMatchObject({
+          runId: run.id,
+          checkId: 'ssh',
+          reason: 'requested',
+          slot: run.slot.getTime(),
+          sequenceId: run.sequenceId,
+          notBefore: null,
+          notAfter: run.notAfter.getTime(),
+          retriesMade: 0,
+          firstStartedAt: null,
+        });
+        const read = message && readOneOff(JSON.parse(JSON.stringify(message)));
+        expect(read).toMatchObject({
+          ok: true,
+          ignored: [],
+          value: { check: { id: 'ssh', checkType: 'TCP', groupId: null } },
+        });
+        expect(await stateOf(run.id)).toBe('assigned');
+        expect(await world.claim(agent)).toEqual([message]);
+        await world.close(agent, run.id, randomUUID());
+        expect(await world.claim(agent)).toEqual([]);
+        expect(await stateOf(run.id)).toBe('assigned');
+      });
+
+      it('go to the agent that has the check, or to any where no live one has it', async () => {
+        const has = await world.join(cellar, 'has');
+        const other = await world.join(cellar, 'other');
+        await world.assign('ssh', has);
+        const run = await world.request('ssh');
+        expect(await world.claim(other)).toEqual([]);
+        await world.endLease(has);
+        expect(await world.claim(has)).toEqual([]);
+        expect(idsOf(await world.claim(other))).toEqual([run.id]);
+      });
+
+      it('go on to the next agent with the same slot when the lease of the first ended', async () => {
+        const first = await world.join(cellar, 'first');
+        const run = await world.request('ssh');
+        const [told] = await world.claim(first);
+        const second = await world.join(cellar, 'second');
+        expect(await world.claim(second)).toEqual([]);
+        await world.endLease(first);
+        expect(await world.claim(second)).toEqual([told]);
+        // Whoever comes back late has it no more, and can say nothing of it.
+        const again = await world.join(cellar, 'first');
+        expect(await world.claim(again)).toEqual([]);
+        await world.close(again, run.id);
+        expect(await world.claim(second)).toEqual([told]);
+      });
+
+      it('are told anew to the same agent with a new lease, which may close them', async () => {
+        const before = await world.join(cellar, 'a');
+        const run = await world.request('ssh');
+        const told = await world.claim(before);
+        const after = await world.join(cellar, 'a');
+        expect(await world.claim(before)).toEqual([]);
+        expect(await world.claim(after)).toEqual(told);
+        await world.close(before, run.id);
+        expect(await world.claim(after)).toEqual(told);
+        const later = await world.join(cellar, 'a');
+        await world.close(later, run.id);
+        expect(await world.claim(later)).toEqual([]);
+      });
+
+      it('go to agents that can run the check', async () => {
+        await world.check('ping', [cellar], { checkType: 'ICMP', request: { hostname: 'h' } });
+        const run = await world.request('ping');
+        const old = await world.join(cellar, 'old', { ...CAPABILITIES, types: ['TCP', 'URL'] });
+        const bare = await world.join(cellar, 'bare', { ...CAPABILITIES, icmp: false });
+        expect([await world.claim(old), await world.claim(bare)]).toEqual([[], []]);
+        const able = await world.join(cellar, 'able');
+        expect(idsOf(await world.claim(able))).toEqual([run.id]);
+      });
+
+      it('are those of their location that may still be started', async () => {
+        const here = await world.join(cellar, 'a');
+        const there = await world.join(attic, 'a');
+        const run = await world.request('ssh', attic);
+        expect(await world.claim(here)).toEqual([]);
+        expect(await world.claim({ ...there, accountId: service().theirs.accountId })).toEqual([]);
+        expect(idsOf(await world.claim(there))).toEqual([run.id]);
+        await world.spend(run.id, 10 * MINUTE_MS);
+        expect(await world.claim(there)).toEqual([]);
+      });
+
+      it('are told in parts where the checks are large', async () => {
+        const { mine, store } = service();
+        const agent = await world.join(cellar, 'a');
+        await store.query(
+          `update checks set body = body || jsonb_build_object('description', repeat('d', $2::int))
+           where account_id = $1 and id = 'ssh'`,
+          [mine.accountId, MAX_ONE_OFF_BYTES / 2],
+        );
+        const runs = await all([1, 2, 3], () => world.request('ssh'));
+        for (const run of runs) {
+          expect(idsOf(await world.claim(agent))).toEqual([run.id]);
+          await world.close(agent, run.id);
+        }
+      });
+
+      it('go with their check', async () => {
+        const agent = await world.join(cellar, 'a');
+        await world.request('ssh');
+        expect(await world.claim(agent)).toHaveLength(1);
+        await service().features.checks.remove(service().mine.accountId, 'ssh');
+        expect(await world.claim(agent)).toEqual([]);
+      });
+    });
+
+    describe('whose final result is in', () => {
+      it('are done, and name it', async () => {
+        const { mine } = service();
+        const agent = await world.join(cellar, 'a');
+        const run = await world.request('ssh');
+        const other = await world.request('ssh');
+        await world.claim(agent);
+        const resultId = await world.final(run);
+        const done = (await mine.get(`/v1/check-runs/${run.id}`)).json;
+        expect(done).toMatchObject({ state: 'done', resultId });
+        expect(idsOf(await world.claim(agent))).toEqual([other.id]);
+        expect(await stateOf(other.id)).toBe('assigned');
+      });
+
+      it('are those of the same account alone', async () => {
+        const { theirs } = service();
+        const theirWorld = new RunsWorld(running(), theirs.accountId);
+        const theirCellar = await theirWorld.location('cellar');
+        await theirWorld.check('ssh', [theirCellar]);
+        const run = await world.request('ssh');
+        const their = await theirWorld.request('ssh');
+        expect(their.sequenceId).toBe(run.sequenceId);
+        await theirWorld.final(their);
+        expect(await stateOf(run.id)).toBe('waiting');
+      });
+
+      it('are done also when they were given up before', async () => {
+        const run = await world.request('ssh');
+        await world.spend(run.id, 10 * MINUTE_MS + 1);
+        await running().features.checkRuns.sweep();
+        expect(await stateOf(run.id)).toBe('expired');
+        await world.final(run);
+        expect(await stateOf(run.id)).toBe('done');
+      });
+    });
+
+    async function stateOf(runId: string): Promise<string> {
+      return (await running().features.checkRuns.get(service().mine.accountId, runId)).state;
+    }
+  });
+});
+
+/** One after the other, so that they come in this order. */
+async function all<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}

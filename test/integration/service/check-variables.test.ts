@@ -1,3 +1,0 @@
-import { checkVariablesSuite } from '../../support/service-suites/check-variables-suite.ts';
-
-checkVariablesSuite('pglite');

@@ -1,3 +1,0 @@
-import { checksSuite } from '../../support/service-suites/checks-suite.ts';
-
-checksSuite('pglite');

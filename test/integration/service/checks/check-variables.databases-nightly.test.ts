@@ -1,0 +1,306 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
+import { createCheckVariables } from '../../../../src/service/checks/check-variables.ts';
+import { createChecks } from '../../../../src/service/checks/checks.ts';
+import { databases, silentLog, useMigratedStore } from '../../../support/database/databases.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import type { Reply } from '../../../support/service/service-app.ts';
+import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.ts';
+import {
+  HOSTILE,
+  problemsIn,
+  useAccounts,
+  useRunningService,
+} from '../../../support/service/service-harness.ts';
+
+const SECRET = 'correct-horse-battery';
+const OPEN = { key: 'HOST', value: HOSTILE, secret: false };
+const HIDDEN = { key: 'TOKEN', value: SECRET, secret: true };
+const SHOWN = [OPEN, { ...HIDDEN, value: null }];
+
+const TYPES = ['url', 'api', 'tcp', 'dns', 'icmp'] as const;
+const REQUESTS = {
+  url: { url: 'https://shop.test/{{HOST}}' },
+  api: { url: 'https://shop.test/', method: 'GET' },
+  tcp: { hostname: 'shop.test', port: 25 },
+  dns: { query: 'shop.test', recordType: 'A' },
+  icmp: { hostname: 'shop.test' },
+} as const;
+
+/** The variables of checks themselves (SEMANTICS 2). */
+describe.each(databases)('on %s', (kind) => {
+  describe('variables of checks', () => {
+    const service = useAccounts(useRunningService(kind));
+    const bodyOf = (type: (typeof TYPES)[number], variables: readonly unknown[]) => ({
+      name: 'Shop',
+      request: REQUESTS[type],
+      locations: ['eu-west-1'],
+      variables,
+    });
+    const create = (variables: readonly unknown[]): Promise<Reply> =>
+      service().mine.post('/v1/checks/url', bodyOf('url', variables));
+    const bytesStored = async (): Promise<string> => {
+      const { store, mine } = service();
+      const rows = await store.query(
+        'select checks::text as text from checks where account_id = $1',
+        [mine.accountId],
+      );
+      return JSON.stringify(rows);
+    };
+    const sealedOf = async (id: string): Promise<Buffer | null> => {
+      const [row] = await service().store.query<{ sealed_variables: Buffer | null }>(
+        'select sealed_variables from checks where account_id = $1 and id = $2',
+        [service().mine.accountId, id],
+      );
+      return row?.sealed_variables ?? null;
+    };
+
+    const valuesOf = async (id: string): Promise<readonly string[]> => {
+      const key = { accountId: service().mine.accountId, id };
+      return TEST_CHECK_VARIABLES.secretValues(key, (await sealedOf(id)) ?? Buffer.alloc(0));
+    };
+
+    it.each(TYPES)('of type %s: a secret value is told by no answer', async (type) => {
+      const { mine } = service();
+      const created = await mine.post(`/v1/checks/${type}`, bodyOf(type, [OPEN, HIDDEN]));
+      expect(created.status).toBe(201);
+      expect(created.json.variables).toEqual(SHOWN);
+      const at = `/v1/checks/${type}/${created.json.id}`;
+      const answers = [
+        created,
+        await mine.get(at),
+        await mine.get(`/v1/checks/${created.json.id}`),
+        await mine.get('/v1/checks'),
+        await mine.get(`/v1/checks/${type}`),
+        await mine.put(at, created.json),
+        await mine.patch(at, { name: 'Other' }),
+      ];
+      for (const { status, text } of answers) {
+        expect(status).toBeLessThan(300);
+        expect(text).not.toContain(SECRET);
+        expect(text).toContain('"TOKEN"');
+      }
+    });
+
+    it('no secret value is in the database in clear', async () => {
+      await create([OPEN, HIDDEN]);
+      const stored = await bytesStored();
+      expect(stored).not.toContain(SECRET);
+      expect(stored).not.toContain(Buffer.from(SECRET).toString('hex'));
+      expect(stored).toContain('TOKEN');
+    });
+
+    it('an update may leave out the values of those that are secret, and they stay', async () => {
+      const { mine } = service();
+      const { json } = await create([OPEN, HIDDEN]);
+      const at = `/v1/checks/url/${json.id}`;
+      // Sent back as they came, they are no change.
+      expect((await mine.put(at, json)).json.variables).toEqual(SHOWN);
+      expect((await mine.patch(at, { name: 'Other' })).json.variables).toEqual(SHOWN);
+      expect(await valuesOf(json.id)).toEqual([SECRET]);
+      const named = [
+        { key: 'NEW', value: 'n' },
+        { key: 'TOKEN', secret: true },
+      ];
+      const changed = await mine.patch(at, { variables: named });
+      expect(changed.json.variables).toEqual([
+        { key: 'NEW', value: 'n', secret: false },
+        { key: 'TOKEN', value: null, secret: true },
+      ]);
+      expect(await valuesOf(json.id)).toEqual([SECRET]);
+      const fewer = await mine.patch(`/v1/checks/${json.id}`, { variables: [] });
+      expect(fewer.json.variables).toEqual([]);
+      expect(await sealedOf(json.id)).toBeNull();
+    });
+
+    it.each([
+      [
+        'no secret any more, without its value',
+        [{ key: 'TOKEN', value: null, secret: false }],
+        'body.variables[0].value is needed anew when a variable is secret no more',
+      ],
+      [
+        'no secret any more, as nothing says that it is',
+        [OPEN, { key: 'TOKEN' }],
+        'body.variables[1].value is needed anew when a variable is secret no more',
+      ],
+      ['new, without a value', [{ key: 'OTHER', secret: true }], 'body.variables[0].value'],
+      ['there twice', [OPEN, { ...OPEN, value: 'b' }], 'body.variables[1].key must be unique'],
+      ['there twice and kept', [HIDDEN, { key: 'TOKEN', secret: true }], 'body.variables[1].key'],
+      ['of a name that none can have', [{ key: 'a-b', value: '' }], 'body.variables[0].key'],
+      ['too long', [{ key: 'a', value: 'x'.repeat(20_001) }], 'body.variables[0].value'],
+      ['with a field of its own', [{ ...OPEN, locked: true }], 'body.variables[0]'],
+    ])('an update with one that is %s is refused', async (_, variables, problem) => {
+      const { mine } = service();
+      const { json } = await create([OPEN, HIDDEN]);
+      const sealed = await sealedOf(json.id);
+      for (const path of ['/v1/checks/url', '/v1/checks']) {
+        const refused = await mine.patch(`${path}/${json.id}`, { variables });
+        expect(refused.status).toBe(400);
+        expect(problemsIn(refused).join()).toContain(problem);
+        expect(refused.text).not.toContain(SECRET);
+      }
+      expect(await sealedOf(json.id)).toEqual(sealed);
+    });
+
+    it('a new check needs the value of each, and at most 100', async () => {
+      const refused = await create([{ key: 'TOKEN', value: null, secret: true }]);
+      expect(problemsIn(refused).join()).toContain('body.variables[0].value');
+      const many = Array.from({ length: 101 }, (_, n) => ({ key: `V${n}`, value: '' }));
+      expect(problemsIn(await create(many)).join()).toContain('body.variables');
+      const put = await service().mine.put('/v1/checks/url/shop', {
+        ...bodyOf('url', [{ key: 'TOKEN', secret: true }]),
+      });
+      expect(problemsIn(put).join()).toContain('body.variables[0].value');
+    });
+
+    it('without a key no secret one is stored, and all else is', async () => {
+      const { store, clock, mine } = service();
+      const checkVariables = createCheckVariables({ log: silentLog(), secrets: null });
+      const checks = createChecks({ store, clock, ids: () => 'shop', checkVariables });
+      const input = (variables: readonly unknown[]) => ({
+        ...bodyOf('url', variables),
+        checkType: 'URL',
+      });
+      const options = { autoAssignAlerts: false };
+      const refused = checks.create(mine.accountId, input([HIDDEN]), options);
+      await expect(refused).rejects.toMatchObject({
+        status: 409,
+        message: expect.stringContaining('ENCRYPTION_KEY'),
+      });
+      expect((await mine.get('/v1/checks')).json).toEqual([]);
+      await checks.create(mine.accountId, input([OPEN]), options);
+      expect((await mine.get('/v1/checks/shop')).json.variables).toEqual([OPEN]);
+    });
+
+    it('a value that stays is encrypted by the newest key', async () => {
+      const { store, clock, mine } = service();
+      const [old, next] = [randomBytes(KEY_BYTES), randomBytes(KEY_BYTES)];
+      const checksWith = (...keys: readonly [Buffer, ...Buffer[]]) => {
+        const secrets = createSecretBox(keys);
+        const checkVariables = createCheckVariables({ log: silentLog(), secrets });
+        const checks = createChecks({ store, clock, ids: () => 'shop', checkVariables });
+        return { checkVariables, checks };
+      };
+      const input = { ...bodyOf('url', [HIDDEN]), checkType: 'URL' };
+      await checksWith(old).checks.create(mine.accountId, input, { autoAssignAlerts: false });
+      const { json } = await mine.get('/v1/checks/shop');
+      await checksWith(next, old).checks.update(mine.accountId, 'shop', json);
+      const key = { accountId: mine.accountId, id: 'shop' };
+      const sealed = (await sealedOf('shop')) ?? Buffer.alloc(0);
+      expect(checksWith(next).checkVariables.secretValues(key, sealed)).toEqual([SECRET]);
+    });
+
+    it('one whose key is lost can be given a new value, and stays where nobody reads it', async () => {
+      const { store, clock, mine } = service();
+      const { json } = await create([OPEN, HIDDEN]);
+      const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
+      const checkVariables = createCheckVariables({ log: silentLog(), secrets });
+      const checks = createChecks({ store, clock, ids: () => 'x', checkVariables });
+      const change = (variables: readonly unknown[]) =>
+        checks.update(mine.accountId, json.id, { variables });
+      const kept = change([
+        { key: 'TOKEN', secret: true },
+        { ...HIDDEN, key: 'MORE' },
+      ]);
+      await expect(kept).rejects.toMatchObject({
+        status: 409,
+        message: expect.stringContaining('or give it again: body.variables[0].value'),
+        attributes: { code: 'CREDENTIAL_NOT_READABLE', fields: ['body.variables[0].value'] },
+      });
+      await change([HIDDEN]);
+      const sealed = (await sealedOf(json.id)) ?? Buffer.alloc(0);
+      const key = { accountId: mine.accountId, id: json.id };
+      expect(checkVariables.secretValues(key, sealed)).toEqual([SECRET]);
+    });
+  });
+
+  describe('variables of checks, as agents are sent them', () => {
+    const store = useMigratedStore(kind);
+    const labOf = useAgentLab(store);
+    const settled = async () => {
+      const lab = labOf();
+      const variables = [OPEN, HIDDEN, { key: '__proto__', value: 'own', secret: true }];
+      await lab.addCheck('shop', { variables });
+      await lab.addCheck('other');
+      const agent = lab.agent('agent-a');
+      await agent.look();
+      await lab.assigner.pass();
+      await agent.look();
+      return { lab, agent, variables };
+    };
+
+    it('have their values, in assignments and in runs beside the plan', async () => {
+      const { lab, agent, variables } = await settled();
+      expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
+      expect(agent.checks.get('other')?.check.variables).toEqual([]);
+      await lab.checkRuns.request(lab.accountId, 'shop', { location: null });
+      const { runs } = await agent.look();
+      expect(runs.map(({ check }) => check.variables)).toEqual([variables]);
+    });
+
+    it('come again when nothing but a secret value is another', async () => {
+      const { lab, agent, variables } = await settled();
+      const changed = variables.map((one) =>
+        one.key === 'TOKEN' ? { ...one, value: 'another-value' } : one,
+      );
+      await lab.checks.update(lab.accountId, 'shop', { variables: changed });
+      await lab.assigner.pass();
+      const { full, upsert } = await agent.look();
+      expect({ full, ids: upsert.map(({ checkId }) => checkId) }).toEqual({
+        full: false,
+        ids: ['shop'],
+      });
+      expect(agent.checks.get('shop')?.check.variables).toEqual(changed);
+    });
+
+    it('are not told again where they are written again as they were', async () => {
+      const { lab, agent, variables } = await settled();
+      await lab.checks.update(lab.accountId, 'shop', { variables });
+      await lab.checks.update(lab.accountId, 'shop', {
+        variables: variables.map((one) => (one.secret ? { ...one, value: null } : one)),
+      });
+      await lab.assigner.pass();
+      expect(await agent.look()).toMatchObject({ full: false, upsert: [] });
+      expect(agent.checks.get('shop')?.check.variables).toEqual(variables);
+    });
+
+    it('that cannot be decrypted are left out, and a line says so once', async () => {
+      const { lab, variables } = await settled();
+      const logs = captureLog();
+      const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
+      const foreign = createCheckVariables({ log: logs.log, secrets });
+      const [row] = await store().query<{ body: Record<string, unknown>; sealed: Buffer }>(
+        `select body, sealed_variables as sealed from checks where account_id = $1 and id = 'shop'`,
+        [lab.accountId],
+      );
+      const { body = {}, sealed = null } = row ?? {};
+      const key = { accountId: lab.accountId, id: 'shop' };
+      expect(foreign.open(key, body, sealed).variables).toEqual([OPEN]);
+      expect(foreign.open(key, body, sealed).variables).toEqual([OPEN]);
+      const lines = logs.records();
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatchObject({ checkId: 'shop' });
+      expect(JSON.stringify(lines)).not.toContain(SECRET);
+      expect(lab.checkVariables.open(key, body, sealed).variables).toEqual(variables);
+      // What names one fails, whatever else has the same name.
+      const request = {
+        url: 'https://shop.test/{{OPEN}}/{{{ TOKEN }}}',
+        headers: [{ key: 'X-A', value: 'Bearer {{TOKEN}}' }],
+        body: `{{TOKEN}}${'x'.repeat(1000)}`,
+        assertions: [{ target: '{{TOKEN}}' }],
+      };
+      expect(foreign.open(key, { ...body, request }, sealed).request).toEqual({
+        url: 'https://shop.test/{{OPEN}}/{{CREDENTIAL_NOT_READABLE}}',
+        headers: [{ key: 'X-A', value: 'Bearer {{CREDENTIAL_NOT_READABLE}}' }],
+        body: '{{CREDENTIAL_NOT_READABLE}}',
+        assertions: [{ target: '{{TOKEN}}' }],
+      });
+      // Sealed for another check, they do not open.
+      const elsewhere = { ...key, id: 'other' };
+      expect(foreign.open(elsewhere, body, sealed).variables).toEqual([OPEN]);
+    });
+  });
+});

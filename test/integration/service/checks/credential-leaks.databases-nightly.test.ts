@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Role } from '../../../../src/service/http/access/authenticator.ts';
+import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
+import { databases, silentLog } from '../../../support/database/databases.ts';
+import { hiddenOf, unshownOf } from '../../../support/hostile/marks.ts';
+import { goodRequest } from '../../../support/hostile/requests.ts';
+import type { Answer } from '../../../support/hostile/send.ts';
+import { SECRET, useHostileWorld } from '../../../support/service/hostile-world.ts';
+import { unshared } from '../../../support/service/sealing-replica.ts';
+import { TEST_SECRETS } from '../../../support/service/service-features.ts';
+
+/** What some routes need beside their paths. */
+function queryOf(url: string, checkId = ''): string {
+  if (url === '/v1/error-groups') return `?checkId=${checkId}`;
+  return url.startsWith('/v1/analytics/') ? '?metrics=availability&quickRange=last24Hours' : '';
+}
+
+/** An account with a marker in every credential, over every route that reads. */
+describe.each(databases)('on %s', (kind) => {
+  describe('credentials in answers and in the database', () => {
+    const worldOf = useHostileWorld(kind);
+    const reads = () =>
+      worldOf().routes.filter(({ access, method }) => access.kind === 'role' && method === 'GET');
+
+    const ROLES = [
+      ['read', false],
+      ['run', false],
+      ['write', true],
+      ['admin', true],
+    ] as const;
+    const walk = async (role: Role, mayWrite: boolean): Promise<void> => {
+      const world = worldOf();
+      const { victim } = world;
+      const key = await world.newKeyOfVictim(role);
+      const addresses = [unshownOf(SECRET), String(victim.ids.pingToken)];
+      const answers: (Answer & { readonly path: string })[] = [];
+      for (const route of reads()) {
+        const sent = { ...goodRequest(route, victim), key };
+        const path = `${sent.path}${queryOf(route.url, victim.checkIds.url)}`;
+        answers.push({ path, ...(await world.send({ ...sent, path })) });
+      }
+      expect(answers.length).toBeGreaterThan(60);
+      const refused = answers.filter(({ status }) => status >= 300);
+      if (role === 'admin') expect(refused.map(({ path }) => path)).toEqual([]);
+      else expect(refused.every(({ status }) => status === 403)).toBe(true);
+      const showing = (marker: string) =>
+        answers.filter(({ text }) => text.includes(marker)).map(({ path }) => path);
+      expect(showing(hiddenOf(SECRET))).toEqual([]);
+      for (const address of addresses) {
+        // Whoever may write is shown it, so the walk finds it.
+        if (mayWrite) expect(showing(address).length).toBeGreaterThan(1);
+        else expect(showing(address)).toEqual([]);
+      }
+      expect(showing('********').length).toBeGreaterThan(3);
+    };
+
+    it.each(ROLES)('no GET shows a key of role %s any credential', walk);
+
+    it('no row holds a credential in clear', async () => {
+      const { store } = worldOf();
+      const tables = await store.query<{ name: string }>(
+        `select table_name as name from information_schema.tables
+         where table_schema = current_schema() and table_type = 'BASE TABLE'`,
+      );
+      const holding = async (text: string): Promise<readonly string[]> => {
+        const found: string[] = [];
+        for (const { name } of tables) {
+          const rows = await store.query(
+            `select 1 from "${name}" t where to_jsonb(t)::text like $1 limit 1`,
+            [`%${text}%`],
+          );
+          if (rows.length > 0) found.push(name);
+        }
+        return found;
+      };
+      expect(await holding(hiddenOf(SECRET))).toEqual([]);
+      expect(await holding(unshownOf(SECRET))).toEqual(['alert_channels']);
+    });
+
+    describe('as a service without a key stores them', () => {
+      beforeAll(async () => {
+        const { store } = worldOf();
+        // The other connections of its pool are no replicas.
+        const parts = { store: unshared(store), log: silentLog(), secrets: TEST_SECRETS };
+        expect(await decryptCredentials(parts)).toBe(3);
+      });
+
+      it.each(ROLES)('no GET shows a key of role %s any credential', walk);
+    });
+  });
+});

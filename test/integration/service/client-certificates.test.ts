@@ -1,3 +1,0 @@
-import { clientCertificatesSuite } from '../../support/service-suites/client-certificates-suite.ts';
-
-clientCertificatesSuite('pglite');

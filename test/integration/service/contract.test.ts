@@ -1,3 +1,0 @@
-import { contractSuite } from '../../support/service-suites/contract-suite.ts';
-
-contractSuite('pglite');

@@ -1,3 +1,0 @@
-import { credentialLeaksSuite } from '../../support/service-suites/credential-leaks-suite.ts';
-
-credentialLeaksSuite('pglite');

@@ -1,3 +1,0 @@
-import { credentialsSuite } from '../../support/service-suites/credentials-suite.ts';
-
-credentialsSuite('pglite');

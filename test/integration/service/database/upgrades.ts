@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { cpSync, readdirSync } from 'node:fs';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSecretBox, KEY_BYTES } from '../../../../src/runtime/secret-box.ts';
+import { migrate } from '../../../../src/service/database/migrate.ts';
+import { MIGRATIONS_FOLDER } from '../../../../src/service/database/migration-files.ts';
+import type { Store } from '../../../../src/service/database/port.ts';
+import { listAssignedSlots } from '../../../../src/service/results/intake/assigned-slots.sql.ts';
+import { isAssignedSlot } from '../../../../src/service/results/intake/assigned-slots.ts';
+import { decryptCredentials } from '../../../../src/service/secrets/credential-sealing.ts';
+import { emptySchema, silentLog } from '../../../support/database/databases.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
+import { sealingReplica, unshared } from '../../../support/service/sealing-replica.ts';
+
+/** The last migration of the release before. */
+const LAST_BEFORE = 12;
+const SLOT = '2026-01-01T12:00:00Z';
+
+/** What becomes of a database of the release before. */
+export function upgradeSuite(store: () => Store): void {
+  describe('a database of the release before', () => {
+    const temp = makeTempFolder();
+    const before = temp.file('release-before');
+    for (const name of readdirSync(MIGRATIONS_FOLDER)) {
+      if (Number(name.slice(0, 4)) > LAST_BEFORE) continue;
+      cpSync(`${MIGRATIONS_FOLDER}/${name}`, `${before}/${name}`);
+    }
+    afterAll(() => temp.remove());
+
+    beforeEach(async () => {
+      await emptySchema(store());
+      await migrate(store(), silentLog(), { folder: before });
+      await store().query("select make_result_partitions('2026-01-01', '2026-01-01')");
+      for (const statement of OF_BEFORE) await store().query(statement);
+    });
+    const upgrade = () => migrate(store(), silentLog());
+
+    it('keeps every row as it is', async () => {
+      const rowsOf = (table: string) =>
+        store().query(`select to_jsonb(t) as row from ${table} t order by 1`);
+      const tables = await store().query<{ name: string }>(
+        `select table_name as name from information_schema.tables
+         where table_schema = current_schema() and table_type = 'BASE TABLE'
+           and table_name <> 'schema_migrations' order by 1`,
+      );
+      const old = await Promise.all(tables.map(({ name }) => rowsOf(name)));
+      expect(old.flat().length).toBeGreaterThan(10);
+      await upgrade();
+      const now = await Promise.all(tables.map(({ name }) => rowsOf(name)));
+      for (const [at, { name }] of tables.entries()) {
+        const rows = now[at] ?? [];
+        expect(rows, name).toHaveLength(old[at]?.length ?? -1);
+        for (const { row } of old[at] ?? []) {
+          expect(rows.map((one) => one.row)).toContainEqual(expect.objectContaining(row as object));
+        }
+      }
+    });
+
+    it.each([
+      ['that the check names', 'berlin', 'named'],
+      ['that its group names', 'oslo', 'grouped'],
+      ['that it is assigned to', 'oslo', 'assigned'],
+      ['that lately lost it', 'oslo', 'lost'],
+      ['that has results of it', 'oslo', 'run'],
+      ['that missed slots of it', 'oslo', 'missed'],
+    ])(
+      'takes results of before from a location %s, and from no other',
+      async (_, location, checkId) => {
+        await upgrade();
+        const holders: string[] = [];
+        for (const locationId of ['berlin', 'oslo']) {
+          const slots = await listAssignedSlots(store(), { locationId, checkIds: [checkId] });
+          if (isAssignedSlot(slots, Date.parse(SLOT))) holders.push(locationId);
+        }
+        expect(holders).toEqual([location]);
+      },
+    );
+
+    it('has its credentials encrypted when a service with a key first starts', async () => {
+      await upgrade();
+      const log = silentLog();
+      const secrets = createSecretBox([randomBytes(KEY_BYTES)]);
+      const on = unshared(store());
+      const contents = async () =>
+        JSON.stringify([
+          await store().query('select to_jsonb(c) as row from checks c'),
+          await store().query('select to_jsonb(l) as row from private_locations l'),
+        ]);
+      expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
+      await sealingReplica(on, secrets).start();
+      expect(await contents()).not.toMatch(/basic-pw|proxy-pw/);
+      await decryptCredentials({ store: on, log, secrets });
+      expect(await contents()).toMatch(/basic-pw.*proxy-pw/s);
+    });
+
+    it('goes on with the assignments that it has', async () => {
+      await upgrade();
+      const slots = await listAssignedSlots(store(), {
+        locationId: 'oslo',
+        checkIds: ['assigned'],
+      });
+      const hourMs = 3_600_000;
+      // Past the quarter of an hour for which any slot still counts.
+      const nextHourMs = (Math.ceil(Date.now() / hourMs) + 1) * hourMs;
+      expect(isAssignedSlot(slots, nextHourMs + 60_000)).toBe(true);
+      expect(isAssignedSlot(slots, nextHourMs + 60_001)).toBe(false);
+    });
+  });
+}
+
+const CHECK = (id: string, names: string, group = 'null') =>
+  `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body, group_id)
+   values ('mine', '${id}', 'URL', '${id}', true, false, 10,
+     '{"privateLocations": [${names}]}', ${group})`;
+const OF_BEFORE = [
+  `insert into accounts (id, name) values ('mine', 'Mine')`,
+  `insert into private_locations (id, account_id, slug, name, proxy_url)
+   values ('berlin', 'mine', 'berlin', 'b', null),
+     ('oslo', 'mine', 'oslo', 'o', 'http://user:proxy-pw@proxy.test:3128')`,
+  `insert into agents (account_id, location_id, id, version, instance_id, capabilities, concurrency)
+   values ('mine', 'oslo', 'agent', '0.1.0', 'i', '{}', 1)`,
+  `insert into check_groups (id, account_id, name, private_locations)
+   overriding system value values (1, 'mine', 'g', '["oslo"]')`,
+  CHECK('named', '"berlin"'),
+  CHECK('grouped', '', '1'),
+  `insert into checks (account_id, id, check_type, name, activated, muted, frequency, body)
+   values ('mine', 'api', 'API', 'api', true, false, 10,
+     '{"request": {"url": "https://a.test", "basicAuth": {"username": "u", "password": "basic-pw"}}}')`,
+  ...['assigned', 'lost', 'run', 'missed'].map((id) => CHECK(id, '')),
+  `insert into assignments (location_id, check_id, account_id, unassigned_reason, period_ms, phase_ms,
+     stride, stride_index, check_revision, revision)
+   values ('oslo', 'assigned', 'mine', 'no_agent', 3600000, 60000, 1, 0, 1, 1)`,
+  `insert into assignment_tombstones (location_id, agent_id, check_id, revision)
+   values ('oslo', 'agent', 'lost', 1)`,
+  `insert into check_results (check_id, account_id, id, sequence_id, result_type, slot, created_at,
+     has_failures, has_errors, run_location, check_type, body)
+   values ('run', 'mine', 'r', 's', 'FINAL', '${SLOT}', '${SLOT}', true, false, 'oslo', 'URL', '{}')`,
+  `insert into result_metrics (account_id, check_id, slot, run_key, run_location, passed, retries)
+   values ('mine', 'run', '${SLOT}', 1, 'oslo', false, 0)`,
+  `insert into check_statuses (account_id, check_id, name, has_failures, has_errors, is_degraded,
+     last_run_location, last_slot)
+   values ('mine', 'run', 'run', true, false, false, 'oslo', '${SLOT}')`,
+  `insert into missed_slots (account_id, check_id, location, slot, last_slot, count, reason)
+   values ('mine', 'missed', 'oslo', '${SLOT}', '${SLOT}', 1, 'agent_busy')`,
+];

@@ -1,3 +1,0 @@
-import { errorGroupsSuite } from '../../support/service-suites/error-groups-suite.ts';
-
-errorGroupsSuite('pglite');

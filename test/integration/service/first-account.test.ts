@@ -1,3 +1,0 @@
-import { firstAccountSuite } from '../../support/service-suites/first-account-suite.ts';
-
-firstAccountSuite('pglite');

@@ -1,3 +1,0 @@
-import { handoversSuite } from '../../support/service-suites/handovers-suite.ts';
-
-handoversSuite('pglite');

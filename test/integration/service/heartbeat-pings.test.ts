@@ -1,3 +1,0 @@
-import { heartbeatPingsSuite } from '../../support/service-suites/heartbeat-pings-suite.ts';
-
-heartbeatPingsSuite('pglite');

@@ -1,3 +1,0 @@
-import { heartbeatWatchSuite } from '../../support/service-suites/heartbeat-watch-suite.ts';
-
-heartbeatWatchSuite('pglite');

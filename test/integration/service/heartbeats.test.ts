@@ -1,3 +1,0 @@
-import { heartbeatsSuite } from '../../support/service-suites/heartbeats-suite.ts';
-
-heartbeatsSuite('pglite');

@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pollRoutes } from '../../../../src/service/agents/poll.routes.ts';
+import { releaseRoutes } from '../../../../src/service/agents/release.routes.ts';
+import { locationAgentsRoutes } from '../../../../src/service/agents/routes.ts';
+import { createApiKeys } from '../../../../src/service/api-keys/api-keys.ts';
+import type { Role } from '../../../../src/service/http/access/authenticator.ts';
+import { createLocationKeys } from '../../../../src/service/private-locations/location-keys.ts';
+import { pollResponseSchema } from '../../../../src/wire/v1/poll.ts';
+import { useMigratedStore } from '../../../support/database/databases.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { useAgentLab } from '../../../support/service/agent-lab.ts';
+import {
+  type Ask,
+  type Reply,
+  type ServiceApp,
+  startServiceApp,
+} from '../../../support/service/service-app.ts';
+
+const store = useMigratedStore('pglite');
+const HEADERS = { 'x-agent-protocol': '1' };
+
+describe('agents over HTTP', () => {
+  const labOf = useAgentLab(store);
+  let app: ServiceApp;
+  let locationKey: string;
+
+  beforeEach(async () => {
+    const { clock, agents, accountId, cellar } = labOf();
+    const parts = { store: store(), clock, ids: randomUUID };
+    const locationKeys = createLocationKeys(parts);
+    locationKey = (await locationKeys.create(accountId, cellar.id)).key;
+    const stopping = new AbortController();
+    app = {
+      ...(await startServiceApp(
+        [
+          pollRoutes({ agents, stopping: stopping.signal }),
+          releaseRoutes({ agents }),
+          locationAgentsRoutes({ agents }),
+        ],
+        { authenticator: createApiKeys(parts), locationKeys },
+      )),
+      stopping,
+    };
+  });
+  afterEach(() => app.close());
+
+  const post = (path: string, body: unknown, ask: Ask = {}): Promise<Reply> =>
+    app.ask(path, { key: locationKey, method: 'POST', headers: HEADERS, body, ...ask });
+
+  const keyWith = async (role: Role): Promise<string> => {
+    const { clock, accountId } = labOf();
+    const keys = createApiKeys({ store: store(), clock, ids: randomUUID });
+    return (await keys.create(accountId, { name: role, role })).key;
+  };
+
+  it('poll with the key of their location, and with no other', async () => {
+    const lab = labOf();
+    const message = lab.agent('agent-a').request();
+    lab.startAssigner();
+    const answer = await post('/agent/v1/poll', message);
+    expect(answer.status).toBe(200);
+    expect(pollResponseSchema.parse(answer.json)).toMatchObject({ full: true, epoch: 1 });
+    expect((await post('/agent/v1/poll', message, { key: await keyWith('admin') })).status).toBe(
+      401,
+    );
+    expect((await post('/agent/v1/poll', message, { headers: {} })).status).toBe(426);
+    expect((await post('/agent/v1/poll', { ...message, agentId: '../a' })).status).toBe(400);
+    expect((await post('/agent/v1/poll', { ...message, page: 'x' })).json.attributes).toMatchObject(
+      { problems: [{ path: 'body.page' }] },
+    );
+  });
+
+  it('are told what is wrong by its reason', async () => {
+    const lab = labOf();
+    lab.startAssigner();
+    const [old, restarted] = ['first', 'second'].map((instanceId) =>
+      lab.agent('agent-a', { instanceId }).request(),
+    );
+    await post('/agent/v1/poll', old);
+    await post('/agent/v1/poll', restarted);
+    const told = await post('/agent/v1/poll', { ...old, epoch: 1 });
+    expect(told.status).toBe(409);
+    expect(told.json.attributes).toEqual({ reason: 'replaced' });
+  });
+
+  it('send and are sent gzip where there is much to tell', async () => {
+    const lab = labOf();
+    await lab.addChecks('check', 50);
+    lab.startAssigner();
+    const sent = request({
+      host: '127.0.0.1',
+      port: app.port,
+      path: '/agent/v1/poll',
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...HEADERS,
+        authorization: `Bearer ${locationKey}`,
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'accept-encoding': 'gzip, deflate',
+      },
+    });
+    sent.end(gzipSync(JSON.stringify(lab.agent('agent-a').request())));
+    const [response] = await once(sent, 'response');
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    const packed = Buffer.concat(chunks);
+    expect(response.headers).toMatchObject({
+      'content-encoding': 'gzip',
+      vary: 'accept-encoding',
+      'content-length': String(packed.length),
+    });
+    const json = JSON.parse(String(await promisify(gunzip)(packed)));
+    expect(pollResponseSchema.parse(json).upsert).toHaveLength(50);
+    expect(packed.length).toBeLessThan(JSON.stringify(json).length / 3);
+  });
+
+  it('end a held poll by hanging up', async () => {
+    const lab = labOf();
+    const a = lab.agent('agent-a');
+    await a.look();
+    await lab.assigner.pass();
+    await a.look();
+    const sent = request({
+      host: '127.0.0.1',
+      port: app.port,
+      path: '/agent/v1/poll',
+      method: 'POST',
+      agent: false,
+      headers: {
+        ...HEADERS,
+        authorization: `Bearer ${locationKey}`,
+        'content-type': 'application/json',
+      },
+    });
+    const cut = once(sent, 'error');
+    sent.end(JSON.stringify(a.request()));
+    await eventually(() => lab.clock.pendingTimers > 0);
+    sent.destroy(new Error('gone'));
+    await cut;
+    // The test's own time limit ends the wait for it.
+    await eventually(() => lab.clock.pendingTimers === 0);
+  });
+
+  it('are answered at once when the service stops', async () => {
+    const lab = labOf();
+    const a = lab.agent('agent-a');
+    await a.look();
+    await lab.assigner.pass();
+    await a.look();
+    const answer = post('/agent/v1/poll', a.request());
+    await eventually(() => lab.clock.pendingTimers > 0);
+    app.stopping.abort();
+    const { status, json } = await answer;
+    expect(status).toBe(200);
+    expect(json).toMatchObject({ full: false, upsert: [], remove: [], revision: a.revision });
+  });
+
+  it('give their lease back, and are listed for whoever may read', async () => {
+    const lab = labOf();
+    const a = lab.agent('agent-a');
+    await lab.addChecks('check', 3);
+    await a.look();
+    await lab.assigner.pass();
+    const path = `/v1/private-locations/${lab.cellar.id}/agents`;
+    const key = await keyWith('read');
+    // Those of older releases do not say how their clock goes.
+    expect((await app.ask(path, { key })).json).toMatchObject([{ clockAheadMs: null }]);
+    await a.ask({ clockAheadMs: -1500 });
+    const [listed] = (await app.ask(path, { key })).json;
+    expect(listed).toEqual({
+      id: 'agent-a',
+      version: '1.2.3',
+      live: true,
+      checks: 3,
+      running: 1,
+      queued: 2,
+      concurrency: 100,
+      countedConcurrency: 100,
+      clockAheadMs: -1500,
+      capabilities: {
+        types: ['URL', 'API', 'TCP', 'DNS', 'ICMP'],
+        ipv6: true,
+        icmp: true,
+        capture: false,
+      },
+      refused: [],
+      lease_until: expect.stringMatching(/^\d{4}-.*Z$/),
+      first_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      last_seen_at: expect.stringMatching(/^\d{4}-.*Z$/),
+      ended_at: null,
+    });
+    const release = { agentId: 'agent-a', epoch: a.epoch, done: [] };
+    expect((await post('/agent/v1/release', release)).json).toEqual({ released: true });
+    expect((await post('/agent/v1/release', release)).json).toEqual({ released: false });
+    expect((await app.ask(path, { key })).json).toMatchObject([
+      { id: 'agent-a', live: false, lease_until: null },
+    ]);
+    expect((await app.ask(`${path}?limit=1&page=2`, { key })).json).toEqual([]);
+    expect((await app.ask(path, { key: locationKey, headers: HEADERS })).status).toBe(401);
+    const missing = `/v1/private-locations/${randomUUID()}/agents`;
+    expect((await app.ask(missing, { key })).status).toBe(404);
+  });
+});

@@ -1,0 +1,202 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ROLES, type Role } from '../../../../src/service/http/access/authenticator.ts';
+import { ownIds } from '../../../support/hostile/own-ids.ts';
+import type { Party } from '../../../support/hostile/parties.ts';
+import { goodRequest } from '../../../support/hostile/requests.ts';
+import type { Route } from '../../../support/hostile/route-table.ts';
+import { type Answer, each, type Sent } from '../../../support/hostile/send.ts';
+import { type Operation, operationsOf } from '../../../support/openapi/document.ts';
+import { useHostileWorld } from '../../../support/service/hostile-world.ts';
+
+/** Nobody is asked for a key here. Whatever else says no role of the document has forgotten it. */
+const PUBLIC = [
+  'GET /-/readiness',
+  'GET /-/liveness',
+  'GET /health',
+  'GET /metrics',
+  'GET /heartbeat/{token}',
+  'POST /heartbeat/{token}',
+];
+
+/** Each account has its own by that name, if any. */
+const OF_ANY_NAME = ['GET /v1/test-session-error-groups/projects/{projectId}'];
+
+/** What a query must have, by the parameter's name. */
+const QUERIES: Readonly<Record<string, (party: Party) => string | undefined>> = {
+  metrics: () => 'availability',
+  checkId: ({ checkIds }) => checkIds.url,
+};
+
+/** Every operation of the document, by keys that may not use it, and by those that may. */
+describe.each(['pglite'] as const)('on %s', (kind) => {
+  describe('who may do what', () => {
+    const worldOf = useHostileWorld(kind);
+    let operations: readonly Operation[] = [];
+    let closed: readonly Operation[] = [];
+    let keysOf: (party: Party) => Promise<Readonly<Record<Role, string>>>;
+
+    beforeAll(async () => {
+      const { send } = worldOf();
+      const document = await send({ method: 'GET', path: '/openapi.json', key: null });
+      operations = operationsOf(document.json);
+      closed = operations.filter(({ role }) => role !== null);
+      keysOf = async ({ apiKey: key }) => {
+        const make = async (role: Role) => {
+          const headers = { 'content-type': 'application/json' };
+          const body = JSON.stringify({ name: role, role });
+          const made = await send({ method: 'POST', path: '/v1/api-keys', key, headers, body });
+          return [role, String(made.json.key)] as const;
+        };
+        return Object.fromEntries(await Promise.all(ROLES.map(make))) as Record<Role, string>;
+      };
+    });
+
+    /** A good request by `who`, about what `whose` has. */
+    const requestFor = (operation: Operation, who: Party, whose: Party): Sent => {
+      const { name, method, path, parameters = [] } = operation;
+      const route = worldOf().routes.find((one) => isOf(operation, one));
+      if (route === undefined) throw new Error(`${name} is in the document alone`);
+      const ids = [...ownIds(path, whose)];
+      const asked = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ''));
+      const query = parameters
+        .filter((parameter) => parameter.in === 'query' && parameter.required === true)
+        .map((parameter) => {
+          const value = QUERIES[parameter.name]?.(whose);
+          if (value === undefined) throw new Error(`${name} needs a ${parameter.name}`);
+          return `${parameter.name}=${value}`;
+        });
+      const sent = { ...goodRequest(route, who), path: [asked, ...query].join('?') };
+      // With a request it would make a check of their own under the id: hostile-suite.ts.
+      const isMaking = method === 'PUT' && path.startsWith('/v1/checks/');
+      return who !== whose && isMaking ? { ...sent, body: JSON.stringify({ name: 'A' }) } : sent;
+    };
+
+    type Asked = Sent & { readonly name: string };
+    type Judge = (answer: Answer, asked: Asked) => unknown;
+
+    /** What is not as wanted, with the operation before it. */
+    const walk = async (asked: readonly Asked[], isRight: Judge): Promise<readonly string[]> => {
+      const { send, judge } = worldOf();
+      const wrong = await each(asked, async (sent) => {
+        const answer = await send(sent);
+        const told = isRight(answer, sent) ? [] : [`${answer.status} ${answer.text.slice(0, 200)}`];
+        return [...told, ...judge(sent, answer)].map((what) => `${sent.name}: ${what}`);
+      });
+      return wrong.flat();
+    };
+
+    it('is said by every operation, but for those that are known to be public', () => {
+      const open = operations.filter(({ role }) => role === null).map(({ name }) => name);
+      expect(new Set(open)).toEqual(new Set(PUBLIC));
+      const roles = closed.filter(({ role }) => !ROLES.some((known) => known === role));
+      expect(roles.map(({ name }) => name)).toEqual([]);
+      expect(closed.length).toBeGreaterThan(140);
+    });
+
+    it('is walked over every path with parameters: each has something of the victim', () => {
+      const { victim } = worldOf();
+      const missing = operations.flatMap(({ name, path }) => {
+        try {
+          ownIds(path, victim);
+          return [];
+        } catch (error) {
+          return [`${name}: ${String(error)}`];
+        }
+      });
+      expect(missing).toEqual([]);
+    });
+
+    it('is nothing without a key, and with the key of a location', async () => {
+      const world = worldOf();
+      const { victim } = world;
+      const before = await world.victimsRows();
+      const asked = closed.flatMap((operation) =>
+        [null, victim.agentKey].map((key) => ({
+          ...requestFor(operation, victim, victim),
+          name: operation.name,
+          key,
+        })),
+      );
+      expect(await walk(asked, ({ status }) => status === 401)).toEqual([]);
+      expect(await world.victimsRows()).toEqual(before);
+    });
+
+    it('is no more than the role of the key', async () => {
+      const world = worldOf();
+      const { victim } = world;
+      const keys = await keysOf(victim);
+      const before = await world.victimsRows();
+      const asked = closed.flatMap((operation) =>
+        ROLES.slice(0, rankOf(operation)).map((role) => ({
+          ...requestFor(operation, victim, victim),
+          name: operation.name,
+          key: keys[role],
+          wanted: { role, needed: operation.role },
+        })),
+      );
+      expect(asked.length).toBeGreaterThan(150);
+      const isTold: Judge = ({ status, json }, sent) => {
+        const { wanted } = sent as (typeof asked)[number];
+        const { role, needed } = json.attributes;
+        return status === 403 && role === wanted.role && needed === wanted.needed;
+      };
+      expect(await walk(asked, isTold)).toEqual([]);
+      expect(await world.victimsRows()).toEqual(before);
+    });
+
+    it('is never about what another account has', async () => {
+      const world = worldOf();
+      const { victim } = world;
+      const stranger = await world.newAttacker();
+      const keys = await keysOf(stranger);
+      const before = await world.victimsRows();
+      const asked = closed
+        .filter(({ path }) => path.includes('{'))
+        .map((operation) => ({
+          ...requestFor(operation, stranger, victim),
+          name: operation.name,
+          key: keys.admin,
+        }));
+      expect(asked.length).toBeGreaterThan(80);
+      const isNotThere: Judge = ({ status, json }, { name }) =>
+        OF_ANY_NAME.includes(name) ? status === 200 && json.length === 0 : status === 404;
+      expect(await walk(asked, isNotThere)).toEqual([]);
+      expect(await world.victimsRows()).toEqual(before);
+    });
+
+    it('is all that the least role allows, about what is of the own account', async () => {
+      const world = worldOf();
+      const owner = await world.newAttacker();
+      const keys = await keysOf(owner);
+      const asked = closed.map((operation) => ({
+        ...requestFor(operation, owner, owner),
+        name: operation.name,
+        key: keys[ROLES[rankOf(operation)] ?? 'read'],
+      }));
+      const removals = asked.filter(({ method }) => method === 'DELETE');
+      const rest = asked.filter(({ method }) => method !== 'DELETE');
+      expect(await walk(rest, ({ status }) => status < 300)).toEqual([]);
+      // Some went with another, and what others name stays: that each was there was seen above.
+      const isLetIn: Judge = ({ status }) => status < 300 || status === 404 || status === 409;
+      expect(await walk(removals, isLetIn)).toEqual([]);
+    });
+
+    it('is to ping for whoever has the token', async () => {
+      const { send, victim } = worldOf();
+      const ping = async (token: string, key: string | null) =>
+        (await send({ method: 'POST', path: `/heartbeat/${token}`, key })).status;
+      const { pingToken = '' } = victim.ids;
+      expect(await ping(pingToken, null)).toBe(200);
+      expect(await ping(pingToken, victim.agentKey)).toBe(200);
+      expect(await ping('0'.repeat(40), victim.apiKey)).toBe(404);
+    });
+  });
+});
+
+function rankOf({ role }: Operation): number {
+  return ROLES.indexOf(role as Role);
+}
+
+function isOf({ method, path }: Operation, route: Route): boolean {
+  return route.method === method && route.url.replaceAll(/:(\w+)/g, '{$1}') === path;
+}

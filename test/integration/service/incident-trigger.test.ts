@@ -1,3 +1,0 @@
-import { incidentTriggerSuite } from '../../support/service-suites/incident-trigger-suite.ts';
-
-incidentTriggerSuite('pglite');

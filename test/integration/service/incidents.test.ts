@@ -1,3 +1,0 @@
-import { incidentsSuite } from '../../support/service-suites/incidents-suite.ts';
-
-incidentsSuite('pglite');

@@ -1,0 +1,379 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { MAX_INCIDENT_UPDATES } from '../../../../src/model/status-page/incident.ts';
+import { databases } from '../../../support/database/databases.ts';
+import {
+  type Client,
+  HOSTILE,
+  problemsIn,
+  useAccounts,
+  useRunningService,
+} from '../../../support/service/service-harness.ts';
+
+const PAGES = '/v1/status-pages';
+const SERVICES = `${PAGES}/services`;
+const PATH = `${PAGES}/incidents`;
+const NOBODY = '00000000-0000-4000-8000-000000000000';
+const FIRST = { status: 'INVESTIGATING', description: 'Looking into it' };
+
+let pages = 0;
+
+const ALL = '?includeAllIncidentUpdates=true';
+
+/** Incidents of status pages through the API: spec 2.16, 4.8, 4.9. */
+describe.each(databases)('on %s', (kind) => {
+  describe('incidents of status pages', () => {
+    const service = useAccounts(useRunningService(kind));
+    let shop = '';
+    let mail = '';
+
+    beforeEach(async () => {
+      const { mine } = service();
+      shop = (await mine.post(SERVICES, { name: 'Shop' })).json.id;
+      mail = (await mine.post(SERVICES, { name: 'Mail' })).json.id;
+    });
+
+    const incident = (fields: object = {}): object => ({
+      name: 'Slow',
+      severity: 'MAJOR',
+      services: [shop],
+      incidentUpdates: [FIRST],
+      ...fields,
+    });
+
+    async function open(client: Client, fields: object = {}): Promise<string> {
+      return `${PATH}/${(await client.post(PATH, incident(fields))).json.id}`;
+    }
+
+    it('have every field, and every default', async () => {
+      const { mine, clock } = service();
+      const created = await mine.post(PATH, incident({ name: HOSTILE, services: [mail, shop] }));
+      expect(created.status).toBe(201);
+      const now = new Date(clock.wallMs()).toISOString();
+      expect(created.json).toEqual({
+        id: expect.stringMatching(/^[0-9a-f]{8}-/),
+        name: HOSTILE,
+        severity: 'MAJOR',
+        services: [mail, shop],
+        lastUpdateStatus: 'INVESTIGATING',
+        incidentUpdates: [
+          {
+            id: expect.any(String),
+            incidentId: created.json.id,
+            ...FIRST,
+            publicIncidentUpdateDate: now,
+            notifySubscribers: false,
+            created_at: now,
+            updated_at: null,
+          },
+        ],
+        created_at: now,
+        updated_at: now,
+      });
+      expect((await mine.get(`${PATH}/${created.json.id}${ALL}`)).json).toEqual(created.json);
+    });
+
+    it('begin with several updates, in their order, told at other times', async () => {
+      const { mine } = service();
+      const incidentUpdates = [
+        { ...FIRST, description: HOSTILE, publicIncidentUpdateDate: '2025-12-31' },
+        { ...FIRST, status: 'IDENTIFIED', publicIncidentUpdateDate: '2025-12-31T12:30:00.5+02:00' },
+        { ...FIRST, status: 'MONITORING', publicIncidentUpdateDate: '9999-12-31T23:59:59.999Z' },
+        { ...FIRST, status: 'RESOLVED', publicIncidentUpdateDate: null, notifySubscribers: true },
+      ];
+      const path = await open(mine, { incidentUpdates });
+      const { json: found } = await mine.get(`${path}${ALL}`);
+      expect(found.lastUpdateStatus).toBe('RESOLVED');
+      expect(found.incidentUpdates).toMatchObject([
+        { description: HOSTILE, publicIncidentUpdateDate: '2025-12-31T00:00:00.000Z' },
+        { status: 'IDENTIFIED', publicIncidentUpdateDate: '2025-12-31T10:30:00.500Z' },
+        { status: 'MONITORING', publicIncidentUpdateDate: '9999-12-31T23:59:59.999Z' },
+        { publicIncidentUpdateDate: found.created_at, notifySubscribers: true },
+      ]);
+      const first = await mine.get(path);
+      expect(first.json).toEqual({ ...found, incidentUpdates: [found.incidentUpdates[0]] });
+      expect((await mine.get(`${path}?includeAllIncidentUpdates=false`)).json).toEqual(first.json);
+      expect((await mine.get(`${path}?includeAllIncidentUpdates=1`)).status).toBe(400);
+      expect((await mine.get(PATH)).json).toEqual([first.json]);
+    });
+
+    it.each([
+      [{ name: '' }, 'body.name'],
+      [{ name: undefined }, 'body.name'],
+      [{ name: 'a\u0000' }, 'body.name'],
+      [{ severity: 'MAINTENANCE' }, 'body.severity must be one of CRITICAL, MAJOR, MEDIUM, MINOR'],
+      [{ severity: undefined }, 'body.severity'],
+      [{ services: ['x'] }, 'body.services[0]'],
+      [{ services: [NOBODY] }, 'body.services[0] must be the id of a service'],
+      [{ services: [NOBODY, NOBODY] }, 'body.services must name each service once'],
+      [{ incidentUpdates: undefined }, 'body.incidentUpdates'],
+      [{ incidentUpdates: [] }, 'body.incidentUpdates'],
+      [{ incidentUpdates: [{ ...FIRST, status: 'OPEN' }] }, 'body.incidentUpdates[0].status'],
+      [{ incidentUpdates: [{ ...FIRST, description: '' }] }, 'body.incidentUpdates[0].description'],
+      [
+        { incidentUpdates: [{ ...FIRST, publicIncidentUpdateDate: '2026-02-30' }] },
+        'body.incidentUpdates[0].publicIncidentUpdateDate must be a day',
+      ],
+      [
+        { incidentUpdates: [{ ...FIRST, publicIncidentUpdateDate: '0000-01-01' }] },
+        'body.incidentUpdates[0].publicIncidentUpdateDate must be a day',
+      ],
+      [{ lastUpdateStatus: 'RESOLVED' }, 'body.lastUpdateStatus'],
+      [{ impact: 'MINOR' }, 'body.impact'],
+    ])('refuse %j', async (fields, path) => {
+      const { mine } = service();
+      const refused = await mine.post(PATH, incident(fields));
+      expect(refused.status).toBe(400);
+      expect(problemsIn(refused).join('\n')).toContain(path);
+      expect((await mine.get(PATH)).json).toEqual([]);
+    });
+
+    it.each(['put', 'patch'] as const)('%s changes the given fields alone', async (method) => {
+      const { mine, clock } = service();
+      const path = await open(mine);
+      const { json: before } = await mine.get(`${path}${ALL}`);
+      clock.spend(1000);
+      const changed = await mine[method](path, { severity: 'MINOR', services: [mail, shop] });
+      expect(changed.status).toBe(200);
+      expect(changed.json).toEqual({
+        ...before,
+        severity: 'MINOR',
+        services: [mail, shop],
+        updated_at: new Date(clock.wallMs()).toISOString(),
+      });
+      expect((await mine[method](path, changed.json)).json).toEqual(changed.json);
+      expect((await mine[method](path, { name: '' })).status).toBe(400);
+      expect((await mine[method](path, { id: NOBODY })).status).toBe(400);
+      expect((await mine[method](path, { services: [NOBODY] })).status).toBe(400);
+      expect((await mine.get(`${path}${ALL}`)).json).toEqual(changed.json);
+    });
+
+    it('have the status of their latest update, whatever happens to updates', async () => {
+      const { mine, clock } = service();
+      const path = await open(mine);
+      const status = async (): Promise<unknown> =>
+        (await mine.get(`${path}${ALL}`)).json.lastUpdateStatus;
+      clock.spend(1000);
+      const added = await mine.post(`${path}/incident-updates`, {
+        status: 'RESOLVED',
+        description: 'Gone',
+        publicIncidentUpdateDate: '2020-01-01',
+        notifySubscribers: true,
+      });
+      expect(added.status).toBe(201);
+      const now = new Date(clock.wallMs()).toISOString();
+      expect(added.json).toEqual({
+        id: expect.any(String),
+        incidentId: path.slice(PATH.length + 1),
+        status: 'RESOLVED',
+        description: 'Gone',
+        publicIncidentUpdateDate: '2020-01-01T00:00:00.000Z',
+        notifySubscribers: true,
+        created_at: now,
+        updated_at: null,
+      });
+      expect((await mine.get(`${path}${ALL}`)).json).toMatchObject({
+        lastUpdateStatus: 'RESOLVED',
+        updated_at: now,
+        incidentUpdates: [FIRST, added.json],
+      });
+      const second = `${path}/incident-updates/${added.json.id}`;
+      clock.spend(1000);
+      const changed = await mine.put(second, { status: 'MONITORING' });
+      expect(changed.json).toEqual({
+        ...added.json,
+        status: 'MONITORING',
+        updated_at: new Date(clock.wallMs()).toISOString(),
+      });
+      expect((await mine.patch(second, changed.json)).json).toEqual(changed.json);
+      expect(await status()).toBe('MONITORING');
+      const own = await mine.patch(second, { publicIncidentUpdateDate: null });
+      expect(own.json.publicIncidentUpdateDate).toBe(added.json.created_at);
+      expect((await mine.patch(second, { status: 'OPEN' })).status).toBe(400);
+      expect((await mine.patch(second, { id: NOBODY })).status).toBe(400);
+      expect((await mine.delete(second)).status).toBe(204);
+      expect((await mine.delete(second)).status).toBe(404);
+      expect((await mine.patch(second, { status: 'RESOLVED' })).status).toBe(404);
+      expect(await status()).toBe('INVESTIGATING');
+    });
+
+    it('keep at least one update', async () => {
+      const { mine } = service();
+      const path = await open(mine);
+      const { json: before } = await mine.get(`${path}${ALL}`);
+      const [first] = before.incidentUpdates;
+      const refused = await mine.delete(`${path}/incident-updates/${first.id}`);
+      expect(refused.status).toBe(409);
+      expect((await mine.get(`${path}${ALL}`)).json).toEqual(before);
+    });
+
+    it('have so many updates and no more', async () => {
+      const { mine } = service();
+      const incidentUpdates = Array.from({ length: MAX_INCIDENT_UPDATES - 1 }, (_, index) => ({
+        ...FIRST,
+        description: `${index}`,
+      }));
+      const path = await open(mine, { incidentUpdates });
+      const add = () => mine.post(`${path}/incident-updates`, FIRST);
+      const replies = await Promise.all([add(), add(), add()]);
+      expect(replies.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+      const { json: found } = await mine.get(`${path}${ALL}`);
+      expect(found.incidentUpdates).toHaveLength(MAX_INCIDENT_UPDATES);
+      const told = found.incidentUpdates.slice(0, -1).map(({ description = '' }) => description);
+      expect(told).toEqual(incidentUpdates.map(({ description }) => description));
+    });
+
+    it('change at the same time, and nothing of it is lost', async () => {
+      const { mine } = service();
+      const path = await open(mine);
+      await Promise.all([
+        mine.patch(path, { name: 'Slower' }),
+        mine.patch(path, { severity: 'CRITICAL' }),
+        mine.patch(path, { services: [mail] }),
+        mine.post(`${path}/incident-updates`, { ...FIRST, status: 'IDENTIFIED' }),
+      ]);
+      const { json: found } = await mine.get(`${path}${ALL}`);
+      expect(found).toMatchObject({
+        name: 'Slower',
+        severity: 'CRITICAL',
+        services: [mail],
+        lastUpdateStatus: 'IDENTIFIED',
+      });
+      expect(found.incidentUpdates).toHaveLength(2);
+    });
+
+    it('hold their services while they are open, and lose them afterwards', async () => {
+      const { mine } = service();
+      const path = await open(mine, { services: [mail, shop] });
+      const refused = await mine.delete(`${SERVICES}/${shop}`);
+      expect(refused.status).toBe(409);
+      expect(refused.json.attributes.incidents).toEqual([path.slice(PATH.length + 1)]);
+      await mine.post(`${path}/incident-updates`, { status: 'RESOLVED', description: 'Gone' });
+      expect((await mine.delete(`${SERVICES}/${shop}`)).status).toBe(204);
+      expect((await mine.get(`${path}${ALL}`)).json.services).toEqual([mail]);
+    });
+
+    it('are opened or lose the service, but no open one names a service that is gone', async () => {
+      const { mine } = service();
+      for (let round = 0; round < 5; round += 1) {
+        const { json: one } = await mine.post(SERVICES, { name: 'One' });
+        const [opened, deleted] = await Promise.all([
+          mine.post(PATH, incident({ services: [one.id] })),
+          mine.delete(`${SERVICES}/${one.id}`),
+        ]);
+        const isThere = (await mine.get(`${SERVICES}/${one.id}`)).status === 200;
+        expect([opened.status, deleted.status]).toEqual(isThere ? [201, 409] : [400, 204]);
+      }
+    });
+
+    it('are deleted with their updates, answered with no content', async () => {
+      const { mine, store } = service();
+      const path = await open(mine);
+      const deleted = await mine.delete(path);
+      expect([deleted.status, deleted.text]).toEqual([204, '']);
+      expect((await mine.get(`${path}${ALL}`)).status).toBe(404);
+      expect((await mine.delete(path)).status).toBe(404);
+      expect((await mine.put(path, { name: 'x' })).status).toBe(404);
+      expect((await mine.post(`${path}/incident-updates`, FIRST)).status).toBe(404);
+      const left = await store.query(
+        'select 1 from status_page_incident_updates where account_id = $1',
+        [mine.accountId],
+      );
+      expect(left).toEqual([]);
+    });
+
+    it('of another account are not found, and take none of its services', async () => {
+      const { mine, theirs } = service();
+      const path = await open(mine);
+      const { json: before } = await mine.get(`${path}${ALL}`);
+      const update = `${path}/incident-updates/${before.incidentUpdates[0].id}`;
+      for (const method of ['get', 'put', 'patch', 'delete'] as const) {
+        const body = method.startsWith('p') ? { name: 'theirs' } : undefined;
+        expect((await theirs[method](path, body)).status).toBe(404);
+      }
+      expect((await theirs.post(`${path}/incident-updates`, FIRST)).status).toBe(404);
+      expect((await theirs.put(update, FIRST)).status).toBe(404);
+      expect((await theirs.delete(update)).status).toBe(404);
+      expect((await theirs.get(PATH)).json).toEqual([]);
+      const taken = await theirs.post(PATH, incident());
+      expect(problemsIn(taken)[0]).toContain('body.services[0]');
+      // Nor is an update found under another incident.
+      const other = await open(mine);
+      const moved = update.replace(path, other);
+      expect((await mine.put(moved, { status: 'RESOLVED' })).status).toBe(404);
+      expect((await mine.delete(moved)).status).toBe(404);
+      expect((await mine.get(`${path}${ALL}`)).json).toEqual(before);
+    });
+
+    it('are listed oldest first, in parts', async () => {
+      const { mine } = service();
+      for (const name of ['a', 'b', 'c']) await open(mine, { name });
+      const names = async (query: string): Promise<unknown> =>
+        (await mine.get(`${PATH}${query}`)).json.map(({ name }: { name: string }) => name);
+      expect(await names('')).toEqual(['a', 'b', 'c']);
+      expect(await names('?limit=2&page=2')).toEqual(['c']);
+    });
+
+    it('are changed by writers alone', async () => {
+      const { mine, clientWith } = service();
+      const path = await open(mine);
+      const [first] = (await mine.get(`${path}${ALL}`)).json.incidentUpdates;
+      const runner = await clientWith('run');
+      expect((await runner.get(`${path}${ALL}`)).status).toBe(200);
+      expect((await runner.post(PATH, incident())).status).toBe(403);
+      for (const each of [path, `${path}/incident-updates/${first.id}`]) {
+        expect((await runner.put(each, {})).status).toBe(403);
+        expect((await runner.patch(each, {})).status).toBe(403);
+        expect((await runner.delete(each)).status).toBe(403);
+      }
+      expect((await runner.post(`${path}/incident-updates`, FIRST)).status).toBe(403);
+    });
+
+    it('tell how the services of a page are doing', async () => {
+      const { mine } = service();
+      pages += 1;
+      const { json: page } = await mine.post(PAGES, {
+        name: 'Status',
+        url: `summary-${pages}`,
+        cards: [
+          { name: 'A', services: [shop, mail] },
+          { name: 'B', services: [shop] },
+        ],
+      });
+      const { json: elsewhere } = await mine.post(SERVICES, { name: 'Elsewhere' });
+      const summary = async () => (await mine.get(`${PAGES}/${page.id}/summary`)).json;
+      const named = (id: string, name: string, state: string): object => ({ id, name, state });
+      expect(await summary()).toEqual({
+        id: page.id,
+        name: 'Status',
+        url: page.url,
+        state: 'OPERATIONAL',
+        cards: [
+          {
+            id: page.cards[0].id,
+            name: 'A',
+            services: [named(shop, 'Shop', 'OPERATIONAL'), named(mail, 'Mail', 'OPERATIONAL')],
+          },
+          { id: page.cards[1].id, name: 'B', services: [named(shop, 'Shop', 'OPERATIONAL')] },
+        ],
+        incidents: [],
+      });
+      const minor = await open(mine, { name: 'minor', severity: 'MINOR', services: [shop, mail] });
+      const major = await open(mine, { name: 'major', severity: 'MAJOR', services: [shop] });
+      await open(mine, { name: 'other', severity: 'CRITICAL', services: [elsewhere.id] });
+      const during = await summary();
+      expect(during.state).toBe('PARTIAL_OUTAGE');
+      expect(during.cards).toMatchObject([
+        { services: [{ state: 'PARTIAL_OUTAGE' }, { state: 'DEGRADED' }] },
+        { services: [{ state: 'PARTIAL_OUTAGE' }] },
+      ]);
+      const names = during.incidents.map(({ name }: { name: string }) => name);
+      expect(names).toEqual(['major', 'minor']);
+      await mine.patch(major, { severity: 'CRITICAL' });
+      expect((await summary()).state).toBe('MAJOR_OUTAGE');
+      await mine.post(`${major}/incident-updates`, { ...FIRST, status: 'RESOLVED' });
+      expect((await summary()).state).toBe('DEGRADED');
+      await mine.delete(minor);
+      expect(await summary()).toMatchObject({ state: 'OPERATIONAL', incidents: [] });
+    });
+  });
+});

@@ -1,3 +1,0 @@
-import { locationTrustSuite } from '../../support/service-suites/location-trust-suite.ts';
-
-locationTrustSuite('pglite');

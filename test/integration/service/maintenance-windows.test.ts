@@ -1,3 +1,0 @@
-import { maintenanceWindowsSuite } from '../../support/service-suites/maintenance-windows-suite.ts';
-
-maintenanceWindowsSuite('pglite');

@@ -1,3 +1,0 @@
-import { missedSlotsSuite } from '../../support/service-suites/missed-slots-suite.ts';
-
-missedSlotsSuite('pglite');

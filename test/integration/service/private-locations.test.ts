@@ -1,3 +1,0 @@
-import { privateLocationsSuite } from '../../support/service-suites/private-locations-suite.ts';
-
-privateLocationsSuite('pglite');

@@ -1,3 +1,0 @@
-import { resultIntakeSuite } from '../../support/service-suites/result-intake-suite.ts';
-
-resultIntakeSuite('pglite');

@@ -1,3 +1,0 @@
-import { resultListSuite } from '../../support/service-suites/result-list-suite.ts';
-
-resultListSuite('pglite');

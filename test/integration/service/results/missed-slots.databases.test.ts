@@ -1,0 +1,317 @@
+import { describe, expect, it } from 'vitest';
+import type { Sql } from '../../../../src/service/database/port.ts';
+import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
+import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
+import { recordMissed } from '../../../../src/service/results/missed-slots/missed-book.ts';
+import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
+import { databases, silentLog } from '../../../support/database/databases.ts';
+import { settle } from '../../../support/fake-clock.ts';
+import {
+  codesIn,
+  DAY_MS,
+  type Missed,
+  minutesAgo,
+  NOW,
+  RETENTION_DAYS,
+  resultOfRun,
+  useResultsWorld,
+} from '../../../support/service/results-harness.ts';
+import { testScrubbing } from '../../../support/service/service-features.ts';
+import { useRunningService } from '../../../support/service/service-harness.ts';
+
+const MINUTE_MS = 60_000;
+
+/** Every minute from one to another number of minutes ago, both included. */
+function range(from: number, to: number, fields: Partial<Missed> = {}): Missed {
+  const [slot, lastSlot] = [minutesAgo(from), minutesAgo(to)];
+  return { checkId: 'shop', slot, lastSlot, count: from - to + 1, ...fields };
+}
+
+/** The slots that were not run, and how results that come late take their own out. */
+describe.each(databases)('on %s', (kind) => {
+  describe('missed slots', () => {
+    const service = useRunningService(kind);
+    const world = useResultsWorld(service);
+
+    /** As `location from-to reason`, in minutes ago, newest first. */
+    const shown = async (query = ''): Promise<string[]> => {
+      const reply = await world().mine.get(`/v1/missed-slots/shop${query}`);
+      expect(reply.status).toBe(200);
+      return reply.json.map((row: Record<string, string>) => {
+        const ago = (iso: string | undefined) => (NOW - Date.parse(iso ?? '')) / MINUTE_MS;
+        const [from, to] = [ago(row.slot), ago(row.lastSlot)];
+        const steps = (from - to) / Math.max(1, Number(row.count) - 1);
+        return `${row.location} ${from}-${to}${steps > 1 ? ` by ${steps}` : ''} ${row.reason}`;
+      });
+    };
+
+    it('are shown newest first, within the window that is asked for', async () => {
+      const { berlin, oslo, deliver } = world();
+      await deliver(berlin, { missed: [range(20, 11), range(5, 5, { reason: 'clock_jump' })] });
+      await deliver(oslo, { missed: [range(30, 30)] });
+      expect(await shown()).toEqual([
+        'berlin 5-5 clock_jump',
+        'berlin 20-11 agent_busy',
+        'oslo 30-30 agent_busy',
+      ]);
+      const seconds = (minutes: number): number => minutesAgo(minutes) / 1000;
+      expect(await shown(`?from=${seconds(11)}&to=${seconds(5)}`)).toEqual([
+        'berlin 20-11 agent_busy',
+      ]);
+      expect(await shown(`?from=${seconds(10)}&to=${seconds(5)}`)).toEqual([]);
+      expect(await shown('?limit=1&page=3')).toEqual(['oslo 30-30 agent_busy']);
+      const { mine, theirs } = world();
+      expect((await theirs.get('/v1/missed-slots/shop')).status).toBe(404);
+      expect((await mine.get('/v1/missed-slots/none')).status).toBe(404);
+      expect((await mine.get('/v1/missed-slots/shop?from=yesterday')).status).toBe(400);
+    });
+
+    it('are stored without those that were run (trust model AN9)', async () => {
+      const { berlin, oslo, deliver, handOver } = world();
+      const slot = minutesAgo(7);
+      await deliver(berlin, {
+        results: [
+          resultOfRun({ slot: minutesAgo(9) }),
+          resultOfRun({ slot: minutesAgo(5), resultType: 'ATTEMPT' }),
+          // Beside the plan.
+          resultOfRun({ slot: minutesAgo(8) + 1 }),
+        ],
+      });
+      // Run elsewhere in the place of berlin, and for oslo itself.
+      const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
+      await handOver(oslo, elsewhere);
+      await deliver(oslo, {
+        results: [elsewhere, resultOfRun({ slot: minutesAgo(6), runLocation: 'oslo' })],
+      });
+      await deliver(berlin, { missed: [range(10, 4)] });
+      expect(await shown()).toEqual([
+        'berlin 6-4 agent_busy',
+        'berlin 8-8 agent_busy',
+        'berlin 10-10 agent_busy',
+      ]);
+    });
+
+    it('are taken out by results that come late, from wherever', async () => {
+      const { berlin, oslo, deliver, handOver } = world();
+      await deliver(berlin, { missed: [range(10, 4), range(2, 2)] });
+      await deliver(oslo, { missed: [range(10, 4)] });
+      await deliver(berlin, {
+        results: [
+          resultOfRun({ slot: minutesAgo(10) }),
+          resultOfRun({ slot: minutesAgo(8) }),
+          resultOfRun({ slot: minutesAgo(2) }),
+          resultOfRun({ slot: minutesAgo(5), resultType: 'ATTEMPT' }),
+          resultOfRun({ slot: minutesAgo(6) + 1 }),
+        ],
+      });
+      const slot = minutesAgo(5);
+      const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
+      await handOver(oslo, elsewhere);
+      await deliver(oslo, { results: [elsewhere] });
+      expect(await shown()).toEqual([
+        'berlin 4-4 agent_busy',
+        'berlin 7-6 agent_busy',
+        'berlin 9-9 agent_busy',
+        'oslo 10-4 agent_busy',
+      ]);
+    });
+
+    it('are stored once where two agents tell of them, with the first reason', async () => {
+      const { berlin, deliver } = world();
+      await deliver(berlin, { missed: [range(10, 6), range(7, 4, { reason: 'clock_jump' })] });
+      await deliver(berlin, { missed: [range(12, 2, { reason: 'agent_stopped' })] });
+      expect(await shown()).toEqual([
+        'berlin 3-2 agent_stopped',
+        'berlin 5-4 clock_jump',
+        'berlin 10-6 agent_busy',
+        'berlin 12-11 agent_stopped',
+      ]);
+    });
+
+    it('are not those of a maintenance window, also where the agent did not know of it', async () => {
+      const { berlin, deliver, check, mine } = world();
+      const window = (from: number, to: number, fields: object) =>
+        mine.post('/v1/maintenance-windows', {
+          name: 'Works',
+          startsAt: new Date(minutesAgo(from)).toISOString(),
+          endsAt: new Date(minutesAgo(to)).toISOString(),
+          repeatUnit: 'DAY',
+          ...fields,
+        });
+      const { json: group } = await mine.post('/v1/check-groups', { name: 'Web', tags: ['web'] });
+      await check('shop', { tags: ['db'], groupId: group.id });
+      expect((await window(18, 16, { tags: ['db'] })).status).toBe(201);
+      await window(14, 13, { tags: ['web'] });
+      await window(12, 11, { tags: ['other'], silenceAllAlerts: true });
+      // Every day; the end is not in it.
+      await window(24 * 60 + 9, 24 * 60 + 5, { pauseAllChecks: true, repeatInterval: 1 });
+      await deliver(berlin, { missed: [range(20, 4, { reason: 'agent_stopped' })] });
+      expect(await shown()).toEqual([
+        'berlin 5-4 agent_stopped',
+        'berlin 13-10 agent_stopped',
+        'berlin 16-15 agent_stopped',
+        'berlin 20-19 agent_stopped',
+      ]);
+      // All of it may be in one: it is taken, and is not to be sent again.
+      await deliver(berlin, { missed: [range(9, 6), range(8, 8)] });
+      expect(await shown()).toHaveLength(4);
+    });
+
+    it('of another frequency are those that are in neither', async () => {
+      const { berlin, deliver } = world();
+      await deliver(berlin, { missed: [range(10, 6, { count: 3 })] });
+      await deliver(berlin, { missed: [range(10, 6)] });
+      expect(await shown()).toEqual([
+        'berlin 7-7 agent_busy',
+        'berlin 9-9 agent_busy',
+        'berlin 10-6 by 2 agent_busy',
+      ]);
+    });
+
+    it('of days are one row a day', async () => {
+      const { berlin, deliver, running, mine } = world();
+      const minutes = 3 * 24 * 60;
+      await deliver(berlin, { missed: [range(minutes, 1, { reason: 'agent_stopped' })] });
+      await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(minutes - 1) })] });
+      const rows = await running.store.query<{ slots: number; rows: number }>(
+        `select sum(count)::int as slots, count(*)::int as rows from missed_slots
+         where account_id = $1`,
+        [mine.accountId],
+      );
+      expect(rows).toEqual([{ slots: minutes - 1, rows: 4 }]);
+    });
+
+    it('that are a row each are stored in slices, and others go on between them', async () => {
+      const { mine } = world();
+      const { store } = service();
+      const { accountId } = mine;
+      const minutes = 4 * 24 * 60;
+      const record = (missed: Missed) => {
+        let turns = 0;
+        const rows: number[] = [];
+        const ranges = [{ ...missed, reason: 'agent_busy' }];
+        const done = store.transaction((tx) => {
+          const query: Sql['query'] = (text, params = []) => {
+            if (text.includes('insert into missed_slots')) {
+              rows.push(JSON.parse(String(params[1])).length);
+            }
+            return tx.query(text, params);
+          };
+          return recordMissed({ query }, { accountId, location: 'berlin', ranges }, async () => {
+            turns += 1;
+          });
+        });
+        return done.then(() => ({ rows, turns }));
+      };
+      const everySecond = range(minutes, 2, { count: minutes / 2 });
+      expect((await record(everySecond)).rows).toEqual([4]);
+      const { rows, turns } = await record(range(minutes, 1));
+      expect(rows).toEqual([2_000, minutes / 2 - 2_000]);
+      expect(turns).toBeGreaterThan(minutes / 2);
+    });
+
+    it('are refused one by one, with the reason', async () => {
+      const { berlin, oslo, send, check } = world();
+      await check('there', { privateLocations: [oslo.slug] });
+      const old = NOW - (RETENTION_DAYS + 2) * DAY_MS;
+      const wrong: [string, Missed][] = [
+        ['invalid', range(10, 6, { count: 8 })],
+        ['invalid', range(10, 6, { count: 2 ** 50 })],
+        ['invalid', range(10, 6, { count: 0 })],
+        ['unknown_check', range(10, 6, { checkId: 'none' })],
+        ['foreign_location', range(10, 6, { checkId: 'there' })],
+        ['too_old', { checkId: 'shop', slot: 0, lastSlot: old, count: 2 }],
+      ];
+      const missed = [...wrong.map(([, one]) => one), range(3, 3)];
+      const reply = await send(berlin, { missed });
+      expect(codesIn(reply)).toEqual(wrong.map(([code]) => code));
+      expect(reply.json.accepted).toEqual([`m${wrong.length}`]);
+      expect(await shown()).toEqual(['berlin 3-3 agent_busy']);
+    });
+
+    it('are deferred where they are ahead of the clock, and taken when it has come to them', async () => {
+      const { berlin, deliver, send, clock } = world();
+      const aMinute = { missed: [range(3, 3), range(1, -1)] };
+      await deliver(berlin, aMinute);
+      expect(await shown()).toEqual(['berlin 1--1 agent_busy', 'berlin 3-3 agent_busy']);
+      const longer = range(-2, -4, { checkId: 'shop' });
+      const reply = await send(berlin, { missed: [longer, range(5, 5)] });
+      expect(reply.json).toEqual({
+        accepted: ['m1'],
+        rejected: [],
+        deferred: [{ id: 'm0', list: 'missed', index: 0, aheadMs: 4 * MINUTE_MS }],
+      });
+      clock.stepWall(4 * MINUTE_MS);
+      await deliver(berlin, { missed: [longer] });
+      expect(await shown(`?to=${minutesAgo(-5) / 1000}`)).toContain('berlin -2--4 agent_busy');
+      clock.stepWall(-4 * MINUTE_MS);
+    });
+
+    it('of a clock that was set forward by years are those that are kept', async () => {
+      const { berlin, deliver, running, mine } = world();
+      const years = { checkId: 'shop', slot: NOW % DAY_MS, lastSlot: NOW };
+      const days = (years.lastSlot - years.slot) / DAY_MS;
+      await deliver(berlin, { missed: [{ ...years, count: days + 1 }] });
+      const rows = await running.store.query(
+        `select sum(count)::int as slots, min(slot) as first from missed_slots
+         where account_id = $1`,
+        [mine.accountId],
+      );
+      const first = new Date(NOW - RETENTION_DAYS * DAY_MS);
+      expect(rows).toEqual([{ slots: RETENTION_DAYS + 1, first }]);
+    });
+
+    it('are left for another batch where those before them took too long', async () => {
+      const { berlin, check, mine } = world();
+      await check('other');
+      const { store, clock, features } = service();
+      const log = silentLog();
+      const partitions = createResultPartitions({
+        store,
+        clock,
+        log,
+        retentionDays: RETENTION_DAYS,
+      });
+      const { checkRuns } = features;
+      const scrubbing = testScrubbing(clock);
+      const agentClocks = createAgentClocks({ store, clock, log });
+      const intake = createResultIntake({
+        storage: { watch: (storing) => storing },
+        ...{ store, clock, log, partitions, checkRuns, agentClocks, scrubbing },
+        missedBudgetMs: 0,
+      });
+      const caller = { accountId: mine.accountId, locationId: berlin.id, keyId: 'k' };
+      const day = range(24 * 60, 1, { reason: 'agent_stopped' });
+      const missed = ['shop', 'other', 'none'].map((checkId) => ({ ...day, checkId, id: checkId }));
+      const answers: unknown[] = [];
+      while (missed.length > 0) {
+        const message = { agentId: 'a', epoch: 1, results: [], missed };
+        const { accepted, rejected } = await intake.take(caller, message);
+        answers.push([accepted, rejected.map(({ id }) => id)]);
+        missed.splice(0, accepted.length + rejected.length);
+      }
+      expect(answers).toEqual([
+        [['shop'], []],
+        [['other'], []],
+        [[], ['none']],
+      ]);
+      expect(await shown('?from=0&to=9999999999')).toEqual(['berlin 1440-1 agent_stopped']);
+    });
+
+    it('go when their time is up', async () => {
+      const { berlin, deliver } = world();
+      await deliver(berlin, { missed: [range(2, 1), range(60 * 48, 60 * 48)] });
+      const { clock, features } = service();
+      const stop = new AbortController();
+      clock.stepWall((RETENTION_DAYS - 1) * DAY_MS + MINUTE_MS);
+      const keeping = features.missedSlots.keep(stop.signal);
+      const window = `?from=${minutesAgo(60 * 72) / 1000}&to=${NOW / 1000}`;
+      while (clock.pendingTimers === 0) await settle();
+      clock.stepWall(-(RETENTION_DAYS - 1) * DAY_MS - MINUTE_MS);
+      expect(await shown(window)).toEqual(['berlin 2-1 agent_busy']);
+      stop.abort();
+      await keeping;
+      expect(clock.pendingTimers).toBe(0);
+    });
+  });
+});

@@ -1,3 +1,0 @@
-import { runClaimsPropertySuite } from '../../support/service-suites/run-claims-property-suite.ts';
-
-runClaimsPropertySuite('pglite');

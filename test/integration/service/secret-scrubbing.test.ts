@@ -1,3 +1,0 @@
-import { secretScrubbingSuite } from '../../support/service-suites/secret-scrubbing-suite.ts';
-
-secretScrubbingSuite('pglite');

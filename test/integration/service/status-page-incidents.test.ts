@@ -1,3 +1,0 @@
-import { statusPageIncidentsSuite } from '../../support/service-suites/status-page-incidents-suite.ts';
-
-statusPageIncidentsSuite('pglite');

@@ -1,3 +1,0 @@
-import { statusPagesSuite } from '../../support/service-suites/status-pages-suite.ts';
-
-statusPagesSuite('pglite');

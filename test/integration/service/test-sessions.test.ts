@@ -1,3 +1,0 @@
-import { testSessionsSuite } from '../../support/service-suites/test-sessions-suite.ts';
-
-testSessionsSuite('pglite');

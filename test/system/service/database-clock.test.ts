@@ -1,3 +1,0 @@
-import { databaseClockSuite } from '../../support/service-suites/database-clock-suite.ts';
-
-databaseClockSuite('postgres');

@@ -1,3 +1,0 @@
-import { resultOrderSuite } from '../../support/service-suites/result-order-suite.ts';
-
-resultOrderSuite('pglite');

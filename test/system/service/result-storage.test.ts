@@ -1,3 +1,0 @@
-import { resultStorageSuite } from '../../support/service-suites/result-storage-suite.ts';
-
-resultStorageSuite('postgres');

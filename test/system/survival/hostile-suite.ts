@@ -1,0 +1,386 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { storableText } from '../../../src/wire/v1/fields.ts';
+import type { DatabaseKind } from '../../support/database/databases.ts';
+import {
+  ARTIFACT_NAMES,
+  BAD_BODIES,
+  NUMBERS,
+  RAW_PARTS,
+  REFERENCE,
+  TEXTS,
+  WRONG_KEYS,
+} from '../../support/hostile/attacks.ts';
+import { type Contents, contentsOf } from '../../support/hostile/contents.ts';
+import type { Party } from '../../support/hostile/parties.ts';
+import { pollOf } from '../../support/hostile/party-agent.ts';
+import { bodyOf, goodRequest, leaves, ownPath } from '../../support/hostile/requests.ts';
+import { pathOf, type Route } from '../../support/hostile/route-table.ts';
+import { exampleOf, withLeaf } from '../../support/hostile/schema-example.ts';
+import { type Answer, each, type Sent } from '../../support/hostile/send.ts';
+import { IS_NIGHTLY } from '../../support/nightly.ts';
+import { type HostileWorld, useHostileWorld } from '../../support/service/hostile-world.ts';
+
+const GARBAGE_BATCHES = IS_NIGHTLY ? 200 : 20;
+
+/** Takes all values in nightly runs, else a third of them, other ones for each field. */
+function sampler(): <Value>(values: readonly Value[]) => readonly Value[] {
+  let field = 0;
+  return (values) => {
+    field += 1;
+    return IS_NIGHTLY ? values : values.filter((_, index) => (index + field) % 3 === 0);
+  };
+}
+
+/** Whatever comes: the right 4xx, nothing of another account, nothing written. Over every route. */
+export function hostileSuite(kind: DatabaseKind): void {
+  describe(`hostile input on ${kind}`, () => {
+    const worldOf = useHostileWorld(kind);
+    let before: Contents = {};
+    beforeEach(async () => {
+      before = await worldOf().victimsRows();
+    });
+    afterEach(async () => {
+      const world = worldOf();
+      expect(await world.victimsRows()).toEqual(before);
+      expect(await world.strayRows()).toEqual([]);
+      expect(world.errors()).toEqual([]);
+    });
+
+    it('knows the routes, and the victim has something in every table', async () => {
+      const { routes, store } = worldOf();
+      expect(routes.length).toBeGreaterThan(150);
+      const tables = Object.keys(await contentsOf(store, null));
+      const empty = tables.filter((table) => !(table in before));
+      expect(empty).toEqual([]);
+      expect(Object.keys(before).length).toBeGreaterThan(40);
+    });
+
+    it('lets nobody in without a key of the right kind', async () => {
+      const world = worldOf();
+      const { routes, victim, store } = world;
+      const rows = await contentsOf(store, null);
+      const asked = closed(routes).flatMap((route) => {
+        const other = route.access.kind === 'agent' ? victim.apiKey : victim.agentKey;
+        return [...WRONG_KEYS, other, victim.revokedKey].map((key) => ({
+          ...goodRequest(route, victim),
+          key,
+        }));
+      });
+      expect(await faults(world, asked, ({ status }) => status === 401)).toEqual([]);
+      expect(await contentsOf(store, null)).toEqual(rows);
+    });
+
+    it('lets no key do more than its role, and none act for another account', async () => {
+      const world = worldOf();
+      const { routes, victim, store } = world;
+      const attacker = await world.newAttacker();
+      await world.settled();
+      const rows = await contentsOf(store, null);
+      const asked = closed(routes).flatMap((route) => {
+        const good = goodRequest(route, attacker);
+        const account = { 'x-service-account': victim.accountId };
+        const asOther = { ...good, headers: { ...good.headers, ...account } };
+        const isForMore = route.access.kind === 'role' && route.access.role !== 'read';
+        return [asOther, ...(isForMore ? [{ ...good, key: attacker.readKey }] : [])];
+      });
+      expect(await faults(world, asked, ({ status }) => status === 403)).toEqual([]);
+      expect(await contentsOf(store, null)).toEqual(rows);
+    });
+
+    it('finds nothing by the ids of another account', async () => {
+      const world = worldOf();
+      const { routes } = world;
+      const attacker = await world.newAttacker();
+      const asked = closed(routes)
+        .filter(({ params, method }) => params.length > 0 && method !== 'PUT')
+        .flatMap((route) =>
+          foreignIds(world, route, attacker).map((ids) => ({
+            ...goodRequest(route, attacker),
+            path: pathOf(route, ids),
+          })),
+        );
+      const isNotThere = ({ status, json }: Answer, { path }: Sent): boolean =>
+        path.endsWith('/complete') && status === 200
+          ? json.complete === false
+          : // Any project may be asked for: each account has its own by that name.
+            path.includes('/projects/') || status === 404 || status === 400;
+      expect(await faults(world, asked, isNotThere)).toEqual([]);
+    });
+
+    it('makes its own of what it puts under the ids of another account', async () => {
+      const world = worldOf();
+      const { routes } = world;
+      const attacker = await world.newAttacker();
+      const wrong: string[] = [];
+      const made: string[] = [];
+      for (const route of closed(routes)) {
+        if (route.method !== 'PUT' || route.params.length === 0) continue;
+        for (const ids of foreignIds(world, route, attacker)) {
+          const sent = { ...goodRequest(route, attacker), path: pathOf(route, ids) };
+          const answer = await world.send(sent);
+          wrong.push(...world.judge(sent, answer));
+          if (answer.status >= 300) continue;
+          made.push(sent.path);
+          const gone = { ...sent, method: 'DELETE', body: undefined };
+          expect((await world.send(gone)).status).toBe(204);
+        }
+      }
+      expect(wrong).toEqual([]);
+      expect(made.length).toBeGreaterThan(0);
+    });
+
+    it('answers hostile texts in paths and queries, and lists nothing of another account', async () => {
+      const world = worldOf();
+      const { routes, victimIds } = world;
+      const attacker = await world.newAttacker();
+      const inPaths = heard(routes).flatMap((route) =>
+        route.params.length === 0
+          ? []
+          : [...TEXTS.map(encoded), ...RAW_PARTS].map((part) => ({
+              ...goodRequest(route, attacker),
+              path: route.url.replaceAll(/:\w+/g, part),
+            })),
+      );
+      const some = sampler();
+      const inQueries = heard(routes).flatMap((route) => {
+        const known = route.query === null ? [] : Object.keys(exampleOf(route.query) as object);
+        return [...known, '__proto__', "';--"].flatMap((name) => {
+          const ids = REFERENCE.test(name) ? victimIds : [];
+          const hostile = some([...TEXTS, ...NUMBERS.map(String)]);
+          const values = known.includes(name) ? [...hostile, ...ids] : ['a'];
+          return values.map((value) => ({
+            ...goodRequest(route, attacker),
+            path: `${ownPath(route, attacker)}?${encoded(name)}=${encoded(value)}`,
+          }));
+        });
+      });
+      const readOnly = inQueries.filter(({ method }) => method !== 'DELETE');
+      expect(await faults(world, [...inPaths, ...readOnly], isRight)).toEqual([]);
+    });
+
+    it.each(['role', 'agent'] as const)(
+      'takes hostile texts, numbers and foreign ids in bodies of the %s routes for what they are',
+      async (access) => {
+        const world = worldOf();
+        const { routes, victim } = world;
+        const attacker = await world.newAttacker();
+        const victimIds = idsIn(victim);
+        const some = sampler();
+        const bodies = routes.filter((each) => each.access.kind === access && each.body !== null);
+        const asked = eachHandler(bodies).flatMap((route) => {
+          const base = bodyOf(route, attacker);
+          return leaves(route, base).flatMap(({ path, example, value }) => {
+            const isNamed = path.some((step) => REFERENCE.test(String(step)));
+            const ids = isNamed ? victimIds : [];
+            const values =
+              typeof value === 'number'
+                ? [...some(NUMBERS), ...ids.filter(isNumber).map(Number)]
+                : [...some(TEXTS), ...ids];
+            return values.map((leaf) => ({
+              ...goodRequest(route, attacker),
+              // New each time, so that none is refused for a name that another took.
+              body: JSON.stringify(withLeaf(bodyOf(route, attacker), example, path, leaf)),
+            }));
+          });
+        });
+        // All of it would mean nothing where even the good ones are refused.
+        const good = bodies.map((route) => goodRequest(route, attacker));
+        expect(await faults(world, good, ({ status }) => status < 300)).toEqual([]);
+        expect(asked.length).toBeGreaterThan(200);
+        expect(await faults(world, asked, isRight)).toEqual([]);
+      },
+    );
+
+    it('refuses what is no JSON, too deep, too large or of another type', async () => {
+      const world = worldOf();
+      const attacker = await world.newAttacker();
+      await world.settled();
+      const rows = await contentsOf(world.store, null);
+      const asked = closed(world.routes)
+        .filter(({ takesJson }) => takesJson)
+        .flatMap((route) => {
+          const good = goodRequest(route, attacker);
+          const json = { ...good.headers, 'content-type': 'application/json' };
+          return BAD_BODIES.filter(({ gzip }) => gzip !== true || route.takesGzip).map(
+            ({ status, body, headers = {} }) => ({
+              ...good,
+              headers: { ...json, ...headers },
+              body,
+              wanted: status,
+            }),
+          );
+        });
+      const wrong = await each(asked, async ({ wanted, ...sent }) => {
+        const answer = await world.send(sent);
+        const shown = { ...sent, body: String(sent.body).slice(0, 40) };
+        const isAs =
+          answer.status === wanted
+            ? []
+            : [`${shown.path} ${shown.body}: ${answer.status}, not ${wanted}`];
+        return [...isAs, ...world.judge(shown, answer)];
+      });
+      expect(wrong.flat()).toEqual([]);
+      expect(await contentsOf(world.store, null)).toEqual(rows);
+    });
+
+    it('keeps artifacts inside of their folder, whatever they are called', async () => {
+      const world = worldOf();
+      const attacker = await world.newAttacker();
+      await world.settled();
+      const rows = await contentsOf(world.store, null);
+      const files = world.files();
+      const route = world.routes.find(
+        ({ url, method }) => url === '/agent/v1/artifacts' && method === 'POST',
+      );
+      if (route === undefined) throw new Error('there is no route for artifacts');
+      const base = bodyOf(route, attacker);
+      const asked = ARTIFACT_NAMES.map((name) => ({
+        ...goodRequest(route, attacker),
+        body: JSON.stringify({ ...(base as object), name }),
+      }));
+      expect(await faults(world, asked, ({ status }) => status === 400)).toEqual([]);
+      expect(world.files()).toEqual(files);
+      expect(await contentsOf(world.store, null)).toEqual(rows);
+    });
+
+    it('goes on after agents that send garbage', async () => {
+      const world = worldOf();
+      const attacker = await world.newAttacker();
+      const routes = world.routes.filter(
+        ({ access, body }) => access.kind === 'agent' && body !== null,
+      );
+      const message = fc
+        .constantFrom(...routes.map(({ url }) => url))
+        .chain((url) => garbageFor(routeAt(world, url), attacker).map((body) => ({ url, body })));
+      let sent = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.array(message, { minLength: 8, maxLength: 8 }), async (messages) => {
+          const asked = messages.map(({ url, body }) => ({
+            ...goodRequest(routeAt(world, url), attacker),
+            body,
+          }));
+          expect(await faults(world, asked, isRight)).toEqual([]);
+          sent += asked.length;
+        }),
+        { numRuns: GARBAGE_BATCHES },
+      );
+      expect(sent).toBe(GARBAGE_BATCHES * 8);
+      // A good agent of the same location is served as ever.
+      const ask = (path: string, body: unknown) =>
+        world.send({ ...goodRequest(routeAt(world, path), attacker), body: JSON.stringify(body) });
+      const polled = await ask('/agent/v1/poll', pollOf('good'));
+      expect(polled.status).toBe(200);
+      const results = routeAt(world, '/agent/v1/results');
+      const taken = await ask('/agent/v1/results', bodyOf(results, attacker));
+      expect(taken.json.rejected).toEqual([]);
+      expect(taken.json.accepted).toHaveLength(2);
+    });
+  });
+}
+
+/** What a request that is wrong may be answered with, beside 401 and 403. */
+const RIGHT: readonly number[] = [400, 404, 409, 413, 414];
+
+const isRight = ({ status }: Answer): boolean => status < 300 || RIGHT.includes(status);
+
+/** By which a body may name something of the party. */
+function idsIn({ ids, checkIds, slug, accountId }: Party): readonly string[] {
+  return [...new Set([...Object.values(ids), ...Object.values(checkIds), slug, accountId])];
+}
+
+/** Of PUT and PATCH that are one, the first. */
+function eachHandler(routes: readonly Route[]): readonly Route[] {
+  return [...new Map(routes.toReversed().map((route) => [route.handler, route])).values()];
+}
+
+/** All but those that ask for no key. */
+function closed(routes: readonly Route[]): readonly Route[] {
+  return routes.filter(({ access }) => access.kind !== 'public');
+}
+
+/** Those that take something from whoever asks, and answer with a body. */
+function heard(routes: readonly Route[]): readonly Route[] {
+  return routes.filter(
+    ({ access, params, method }) =>
+      method !== 'HEAD' && (access.kind !== 'public' || params.length > 0),
+  );
+}
+
+function routeAt({ routes }: HostileWorld, url: string): Route {
+  const route = routes.find((each) => each.url === url);
+  if (route === undefined) throw new Error(`there is no route ${url}`);
+  return route;
+}
+
+/** What is wrong with the answers, in words: none where each is as it should be. */
+async function faults<S extends Sent>(
+  world: HostileWorld,
+  asked: readonly S[],
+  isRight: (answer: Answer, sent: S) => boolean,
+): Promise<readonly string[]> {
+  const wrong = await each(asked, async (sent) => {
+    const asked = `${sent.method} ${sent.path.slice(0, 300)} ${String(sent.body ?? '').slice(0, 300)}`;
+    let answer: Answer;
+    try {
+      answer = await world.send(sent);
+    } catch (error) {
+      return [`${asked}: ${String(error)}`];
+    }
+    const faultsOfForm = world.judge(sent, answer);
+    if (isRight(answer, sent)) return faultsOfForm;
+    return [...faultsOfForm, `${asked}: ${answer.status} ${answer.text.slice(0, 300)}`];
+  });
+  return wrong.flat();
+}
+
+/** For the parameters of the route, one or two: what the victim has, without numbers that both have. */
+function foreignIds(
+  { victimIds, victimPairs }: HostileWorld,
+  { params }: Route,
+  { ids }: Party,
+): readonly (readonly string[])[] {
+  const own = new Set(Object.values(ids));
+  const isForeign = (id: string): boolean => !own.has(id);
+  return params.length === 1
+    ? victimIds.filter(isForeign).map((id) => [id])
+    : victimPairs.filter((pair) => pair.some(isForeign));
+}
+
+/** Good messages with something else in one place or in some, and things that are no message at all. */
+function garbageFor(route: Route, party: Party): fc.Arbitrary<string> {
+  const base = bodyOf(route, party);
+  const places = leaves(route, base);
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3, stringUnit: 'binary' }),
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.constantFrom<unknown>(...TEXTS, ...NUMBERS, [], {}, null, true),
+    fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
+  );
+  const changed = fc
+    .array(fc.tuple(fc.constantFrom(...places), fc.nat({ max: 9 }), value), {
+      minLength: 1,
+      maxLength: 4,
+    })
+    .map((changes) =>
+      changes.reduce(
+        // Now and then a whole branch in place of a leaf.
+        (body, [{ path, example }, up, leaf]) =>
+          withLeaf(body, example, up === 0 ? path.slice(0, -1) : path, leaf),
+        base,
+      ),
+    );
+  return fc.oneof(
+    { weight: 8, arbitrary: changed.map((body) => JSON.stringify(body)) },
+    { weight: 1, arbitrary: fc.json({ stringUnit: 'binary' }) },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 100 }) },
+  );
+}
+
+function encoded(text: string): string {
+  return encodeURIComponent(storableText(text));
+}
+
+function isNumber(text: string): boolean {
+  return /^\d{1,15}$/.test(text);
+}
