@@ -21,6 +21,11 @@ const HOST =
 
 const pem = z.string().min(1).max(MAX_PEM_CHARS);
 
+/** Whether the private key is encrypted, in either form of PEM (RFC 5958, RFC 1421). */
+export function isEncryptedKey(key: string): boolean {
+  return /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(key);
+}
+
 /** A client certificate as the API takes it. Whether it is one, and its key the right one, is judged apart. */
 export const clientCertificateSchema = z.strictObject({
   host: z

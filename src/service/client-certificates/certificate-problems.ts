@@ -1,5 +1,8 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
-import type { ClientCertificateBody } from '../../model/check/client-certificate.ts';
+import {
+  type ClientCertificateBody,
+  isEncryptedKey,
+} from '../../model/check/client-certificate.ts';
 import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 
@@ -54,8 +57,8 @@ function openKey(key: string, passphrase: string | null): OpenedKey {
       key: createPrivateKey({ key, ...(passphrase === null ? {} : { passphrase }) }),
     };
   } catch {
-    const isEncrypted = /^-----BEGIN ENCRYPTED |^Proc-Type: 4,ENCRYPTED/m.test(key);
-    if (!isEncrypted) return { ok: false, field: 'key', message: 'must be a private key in PEM' };
+    if (!isEncryptedKey(key))
+      return { ok: false, field: 'key', message: 'must be a private key in PEM' };
     return passphrase === null
       ? { ok: false, field: 'passphrase', message: 'is missing: the private key is encrypted' }
       : { ok: false, field: 'passphrase', message: 'does not open the private key' };

@@ -1,6 +1,6 @@
-import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
-import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { type ClientCertificate, isEncryptedKey } from '../../../model/check/client-certificate.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
@@ -73,15 +73,22 @@ function contextOf(certificate: ClientCertificate): ContextOutcome {
   if (!isCertificate(cert)) return invalid('cert is not a certificate in PEM form');
   if (ca !== null && !isCertificate(ca)) return invalid('ca is not a certificate in PEM form');
   const secret = passphrase === null ? {} : { passphrase };
+  let opened: KeyObject;
+  try {
+    opened = createPrivateKey({ key, ...secret });
+  } catch (error) {
+    return invalid(keyProblem(certificate, error));
+  }
   try {
     // OpenSSL takes a key of another kind without a word, and then shows no certificate.
-    const isPair = new X509Certificate(cert).checkPrivateKey(createPrivateKey({ key, ...secret }));
-    if (!isPair) return invalid('key does not belong to cert');
+    if (!new X509Certificate(cert).checkPrivateKey(opened)) {
+      return invalid('key does not belong to cert');
+    }
     const context = createSecureContext({ minVersion: MIN_VERSION, cert, key, ...secret });
     if (ca !== null) trustAlso(context, ca);
     return { ok: true, context };
   } catch (error) {
-    return invalid(keyProblem(systemCodeOf(error), passphrase !== null));
+    return invalid(`OpenSSL does not take cert with key (${systemCodeOf(error) ?? 'no code'})`);
   }
 }
 
@@ -105,15 +112,12 @@ function isCertificate(pem: string): boolean {
   }
 }
 
-function keyProblem(code: string | null, hasPassphrase: boolean): string {
-  switch (code) {
-    case 'ERR_MISSING_PASSPHRASE':
-      return 'key needs a passphrase';
-    case 'ERR_OSSL_BAD_DECRYPT':
-    case 'ERR_OSSL_EVP_BAD_DECRYPT':
-    case 'ERR_OSSL_CRYPTO_INTERRUPTED_OR_CANCELLED':
-      return hasPassphrase ? 'the passphrase does not open key' : 'key needs a passphrase';
-    default:
-      return `key is not a private key in PEM form, or not one for cert (${code ?? 'no code'})`;
+function keyProblem({ key, passphrase }: ClientCertificate, error: unknown): string {
+  if (!isEncryptedKey(key)) {
+    return `key is not a private key in PEM form (${systemCodeOf(error) ?? 'no code'})`;
   }
+  if (passphrase === null) return 'key needs a passphrase';
+  // One wrong passphrase in about 200 decrypts to something: then OpenSSL says that it cannot read
+  // the key, and not that it could not decrypt it.
+  return 'the passphrase does not open key';
 }

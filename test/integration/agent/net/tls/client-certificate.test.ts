@@ -114,6 +114,14 @@ describe('a client certificate', () => {
       async () => ({ ...trusting(authority, lockedClient('opensesame')), passphrase: 'no' }),
       /the passphrase does not open key/,
     ],
+    [
+      'the passphrase is wrong, and decrypts the key to nonsense',
+      async () => {
+        const locked = lockedClient('opensesame');
+        return { ...trusting(authority, locked), passphrase: misleadingPassphrase(locked.key) };
+      },
+      /the passphrase does not open key/,
+    ],
   ])('of which %s is told, and the connection closed', async (_what, make, message) => {
     const server = await opened(listenTls(leaf));
     const certificate: ClientCertificate = await make();
@@ -158,6 +166,18 @@ describe('a client certificate', () => {
     secured(await secureTo(server.port, { clientCertificate: certificate })).socket.destroy();
   });
 });
+
+/** One of the wrong passphrases, about one in 200, of which OpenSSL does not say that they are. */
+function misleadingPassphrase(key: string): string {
+  for (let count = 0; ; count += 1) {
+    const passphrase = `wrong ${count}`;
+    try {
+      createPrivateKey({ key, passphrase });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_OSSL_BAD_DECRYPT') return passphrase;
+    }
+  }
+}
 
 function lockedClient(passphrase: string): Identity {
   const key = createPrivateKey(client.key)
