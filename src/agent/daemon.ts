@@ -11,15 +11,15 @@ import type { Moment } from '../runtime/up-time.ts';
 import { isInTime } from '../runtime/wait.ts';
 import type { OneOff } from '../wire/v1/assignment.ts';
 import type { DaemonConfig } from './config.ts';
-import type { EvidenceRoom } from './evidence/evidence.ts';
+import type { EvidenceBudget } from './evidence/evidence.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import type { Link, LinkedRuns } from './link/link.ts';
 import type { ResultSink } from './output/result-sink.ts';
-import { timelyArtifacts } from './run/artifacts/timely-artifacts.ts';
+import { limitAddTime } from './run/artifacts/add-time-limit.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
-import type { WaitingBound } from './scheduler/permits/waiting-bound.ts';
+import type { WaitingLimit } from './scheduler/permits/waiting-limit.ts';
 import { Scheduler } from './scheduler/scheduler.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import { missedBeforeComing } from './slots/missed-since.ts';
@@ -27,7 +27,7 @@ import type { CheckSet } from './source/check-source.ts';
 
 export interface DaemonParts {
   readonly config: Pick<DaemonConfig, 'concurrency'>;
-  readonly waiting: WaitingBound;
+  readonly waiting: WaitingLimit;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: AgentMetrics;
@@ -35,7 +35,7 @@ export interface DaemonParts {
   readonly tools: RunTools['parts'];
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
   /** null where no diagnostic passes are made. */
-  readonly evidence: EvidenceRoom | null;
+  readonly evidence: EvidenceBudget | null;
   /** Nothing is run before this resolves, while checks are read already. */
   readonly ready: Promise<void>;
 }
@@ -87,7 +87,7 @@ export class Daemon implements LinkedRuns {
       sink,
       location: () => this.#location,
       handover: link.handover,
-      artifacts: link.artifacts === null ? null : timelyArtifacts(link.artifacts, clock),
+      artifacts: link.artifacts === null ? null : limitAddTime(link.artifacts, clock),
       evidence,
       onStarved: metrics.starved,
       onShed: metrics.shed,
@@ -232,7 +232,7 @@ export class Daemon implements LinkedRuns {
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
-      this.#tell(link.leftBefore(this.#scheduler.reachedMs), () => link.leftIsTold());
+      this.#tell(link.leftBefore(this.#scheduler.reachedMs), () => link.ledgerIsOurs());
     }
     // Slots that fell between the agent that had a check before and this one. Where a turn is late,
     // some of them may be run after all: the service goes by that.

@@ -15,7 +15,7 @@ import type { FaultReports } from './observability/fault-reports.ts';
 import { createRunTools } from './run/run-tools.ts';
 import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
-import { waitingBound } from './scheduler/permits/waiting-bound.ts';
+import { waitingBound } from './scheduler/permits/waiting-limit.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 
 export interface AgentParts {

@@ -8,8 +8,8 @@ import { runCheck } from './run/runner.ts';
 import { openStarvationSources } from './run/starvation/starvation.ts';
 import { warmUp } from './run/warm-up.ts';
 import { runPaced } from './scheduler/permits/paced-starts.ts';
-import { Places } from './scheduler/permits/places.ts';
-import { waitingBound } from './scheduler/permits/waiting-bound.ts';
+import { RunPermits } from './scheduler/permits/permits.ts';
+import { waitingBound } from './scheduler/permits/waiting-limit.ts';
 import type { SecretsVault } from './secrets/vault.ts';
 import type { CheckSet } from './source/check-source.ts';
 
@@ -47,7 +47,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     starvation: await openStarvationSources(),
   });
   const { concurrency } = config;
-  const places = new Places({ concurrency, maxWaiting: waitingBound(concurrency).runs });
+  const places = new RunPermits({ concurrency, maxWaiting: waitingBound(concurrency).runs });
   const parts = {
     ...tools.parts,
     location: () => location,

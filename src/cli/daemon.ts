@@ -33,13 +33,13 @@ export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise
     emitter: signals,
     log,
     stop,
-    onFault: (error) => reports.keep(error),
+    onFault: (error) => reports.recordCrash(error),
   });
   try {
     await runAgent({ config, log, stop, openLink, secrets, reports, onListening });
     return guard.faults > 0 ? EXIT.internal : EXIT.ok;
   } catch (thrown) {
-    if (isOurFault(thrown)) reports.keep(thrown);
+    if (isOurFault(thrown)) reports.recordCrash(thrown);
     throw thrown;
   } finally {
     guard.dispose();

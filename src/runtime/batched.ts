@@ -15,13 +15,13 @@ interface Waiting<Item, Answer> {
  *
  * @param run answers a lot, in its order; where it throws, each of the lot is told so
  */
-export function gathered<Item, Answer>(
+export function batched<Item, Answer>(
   run: (key: string, items: readonly Item[]) => Promise<readonly Answer[]>,
 ): (key: string, item: Item) => Promise<Answer> {
   /** By key. There while a lot is being answered. */
   const waiting = new Map<string, Waiting<Item, Answer>[]>();
 
-  const answerLot = async (key: string, lot: readonly Waiting<Item, Answer>[]): Promise<void> => {
+  const answerBatch = async (key: string, lot: readonly Waiting<Item, Answer>[]): Promise<void> => {
     try {
       const items = lot.map(({ item }) => item);
       const answers = await run(key, items);
@@ -38,7 +38,7 @@ export function gathered<Item, Answer>(
       const lot = waiting.get(key) ?? [];
       if (lot.length === 0) break;
       waiting.set(key, []);
-      await answerLot(key, lot);
+      await answerBatch(key, lot);
     }
     waiting.delete(key);
   };

@@ -14,15 +14,15 @@ export function yieldToEventLoop(): Promise<void> {
 }
 
 /** Work that one may do before others go on. */
-const TURN_MS = 5;
+const YIELD_AFTER_MS = 5;
 
 /** Called after each piece of some work: lets others go on where it is time for that. */
-export type Turn = () => Promise<void>;
+export type YieldWhenDue = () => Promise<void>;
 
-export function turnsFromNow(clock: Pick<Clock, 'monotonicMs'>): Turn {
+export function createYielder(clock: Pick<Clock, 'monotonicMs'>): YieldWhenDue {
   let begunMs = clock.monotonicMs();
   return async () => {
-    if (clock.monotonicMs() - begunMs < TURN_MS) return;
+    if (clock.monotonicMs() - begunMs < YIELD_AFTER_MS) return;
     await yieldToEventLoop();
     begunMs = clock.monotonicMs();
   };

@@ -1,5 +1,5 @@
 /** In the order in which the keys come first. */
-export function grouped<Item, Key>(
+export function groupBy<Item, Key>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,
 ): ReadonlyMap<Key, readonly Item[]> {

@@ -1,5 +1,5 @@
 import { isSensitiveHeader, MASK } from '../model/credentials/sensitive-headers.ts';
-import { holdsNone } from './holds-none.ts';
+import { containsNoSecret } from './contains-no-secret.ts';
 import { NO_SECRETS, type Scrubber } from './scrubber.ts';
 
 /**
@@ -85,7 +85,8 @@ export function scrubResult<Result extends ResultDetails>(
 ): Result {
   const { apiCheckResult: http, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;
   const found = [http, tcpCheckResult, dnsCheckResult, icmpCheckResult];
-  const used = !scrubber.isIdle && holdsNone(found, scrubber, RECORDS) ? NO_SECRETS : scrubber;
+  const used =
+    !scrubber.isIdle && containsNoSecret(found, scrubber, RECORDS) ? NO_SECRETS : scrubber;
   const details: ResultDetails = {
     apiCheckResult: http && scrubHttp(http, used),
     tcpCheckResult: tcpCheckResult && deep(tcpCheckResult, used),

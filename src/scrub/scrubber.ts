@@ -4,7 +4,7 @@ import { buildAutomaton } from './automaton/build-automaton.ts';
 import { deepText } from './deep.ts';
 import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
 
-export { isSecretWorthy } from './secret-worthy.ts';
+export { isMaskable } from './maskable.ts';
 
 /**
  * Masks secrets wherever they stand (SEMANTICS 2): plain, escaped for JSON, a URL or HTML, in base64,
@@ -63,7 +63,7 @@ export const NO_SECRETS: Scrubber = {
 /**
  * At once, so for few secrets: a thousand take some ten milliseconds.
  *
- * @param secrets those that are none by themselves (`isSecretWorthy`) are left out
+ * @param secrets those that are none by themselves (`isMaskable`) are left out
  * @param turn how `bytes` and `stream` let others have a turn; left out, they do not
  */
 export function createScrubber(

@@ -13,7 +13,7 @@ import type { LocationWake } from './agents/assignment/location-wake.ts';
 import { type AlertFeatures, createAlertFeatures } from './alerts/create.ts';
 import type { DeliveryConfig } from './alerts/delivery/delivery-config.ts';
 import { type Analytics, createAnalytics } from './analytics/analytics.ts';
-import { keepRunMetrics } from './analytics/follow-finals.ts';
+import { saveRunMetrics } from './analytics/follow-finals.ts';
 import { type ApiKeys, createApiKeys } from './api-keys/api-keys.ts';
 import { type Artifacts, createArtifacts } from './artifacts/artifacts.ts';
 import { type CheckGroups, createCheckGroups } from './check-groups/check-groups.ts';
@@ -26,7 +26,7 @@ import {
   createClientCertificates,
 } from './client-certificates/client-certificates.ts';
 import type { ServiceConfig } from './config.ts';
-import { keepVacuumed } from './database/pglite/vacuum.ts';
+import { runVacuum } from './database/pglite/vacuum.ts';
 import type { Store } from './database/port.ts';
 import { createErrorGroups, type ErrorGroups } from './error-groups/error-groups.ts';
 import { createHeartbeatFeatures, type HeartbeatFeatures } from './heartbeats/create.ts';
@@ -50,7 +50,7 @@ import { createResultIntake, type ResultIntake } from './results/intake/intake.t
 import { ResultStorage } from './results/intake/result-storage.ts';
 import { createMissedSlots, type MissedSlots } from './results/missed-slots/missed-slots.ts';
 import { type CheckStatuses, createCheckStatuses } from './results/statuses/check-statuses.ts';
-import { createConfiguredAnalyses } from './root-cause/configured.ts';
+import { createConfiguredAnalyses } from './root-cause/create.ts';
 import type { RootCauseAnalyses } from './root-cause/root-cause-analyses.ts';
 import { createSecretScrubbing } from './secrets/secret-scrubbing.ts';
 import { createSnippets, type Snippets } from './snippets/snippets.ts';
@@ -165,19 +165,19 @@ export function createFeatures(given: FeatureParts): Features {
     alerts: alertEngine,
     retentionDays,
   });
-  const keepers = [
+  const maintenance = [
     (signal: AbortSignal) => assigner.run(signal),
-    partitions.keep,
-    checkRuns.keep,
-    artifacts.keep,
-    missedSlots.keep,
-    errorGroups.keep,
-    rootCauseAnalyses.keep,
-    testSessions.keep,
+    partitions.maintain,
+    checkRuns.maintain,
+    artifacts.maintain,
+    missedSlots.maintain,
+    errorGroups.maintain,
+    rootCauseAnalyses.maintain,
+    testSessions.maintain,
     ...alertFeatures.alertKeepers,
-    statusPageFeatures.statusPageIncidents.keep,
-    heartbeatFeatures.heartbeatWatch.keep,
-    (signal: AbortSignal) => keepVacuumed(parts, signal),
+    statusPageFeatures.statusPageIncidents.maintain,
+    heartbeatFeatures.heartbeatWatch.maintain,
+    (signal: AbortSignal) => runVacuum(parts, signal),
   ];
   const agents = createAgents({
     ...parts,
@@ -227,7 +227,7 @@ export function createFeatures(given: FeatureParts): Features {
       scrubbing,
       storage: resultStorage,
       // The analyses before the groups: they see which groups are new by that.
-      followers: [rootCauseAnalyses.follow, errorGroups.follow, keepRunMetrics, alertEngine.follow],
+      followers: [rootCauseAnalyses.follow, errorGroups.follow, saveRunMetrics, alertEngine.follow],
     }),
     resultStorage,
     rootCauseAnalyses,
@@ -243,7 +243,7 @@ export function createFeatures(given: FeatureParts): Features {
     async work(signal) {
       // Each of the keepers listens to it: that many are no leak.
       setMaxListeners(0, signal);
-      const ends = await Promise.allSettled(keepers.map((keep) => keep(signal)));
+      const ends = await Promise.allSettled(maintenance.map((keep) => keep(signal)));
       for (const end of ends) {
         if (end.status === 'rejected') log.error({ err: end.reason }, 'a fault of the service');
       }

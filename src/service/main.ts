@@ -70,8 +70,8 @@ export async function runService(parts: ServiceParts): Promise<void> {
     const ended = new AbortController();
     const work = Promise.all([
       features.work(ended.signal),
-      clock.keep(ended.signal),
-      sealing.keep(ended.signal),
+      clock.maintain(ended.signal),
+      sealing.maintain(ended.signal),
     ]);
     try {
       await serve(parts, store, features);

@@ -10,10 +10,10 @@ export interface KeySource {
    * Looks again. A file that cannot be read now, or holds no key, is `unusable` and leaves the key
    * that there was.
    */
-  refresh(): Promise<KeyLook>;
+  refresh(): Promise<KeyChange>;
 }
 
-export type KeyLook = 'same' | 'changed' | 'unusable';
+export type KeyChange = 'same' | 'changed' | 'unusable';
 
 /** A key file holds a line; what is larger is some other file. */
 const MAX_FILE_BYTES = 4096;

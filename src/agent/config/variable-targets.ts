@@ -4,7 +4,7 @@ import { variableKeySchema } from '../../model/check/variable.ts';
 import { MASK } from '../../model/credentials/sensitive-headers.ts';
 import type { Parsed } from '../../runtime/config/parsers.ts';
 import { hostKey } from '../net/host-key.ts';
-import { withoutBrackets } from '../net/words.ts';
+import { withoutBrackets } from '../net/text.ts';
 
 /** One entry of VARIABLE_TARGETS: a place to which the value of a variable may be sent. */
 export interface VariableTarget {

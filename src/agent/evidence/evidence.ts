@@ -3,7 +3,7 @@ import type { Traceroute } from '../../model/result/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { Capture, Captured, CaptureFilter, Capturer } from './capturer.ts';
+import type { Capture, Captured, CaptureFilter, Capturer } from './capture.ts';
 import type { Tracer } from './tracer.ts';
 import { tracerouteText } from './traceroute/text.ts';
 
@@ -51,7 +51,7 @@ export interface Evidence {
 }
 
 /** What a result tells of it. */
-export interface ToldEvidence {
+export interface ReportedEvidence {
   readonly traceroute: Traceroute | null;
   /** The path of the capture; null where there is none. */
   readonly pcapDataUrl: string | null;
@@ -74,7 +74,7 @@ export interface EvidenceOptions {
  * attempt. Where no address was found, it is about the name servers. Nobody waits for a pass but
  * the run that it is about, and none waits for another pass to end.
  */
-export class EvidenceRoom {
+export class EvidenceBudget {
   readonly #options: EvidenceOptions;
   #underWay = 0;
 

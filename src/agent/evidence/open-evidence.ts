@@ -4,8 +4,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import { isInTime } from '../../runtime/wait.ts';
 import type { SystemResolver } from '../net/dns/system-resolver.ts';
 import { openCapturer } from './capture/capturer.ts';
-import type { Capturer } from './capturer.ts';
-import { EvidenceRoom } from './evidence.ts';
+import type { Capturer } from './capture.ts';
+import { EvidenceBudget } from './evidence.ts';
 import { endOrphans } from './orphans.ts';
 import type { Tracer } from './tracer.ts';
 import { openTracer } from './traceroute/open-tracer.ts';
@@ -25,7 +25,7 @@ export interface OpenEvidenceOptions {
 
 export interface OpenedEvidence {
   /** null where nothing can be said of what is there: no diagnostic passes are made then. */
-  readonly room: EvidenceRoom | null;
+  readonly room: EvidenceBudget | null;
   /** @param keepsCaptures whether they have somewhere to go */
   tell(keepsCaptures: boolean): void;
   close(): void;
@@ -33,7 +33,7 @@ export interface OpenedEvidence {
 
 export const NO_EVIDENCE: OpenedEvidence = { room: null, tell() {}, close() {} };
 
-function lookAround({
+function findPrograms({
   clock,
   log,
   resolver,
@@ -52,7 +52,7 @@ function lookAround({
  */
 export async function openEvidence(
   options: OpenEvidenceOptions,
-  look = lookAround,
+  look = findPrograms,
 ): Promise<OpenedEvidence> {
   const { clock, log, resolver, capturesSecrets, onPass, signal } = options;
   const limit = new AbortController();
@@ -71,7 +71,7 @@ export async function openEvidence(
     if (ended > 0) log.warn({ processes: ended }, 'ended what a killed agent had left running');
     const nameServers = () => resolver.nameServers();
     return {
-      room: new EvidenceRoom({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
+      room: new EvidenceBudget({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
       tell: (keepsCaptures) => tell(log, tracer, keepsCaptures ? capturer : null),
       close: () => tracer.close(),
     };

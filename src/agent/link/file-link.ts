@@ -19,7 +19,7 @@ export function createFileLink({
     outlivesProcess: false,
     status: () => ({ spool: null, lastContactMs: null, clockAheadMs: null }),
     leftBefore: () => [],
-    leftIsTold() {},
+    ledgerIsOurs() {},
     askAnew: () => null,
     runEnded() {},
     work: async () => {},

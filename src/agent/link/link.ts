@@ -7,7 +7,7 @@ import type { FaultReports } from '../observability/fault-reports.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import type { Handover } from '../run/handover.ts';
 import type { OneOffOutcome } from '../scheduler/one-offs.ts';
-import type { SlotAccounting } from '../slots/slot-accounting.ts';
+import type { SlotObserver } from '../slots/slot-observer.ts';
 import type { CheckSource } from '../source/check-source.ts';
 import type { ArtifactOutbox } from '../upload/artifact-outbox.ts';
 import type { LinkStatus } from './link-status.ts';
@@ -20,7 +20,7 @@ export interface Link {
   readonly handover: Handover | null;
   /** null: nothing is kept but what results hold. */
   readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
-  readonly account: SlotAccounting;
+  readonly account: SlotObserver;
   /** What is not delivered when the process ends waits on disk for the next one. */
   readonly outlivesProcess: boolean;
   readonly status: () => LinkStatus;
@@ -30,7 +30,7 @@ export interface Link {
    */
   leftBefore(startMs: number): readonly MissedSlots[];
   /** All of that is told to the sink, so from now on the account is this process's own. */
-  leftIsTold(): void;
+  ledgerIsOurs(): void;
   /**
    * The process stood still from this moment to now: asks whose the checks are, where others may have
    * them by now. null where there is nothing to ask.

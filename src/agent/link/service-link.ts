@@ -4,11 +4,11 @@ import { closeDataFolder } from '../../runtime/files/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
 import { capabilitiesOf } from '../capabilities.ts';
-import type { KeyLook, KeySource } from '../config/key-source.ts';
+import type { KeyChange, KeySource } from '../config/key-source.ts';
 import type { ServiceWork } from '../config.ts';
 import type { ResultSink } from '../output/result-sink.ts';
 import { damagedSlots } from '../slots/damaged-slots.ts';
-import { openSlotAccount } from '../slots/slot-account.ts';
+import { openSlotLedger } from '../slots/ledger.ts';
 import { createServiceSource } from '../source/service/service-source.ts';
 import { openSpool } from '../spool/open-spool.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
@@ -57,8 +57,8 @@ export async function openServiceLink(
   if (dataDir !== null) await closeDataFolder(dataDir, DATA_NAMES, log);
   const onDropped = metrics.spoolDropped;
   const lostBefore: SpoolSlots[] = [];
-  let tellLost = (slots: SpoolSlots): void => void lostBefore.push(slots);
-  const onLost: typeof tellLost = (slots) => tellLost(slots);
+  let reportLost = (slots: SpoolSlots): void => void lostBefore.push(slots);
+  const onLost: typeof reportLost = (slots) => reportLost(slots);
   const spool = await openSpool({ dataDir, maxBytes, maxAgeMs }, { clock, log, onDropped, onLost });
   const client = new ServiceClient({
     serviceUrl,
@@ -87,7 +87,7 @@ export async function openServiceLink(
       clock,
       log,
     });
-    const account = await openSlotAccount({
+    const account = await openSlotLedger({
       dataDir,
       clock,
       log,
@@ -98,11 +98,11 @@ export async function openServiceLink(
     let location = source.lastSet?.location ?? '';
     const spoolSink = new SpoolSink({ spool, clock, log, location: () => location });
     const sink = alsoTo === null ? spoolSink : teeSink(spoolSink, alsoTo);
-    const tellMissed = (missed: MissedSlots): void => {
+    const reportMissed = (missed: MissedSlots): void => {
       metrics.missed(missed);
       sink.missed(missed);
     };
-    tellLost = (slots) => damagedSlots([slots]).forEach(tellMissed);
+    reportLost = (slots) => damagedSlots([slots]).forEach(reportMissed);
     const { agentId, lastSet } = source;
     const uploader = new Uploader({
       spool,
@@ -146,8 +146,8 @@ export async function openServiceLink(
         lastContactMs: client.lastContactMs,
         clockAheadMs: source.clockAheadMs,
       }),
-      leftBefore: (startMs) => (lastSet === null ? [] : account.unaccounted(lastSet, startMs)),
-      leftIsTold: () => markTold(),
+      leftBefore: (startMs) => (lastSet === null ? [] : account.missedBefore(lastSet, startMs)),
+      ledgerIsOurs: () => markTold(),
       askAnew: (since) => source.askAnew(since),
       runEnded(runId, outcome) {
         // Another agent may still make it.
@@ -161,7 +161,7 @@ export async function openServiceLink(
         };
         const tellingLost = async (): Promise<void> => {
           for (const [index, missed] of damagedSlots(lostBefore).entries()) {
-            tellMissed(missed);
+            reportMissed(missed);
             if (index % MISSED_A_TURN === MISSED_A_TURN - 1) await nextTurn();
           }
           if (await isInTime(spool.committed(), signal)) spool.forgetDamage();
@@ -202,7 +202,7 @@ export async function openServiceLink(
     signal: AbortSignal,
     onChanged: () => void,
   ): Promise<void> {
-    let before: KeyLook = 'same';
+    let before: KeyChange = 'same';
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
       const looked = from.refresh();
       // The file may be on a mount that does not answer.

@@ -1,6 +1,6 @@
 import type { ErrorCode, Failure } from '../../model/result/error-codes.ts';
 import type { NotOpened } from './open-socket.ts';
-import { durationText, endpointText } from './words.ts';
+import { durationText, endpointText } from './text.ts';
 
 interface Row {
   readonly code: ErrorCode;

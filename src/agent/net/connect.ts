@@ -16,7 +16,7 @@ import { handshakeMs } from './kernel/socket-state.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import type { StarvationMark } from './overtime.ts';
 import { Stopwatch } from './stopwatch.ts';
-import { durationText, endpointText, withoutBrackets } from './words.ts';
+import { durationText, endpointText, withoutBrackets } from './text.ts';
 
 export interface Target {
   /** A name, or an address; an IPv6 address with or without brackets. */

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { withoutBrackets } from './words.ts';
+import { withoutBrackets } from './text.ts';
 
 /**
  * A host in the one form by which hosts are compared: in small letters and ASCII, without the dot of

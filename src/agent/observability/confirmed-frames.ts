@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import type { ErrorsRequest } from '../../wire/v1/error-report.ts';
-import type { ToldFrame } from './stack-frames.ts';
+import type { ReportedFrame } from './stack-frames.ts';
 
 type Frame = ErrorsRequest['reports'][number]['stack'][number];
 
@@ -30,7 +30,7 @@ const MAX_FUNCTION_CHARS = 120;
  * The frames whose file, place in it, and function are what the sources have. So nothing leaves that
  * a stack only says, which is a text like any other, and which a message may imitate.
  */
-export function confirmed(frames: readonly ToldFrame[], sources: Sources): Frame[] {
+export function confirmed(frames: readonly ReportedFrame[], sources: Sources): Frame[] {
   return frames.flatMap((frame) => {
     const { file, path, line, column } = frame;
     // There are no sources of Node to look at; with its version, the place says which one it is.
@@ -45,7 +45,7 @@ export function confirmed(frames: readonly ToldFrame[], sources: Sources): Frame
 }
 
 /** Reads the files of the frames, one after the other: checks are running beside it. */
-export async function sourcesOf(frames: readonly ToldFrame[]): Promise<Sources> {
+export async function sourcesOf(frames: readonly ReportedFrame[]): Promise<Sources> {
   const sources = new Map<string, Source>();
   for (const path of pathsOf(frames)) {
     try {
@@ -61,7 +61,7 @@ export async function sourcesOf(frames: readonly ToldFrame[]): Promise<Sources> 
 }
 
 /** The same for a process that is about to end. */
-export function sourcesNow(frames: readonly ToldFrame[]): Sources {
+export function sourcesNow(frames: readonly ReportedFrame[]): Sources {
   const sources = new Map<string, Source>();
   for (const path of pathsOf(frames)) {
     try {
@@ -76,7 +76,7 @@ export function sourcesNow(frames: readonly ToldFrame[]): Sources {
   return sources;
 }
 
-function pathsOf(frames: readonly ToldFrame[]): ReadonlySet<string> {
+function pathsOf(frames: readonly ReportedFrame[]): ReadonlySet<string> {
   return new Set(frames.flatMap(({ path }) => path ?? []));
 }
 

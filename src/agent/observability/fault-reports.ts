@@ -16,7 +16,7 @@ import type { FaultReports, FaultReportsOptions, ReportingParts } from './report
 import { sendReports } from './send-reports.ts';
 import { WaitingFaults } from './waiting-faults.ts';
 
-export { silentReports } from './no-reports.ts';
+export { discardReports } from './disabled-reports.ts';
 export type { FaultReports } from './reporting.ts';
 
 /** From an error to its report: what comes with it is in the same one. */
@@ -75,7 +75,7 @@ class Reporter implements FaultReports {
     this.#wake();
   }
 
-  keep(error: unknown): void {
+  recordCrash(error: unknown): void {
     if (isObject(error) && this.#kept.has(error)) return;
     if (this.#crashes === null) {
       this.note(error);

@@ -1,7 +1,7 @@
 import type { ErrorsRequest } from '../../wire/v1/error-report.ts';
+import { classOf, codeOf } from './allowed-names.ts';
 import { confirmed, type Sources } from './confirmed-frames.ts';
-import { classOf, codeOf } from './known-names.ts';
-import { framesIn, slashed, type ToldFrame } from './stack-frames.ts';
+import { framesIn, type ReportedFrame, slashed } from './stack-frames.ts';
 
 export type ErrorReport = ErrorsRequest['reports'][number];
 
@@ -9,7 +9,7 @@ export type ErrorReport = ErrorsRequest['reports'][number];
 export interface Fault {
   readonly class: string;
   readonly code: string | null;
-  readonly frames: readonly ToldFrame[];
+  readonly frames: readonly ReportedFrame[];
 }
 
 /** The same error, so many times; epoch milliseconds. */
@@ -55,16 +55,16 @@ export function reportOf(fault: CountedFault, sources: Sources): ErrorReport {
   };
 }
 
-type Place = Pick<ToldFrame, 'file' | 'line' | 'column'>;
+type FramePosition = Pick<ReportedFrame, 'file' | 'line' | 'column'>;
 
-function identity(name: string, code: string | null, frames: readonly Place[]): string {
+function identity(name: string, code: string | null, frames: readonly FramePosition[]): string {
   const places = frames
     .slice(0, TELLING_FRAMES)
     .map(({ file, line, column }) => [file, line, column]);
   return JSON.stringify([name, code, places]);
 }
 
-function framesOf(thrown: unknown): readonly ToldFrame[] {
+function framesOf(thrown: unknown): readonly ReportedFrame[] {
   if (typeof thrown !== 'object' || thrown === null || !('stack' in thrown)) return [];
   const { stack } = thrown;
   if (typeof stack !== 'string') return [];

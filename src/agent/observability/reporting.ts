@@ -10,7 +10,7 @@ export interface FaultReports {
    * The same for what ends the process. It is on disk when this returns, so that the next process
    * reports it where this one does not come to it.
    */
-  keep(error: unknown): void;
+  recordCrash(error: unknown): void;
   /** Reports what the process before left, and what comes, until the signal aborts. */
   run(parts: ReportingParts, signal: AbortSignal): Promise<void>;
   /** After `run`: reports what waits, in the little time that it is worth. Never rejects. */

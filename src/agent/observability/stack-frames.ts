@@ -1,7 +1,7 @@
 import { MAX_STACK_FRAMES } from '../../wire/v1/limits.ts';
 
 /** A frame as a stack tells it: of which nothing is sure yet. */
-export interface ToldFrame {
+export interface ReportedFrame {
   /** As it stands there, of any form; null where it has none. */
   readonly function: string | null;
   /** As reports have it: `dist/…`, `src/…`, `node_modules/…`, or `node:…`. */
@@ -33,11 +33,11 @@ const FILE = /^(?:dist|src|node_modules|node:)[\w@+./-]{1,200}$/;
  *
  * @param root as `slashed` gives it, with the slash at its end
  */
-export function framesIn(stack: string, message: string, root: string): readonly ToldFrame[] {
+export function framesIn(stack: string, message: string, root: string): readonly ReportedFrame[] {
   const from = endOfHeader(stack, message);
   const text =
     from === null ? stack.slice(-MAX_FRAME_CHARS) : stack.slice(from, from + MAX_FRAME_CHARS);
-  const frames: ToldFrame[] = [];
+  const frames: ReportedFrame[] = [];
   for (const line of text.split('\n', MAX_LINES)) {
     const frame = frameIn(line, root);
     if (frame === null || (frame.path === null && from === null)) continue;
@@ -74,7 +74,7 @@ function endOfHeader(stack: string, message: string): number | null {
   }
 }
 
-function frameIn(line: string, root: string): ToldFrame | null {
+function frameIn(line: string, root: string): ReportedFrame | null {
   if (line.length > MAX_LINE_CHARS) return null;
   const told = /^\s+at (.+)$/.exec(line.trimEnd())?.[1];
   if (told === undefined) return null;
@@ -89,7 +89,7 @@ function frameIn(line: string, root: string): ToldFrame | null {
   return { function: name, ...found, line: Number(lineText), column: Number(columnText) };
 }
 
-function fileOf(where: string, root: string): Pick<ToldFrame, 'file' | 'path'> | null {
+function fileOf(where: string, root: string): Pick<ReportedFrame, 'file' | 'path'> | null {
   if (where.startsWith('node:')) return { file: where, path: null };
   const path = slashed(where);
   if (path === null || /\/\.{0,2}\//.test(path)) return null;

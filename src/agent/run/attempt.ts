@@ -6,14 +6,14 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { AddressGuard } from '../../runtime/net/address-guard.ts';
-import type { PartMask } from '../../scrub/parts.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
+import type { PartMask } from '../../scrub/secret-parts.ts';
 import type { Evaluator } from '../assertions/evaluator.ts';
 import { isOfBody } from '../assertions/sources.ts';
 import type { Receiver } from '../config/variable-targets.ts';
 import type { Resolver } from '../net/resolver.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { BodyRoom, SharedBodyRoom } from '../probes/http/body/body-room.ts';
+import type { BodyMemory, SharedBodyRoom } from '../probes/http/body/body-room.ts';
 import { JobLog } from '../probes/job-log.ts';
 import { type ProbeContext, roundMs } from '../probes/probe.ts';
 import { type AttemptSecrets, NO_ATTEMPT_SECRETS } from '../secrets/attempt-secrets.ts';
@@ -58,7 +58,7 @@ export interface AttemptOptions {
   /** Whether a body longer than a result stores is wanted should the attempt fail. */
   readonly keepLongBody: boolean;
   /** What was reserved for the body; room is taken as it is needed where left out. */
-  readonly room?: BodyRoom | undefined;
+  readonly room?: BodyMemory | undefined;
   /** The job log then is short. */
   readonly isBrief?: boolean;
   /** Told of what comes of a body. */
@@ -221,7 +221,7 @@ async function observe(
   check: Check,
   { checkTypes, evaluator, secrets, log }: AttemptParts,
   context: AttemptContext,
-  room: BodyRoom,
+  room: BodyMemory,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;

@@ -1,17 +1,17 @@
 import type { Check } from '../../model/check/check.ts';
 import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult, ResultType } from '../../model/result/result.ts';
-import type { ToldEvidence } from '../evidence/evidence.ts';
+import type { ReportedEvidence } from '../evidence/evidence.ts';
 import type { Attempt } from './attempt.ts';
 
-export interface ResultPlace extends RunName {
+export interface ResultContext extends RunName {
   /** The attempt's: `resultIdIn`. */
   readonly resultId: string;
   /** Retries made before this attempt. */
   readonly retriesMade: number;
   readonly resultType: ResultType;
   readonly jobAssets: readonly string[];
-  readonly evidence: ToldEvidence;
+  readonly evidence: ReportedEvidence;
 }
 
 /** The id of the attempt's result. */
@@ -29,7 +29,7 @@ export interface RunName {
 }
 
 /** The specification's result object (2.4) of one attempt. */
-export function resultOf(check: Check, attempt: Attempt, place: ResultPlace): CheckResult {
+export function resultOf(check: Check, attempt: Attempt, place: ResultContext): CheckResult {
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {
     resultType: place.resultType,

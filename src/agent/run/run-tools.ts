@@ -8,7 +8,7 @@ import { createSystemResolver, type SystemResolver } from '../net/dns/system-res
 import { trustExtraRoots } from '../net/tls/secure-contexts.ts';
 import { SharedBodyRoom } from '../probes/http/body/body-room.ts';
 import { createIcmpProbe } from '../probes/icmp/probe.ts';
-import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-bound.ts';
+import { type MachineLimits, machineLimits } from '../scheduler/permits/waiting-limit.ts';
 import type { SecretsVault } from '../secrets/vault.ts';
 import { dnsRunner } from './check-types/dns.ts';
 import { httpRunner } from './check-types/http.ts';

@@ -7,17 +7,17 @@ import { sleep } from '../../runtime/wait.ts';
 import { scrubResult } from '../../scrub/result-fields.ts';
 import type { Evidence } from '../evidence/evidence.ts';
 import type { ResultSink } from '../output/result-sink.ts';
-import type { BodyRoom, BodyUse } from '../probes/http/body/body-room.ts';
-import type { Place } from '../scheduler/permits/places.ts';
+import type { BodyMemory, BodyUse } from '../probes/http/body/body-room.ts';
+import type { Permit } from '../scheduler/permits/permits.ts';
 import { watchWork } from '../scheduler/permits/work-watch.ts';
-import { type ArtifactTaker, keepFailedBody } from './artifacts/failed-body.ts';
+import { saveEvidence } from './artifacts/evidence-artifacts.ts';
+import { type ArtifactTaker, saveFailedBody } from './artifacts/failed-body.ts';
 import { type EvidenceParts, gatherEvidence, wantsEvidence } from './artifacts/failure-evidence.ts';
-import { keepEvidence } from './artifacts/kept-evidence.ts';
 import { type Attempt, type AttemptParts, makeAttempt } from './attempt.ts';
 import { concludeLog } from './conclusion.ts';
 import type { ConnectivityCheck } from './connectivity.ts';
 import { type Handover, isTaken, mayRunElsewhere, type RetryOffer } from './handover.ts';
-import { type ResultPlace, type RunName, resultIdIn, resultOf } from './result.ts';
+import { type ResultContext, type RunName, resultIdIn, resultOf } from './result.ts';
 import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
 
 /**
@@ -64,7 +64,7 @@ export interface Run {
   readonly firstStartedAtMs: number | null;
   /** Ends the run at once, as missed: a stopping agent is no outage of the target. */
   readonly signal: AbortSignal;
-  readonly place: Place;
+  readonly place: Permit;
 }
 
 /**
@@ -109,7 +109,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
     const found = delayMs === null ? await lookFurther(run, plan, attempt, parts) : null;
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
     sink.result(
-      await toldResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
+      await buildResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
     );
     if (delayMs === null) return;
 
@@ -146,11 +146,11 @@ function lookFurther(
 }
 
 /** The attempt's result with all that belongs to it, and without a secret. */
-async function toldResult(
+async function buildResult(
   check: Check,
   attempt: Attempt,
   found: Evidence | null,
-  name: RunName & Pick<ResultPlace, 'retriesMade' | 'resultType'>,
+  name: RunName & Pick<ResultContext, 'retriesMade' | 'resultType'>,
   parts: RunnerParts,
 ): Promise<CheckResult> {
   const resultId = resultIdIn(name, name.retriesMade);
@@ -162,9 +162,9 @@ async function toldResult(
   const { artifacts, log, secrets } = parts;
   // Asked for anew each time: the vault may learn of more meanwhile.
   const scrubber = () => secrets.scrubberWith(attempt.secrets);
-  const bodyAssets = await keepFailedBody(attempt, owner, { artifacts, log, scrubber });
+  const bodyAssets = await saveFailedBody(attempt, owner, { artifacts, log, scrubber });
   attempt.forget();
-  const evidence = await keepEvidence(found, owner, attempt, { artifacts, log, scrubber });
+  const evidence = await saveEvidence(found, owner, attempt, { artifacts, log, scrubber });
   const place = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
   const { verdict, endpoint, jobLog } = attempt;
   if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
@@ -202,7 +202,7 @@ async function attemptUnstarved(
   const { frequency, frequencyOffset } = check;
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
   let again = '';
-  let room: BodyRoom | undefined;
+  let room: BodyMemory | undefined;
   let roomWaits = 0;
   for (let repeats = 0; ; repeats += 1) {
     const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };

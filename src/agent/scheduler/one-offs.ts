@@ -13,7 +13,7 @@ import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 export type OneOffOutcome = 'ended' | 'too_late' | 'stopped' | 'refused';
 
 /** A one-off, and who wants to hear of its end. */
-export interface AskedRun {
+export interface OneOffRequest {
   readonly run: OneOff;
   readonly onEnded: (outcome: OneOffOutcome) => void;
   /** Monotonic instant of `notAfter` as the clocks stood when it came. */
@@ -29,7 +29,7 @@ const LOOK_INTERVAL_MS = 1000;
 export class OneOffs {
   readonly #clock: Clock;
   /** By runId, in the order they came. */
-  readonly #waiting = new Map<string, AskedRun>();
+  readonly #waiting = new Map<string, OneOffRequest>();
   /** The runIds of those that wait, here or for a place, or run. */
   readonly #unfinished = new Set<string>();
   /** By runId; the oldest are forgotten. */
@@ -44,7 +44,7 @@ export class OneOffs {
    * Takes one over. One that is known by its runId is ignored: where it has ended the caller hears
    * of that again, else of the first one's end.
    */
-  add(run: OneOff, onEnded: AskedRun['onEnded']): void {
+  add(run: OneOff, onEnded: OneOffRequest['onEnded']): void {
     if (this.#unfinished.has(run.runId)) return;
     const known = this.#outcomes.get(run.runId);
     if (known !== undefined) {
@@ -66,7 +66,7 @@ export class OneOffs {
   }
 
   /** One that is due and waits no more; those that are too late have ended. null: none is due. */
-  next(): AskedRun | null {
+  next(): OneOffRequest | null {
     const nowMs = this.#clock.monotonicMs();
     if (nowMs < this.#nextLookMs) return null;
     let nextLookMs = nowMs + LOOK_INTERVAL_MS;
@@ -95,7 +95,7 @@ export class OneOffs {
     for (const { onEnded } of waiting) onEnded('stopped');
   }
 
-  #dueInMs({ run, latestMs }: AskedRun): number {
+  #dueInMs({ run, latestMs }: OneOffRequest): number {
     const untilDueMs = (run.notBefore ?? 0) - this.#clock.wallMs();
     // However the wall clock is set meanwhile, it does not wait for ever.
     return Math.min(untilDueMs, latestMs - this.#clock.monotonicMs());
@@ -113,6 +113,6 @@ export class OneOffs {
 }
 
 /** By either clock: one may have been set, and the other stands still while the machine sleeps. */
-export function isTooLate({ run, latestMs }: AskedRun, clock: Clock): boolean {
+export function isTooLate({ run, latestMs }: OneOffRequest, clock: Clock): boolean {
   return clock.wallMs() >= run.notAfter || clock.monotonicMs() >= latestMs;
 }

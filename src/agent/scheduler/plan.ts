@@ -1,10 +1,10 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
 import { lastSlotAt } from '../../model/schedule/frequency.ts';
-import type { TurnRule } from '../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { NO_PAUSES, type Pausing, pauseTimesOf, unpausedSlots } from '../slots/check-pauses.ts';
-import type { Stretch } from '../slots/stretch.ts';
+import type { ClockInterval } from '../slots/clock-interval.ts';
 import type { Due } from './run-queue.ts';
 import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-check.ts';
 import { SlotHeap } from './slot-heap.ts';
@@ -66,7 +66,7 @@ export class Plan {
    */
   replace(
     checks: readonly Check[],
-    turns: ReadonlyMap<string, TurnRule>,
+    turns: ReadonlyMap<string, RotationRule>,
     pausing: Pausing = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): Replaced {
@@ -109,7 +109,7 @@ export class Plan {
    * Takes the slots in the stretch of the check whose slot is the earliest: the last one is run
    * where it is not too late for it, those before it never are. Null where no check has one.
    */
-  takeNext({ toMs, atMonotonicMs, reason }: Stretch): TakenSlots | null {
+  takeNext({ toMs, atMonotonicMs, reason }: ClockInterval): TakenSlots | null {
     const next = this.#heap.top();
     if (next === null || next.nextSlotMs > toMs) return null;
     const { check, rule, pauses, toleranceMs, nextSlotMs: firstMs } = next;

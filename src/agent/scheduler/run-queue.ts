@@ -2,9 +2,9 @@ import type { Check } from '../../model/check/check.ts';
 import type { MissedReason, MissedSlots } from '../../model/result/result.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Run } from '../run/runner.ts';
-import type { SlotAccounting } from '../slots/slot-accounting.ts';
-import { type AskedRun, isTooLate } from './one-offs.ts';
-import { type Place, Places } from './permits/places.ts';
+import type { SlotObserver } from '../slots/slot-observer.ts';
+import { isTooLate, type OneOffRequest } from './one-offs.ts';
+import { type Permit, RunPermits } from './permits/permits.ts';
 import type { ScheduledCheck } from './scheduled-check.ts';
 import { WaitingLine } from './waiting-line.ts';
 
@@ -34,7 +34,7 @@ export interface RunQueueOptions {
   readonly onMissed: (missed: MissedSlots) => void;
   /** A slot that waited is paused now: it is neither run nor missed. */
   readonly onPaused: (check: Check, slotMs: number) => void;
-  readonly account: SlotAccounting;
+  readonly account: SlotObserver;
   /** A run threw: a fault of our own. */
   readonly onFault: (fault: unknown, check: Check) => void;
 }
@@ -44,7 +44,7 @@ interface Ticket {
   /** The check's id; of an asked run a name that no check has. */
   readonly key: string;
   /** A run that came with a name of its own, and runs beside all others of its check. */
-  readonly asked: AskedRun | null;
+  readonly asked: OneOffRequest | null;
   due: Due;
   /** Aborts it; null while it waits in the line. */
   stop: AbortController | null;
@@ -64,7 +64,7 @@ const EXPIRY_INTERVAL_MS = 1000;
  */
 export class RunQueue {
   readonly #options: RunQueueOptions;
-  readonly #places: Places;
+  readonly #places: RunPermits;
   /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
   readonly #line = new WaitingLine<Ticket>();
@@ -76,7 +76,7 @@ export class RunQueue {
   constructor(options: RunQueueOptions) {
     this.#options = options;
     const { concurrency, maxWaiting } = options;
-    this.#places = new Places({ concurrency, maxWaiting, onFreed: () => this.#fillPlaces() });
+    this.#places = new RunPermits({ concurrency, maxWaiting, onFreed: () => this.#fillPlaces() });
   }
 
   /** Runs at work; those that only wait are left out. */
@@ -129,7 +129,7 @@ export class RunQueue {
   }
 
   /** Takes a run that is asked for by a name of its own; the caller sees to it that it is new. */
-  submitAsked(asked: AskedRun): void {
+  submitAsked(asked: OneOffRequest): void {
     if (this.#state === 'closed') {
       asked.onEnded('stopped');
       return;
@@ -192,7 +192,7 @@ export class RunQueue {
     graceSignal.removeEventListener('abort', cut);
   }
 
-  #enqueue(due: Due, asked: AskedRun | null): void {
+  #enqueue(due: Due, asked: OneOffRequest | null): void {
     // No check id has a slash.
     const key = asked === null ? due.check.id : `/${asked.run.runId}`;
     const run: Ticket = { key, asked, due, stop: null, ended: Promise.resolve() };
@@ -211,7 +211,7 @@ export class RunQueue {
   }
 
   /** Resolves when the run has ended, however it did. */
-  #start(run: Ticket, place: Place): Promise<void> {
+  #start(run: Ticket, place: Permit): Promise<void> {
     const { check, slotMs, dueMonotonicMs } = run.due;
     const stop = new AbortController();
     run.stop = stop;
@@ -221,7 +221,7 @@ export class RunQueue {
     return run.ended;
   }
 
-  async #runToEnd(run: Ticket, signal: AbortSignal, place: Place): Promise<void> {
+  async #runToEnd(run: Ticket, signal: AbortSignal, place: Permit): Promise<void> {
     const { due, asked } = run;
     const { check, slotMs } = due;
     const sequenceId = asked?.run.sequenceId ?? null;

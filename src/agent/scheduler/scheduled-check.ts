@@ -1,8 +1,8 @@
 import type { Check } from '../../model/check/check.ts';
 import { type SlotRule, slotRuleOf } from '../../model/schedule/frequency.ts';
 import type { PauseTimes } from '../../model/schedule/pause.ts';
-import { ownSlotsOf, type TurnRule } from '../../model/schedule/slot-stride.ts';
-import { startToleranceMs } from '../slots/tolerance.ts';
+import { ownSlotsOf, type RotationRule } from '../../model/schedule/rotation.ts';
+import { startToleranceMs } from '../slots/start-tolerance.ts';
 import type { Slotted } from './slot-heap.ts';
 
 /** A check with what the scheduler knows of it. */
@@ -11,7 +11,7 @@ export interface ScheduledCheck extends Slotted {
   /** When its slots are skipped. */
   pauses: PauseTimes;
   /** Where its location takes turns with others; null where it runs every slot. */
-  readonly turn: TurnRule | null;
+  readonly turn: RotationRule | null;
   /** The slots that are run here. */
   readonly rule: SlotRule;
   readonly toleranceMs: number;
@@ -20,7 +20,7 @@ export interface ScheduledCheck extends Slotted {
 /** The next slot is for the caller to set. */
 export function scheduledCheckOf(
   check: Check,
-  turn: TurnRule | null,
+  turn: RotationRule | null,
   pauses: PauseTimes,
 ): ScheduledCheck {
   const rule = turn === null ? ruleOf(check) : ownSlotsOf(turn);
@@ -41,7 +41,11 @@ function ruleOf(check: Check): SlotRule {
 }
 
 /** Whether the new definition is due at the same instants; tells without computing a hash. */
-export function isDueAlike(known: ScheduledCheck, check: Check, turn: TurnRule | null): boolean {
+export function isDueAlike(
+  known: ScheduledCheck,
+  check: Check,
+  turn: RotationRule | null,
+): boolean {
   if (known.turn === null || turn === null) {
     const { frequency, frequencyOffset } = known.check;
     return (

@@ -1,13 +1,13 @@
 import type { Check } from '../../model/check/check.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
-import type { TurnRule } from '../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import { type Moment, momentOf, passedMs } from '../../runtime/up-time.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 import type { Run } from '../run/runner.ts';
 import { NO_PAUSES, type Pausing } from '../slots/check-pauses.ts';
-import type { SlotAccounting } from '../slots/slot-accounting.ts';
-import type { Stretch } from '../slots/stretch.ts';
+import type { ClockInterval } from '../slots/clock-interval.ts';
+import type { SlotObserver } from '../slots/slot-observer.ts';
 import { type OneOffOutcome, OneOffs } from './one-offs.ts';
 import { NONE_ANSWERED, Plan } from './plan.ts';
 import { type RunKind, RunQueue } from './run-queue.ts';
@@ -15,7 +15,7 @@ import { Timeline } from './timeline.ts';
 
 /** The wall clock is read at least this often, so that a step of it is noticed. */
 const MAX_WAIT_MS = 1000;
-const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
+const NO_TURNS: ReadonlyMap<string, RotationRule> = new Map();
 /** After this long a turn lets the event loop go on, and takes the rest up behind it. */
 const TURN_BUDGET_MS = 4;
 /** Without a turn for so long the process stood still: it was stopped, starved, or the machine slept. */
@@ -39,7 +39,7 @@ export interface SchedulerOptions {
   /** Its signal aborts when a drain's grace is over. A rejection is a fault of our own. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
-  readonly account: SlotAccounting;
+  readonly account: SlotObserver;
   /**
    * Something of our own threw: a run (with its check) or a callback. Scheduling goes on. This one
    * must not throw.
@@ -192,7 +192,7 @@ export class Scheduler {
    */
   setChecks(
     checks: readonly Check[],
-    turns: ReadonlyMap<string, TurnRule> = NO_TURNS,
+    turns: ReadonlyMap<string, RotationRule> = NO_TURNS,
     pausing: Pausing = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): void {
@@ -296,7 +296,7 @@ export class Scheduler {
     }
   }
 
-  #openStretch(): Stretch {
+  #openStretch(): ClockInterval {
     const stretch = this.#timeline.open();
     if (stretch.isNotable)
       this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));

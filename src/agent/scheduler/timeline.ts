@@ -1,7 +1,12 @@
 import type { SlotRule } from '../../model/schedule/frequency.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { Coverage, type SlotRange } from '../slots/coverage.ts';
-import { type Reading, readClock, type Stretch, stretchBetween } from '../slots/stretch.ts';
+import {
+  type ClockInterval,
+  type Reading,
+  readClock,
+  stretchBetween,
+} from '../slots/clock-interval.ts';
+import { LivedTime, type SlotRange } from '../slots/lived-time.ts';
 
 /**
  * Cuts the wall clock's time into stretches, each from where the one before ended up to now, and
@@ -9,11 +14,11 @@ import { type Reading, readClock, type Stretch, stretchBetween } from '../slots/
  */
 export class Timeline {
   readonly #clock: Clock;
-  readonly #coverage = new Coverage();
+  readonly #coverage = new LivedTime();
   /** Up to here all slots are dealt with. */
   #reached: Reading;
   #suspendedMs: number;
-  #stretch: Stretch | null = null;
+  #stretch: ClockInterval | null = null;
   #isRewound = false;
 
   constructor(clock: Clock) {
@@ -40,7 +45,7 @@ export class Timeline {
   }
 
   /** The open stretch. */
-  get stretch(): Stretch | null {
+  get stretch(): ClockInterval | null {
     return this.#stretch;
   }
 
@@ -49,7 +54,7 @@ export class Timeline {
     return this.#isRewound;
   }
 
-  open(): Stretch {
+  open(): ClockInterval {
     const now = readClock(this.#clock);
     let stretch = stretchBetween(this.#reached, now, 0);
     if (stretch.isNotable) {
@@ -68,7 +73,7 @@ export class Timeline {
   }
 
   /** Every slot of the open stretch was run or reported. */
-  close(stretch: Stretch): void {
+  close(stretch: ClockInterval): void {
     this.#coverage.commit(stretch);
     this.#reached = { wallMs: stretch.toMs, monotonicMs: stretch.atMonotonicMs };
     this.#stretch = null;

@@ -2,22 +2,22 @@ import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
 
 /** Where in a check a text stands that may hold templates (SEMANTICS 2). */
-export interface TextPlace {
+export interface TextField {
   /** What has to hold for it once its templates are filled in. */
   readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';
   /** For people, to begin a sentence with: `The header X-Token`. */
   readonly label: () => string;
 }
 
-export type MapText = (text: string, place: TextPlace) => string;
+export type MapText = (text: string, place: TextField) => string;
 
 const MAX_NAME_CHARS = 100;
 
-const URL_PLACE: TextPlace = { kind: 'url', label: () => 'The url' };
-const BODY: TextPlace = { kind: 'body', label: () => 'The body' };
-const DATA: TextPlace = { kind: 'data', label: () => 'The data' };
-const USER_NAME: TextPlace = { kind: 'credential', label: () => 'The username of basicAuth' };
-const PASSWORD: TextPlace = { kind: 'credential', label: () => 'The password of basicAuth' };
+const URL_PLACE: TextField = { kind: 'url', label: () => 'The url' };
+const BODY: TextField = { kind: 'body', label: () => 'The body' };
+const DATA: TextField = { kind: 'data', label: () => 'The data' };
+const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of basicAuth' };
+const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
 /** The check with each text that may hold templates put through `map`, always in the same order. */
 export function mapTexts(check: Check, map: MapText): Check {

@@ -1,7 +1,7 @@
-import { createPartMask, type PartMask } from '../../scrub/parts.ts';
-import { createScrubber, isSecretWorthy, type Scrubber } from '../../scrub/scrubber.ts';
+import { createScrubber, isMaskable, type Scrubber } from '../../scrub/scrubber.ts';
+import { createPartMask, type PartMask } from '../../scrub/secret-parts.ts';
 import { isAllowed, type Receiver, type VariableTarget } from '../config/variable-targets.ts';
-import { endpointText, withoutBrackets } from '../net/words.ts';
+import { endpointText, withoutBrackets } from '../net/text.ts';
 import { otherFormsOf } from './secret-forms.ts';
 
 /** One variable of the agent's own that a request is filled in with. */
@@ -99,7 +99,7 @@ export class OwnSecrets {
     if (value === '') return false;
     if (text.includes(value)) return true;
     // Too common to be searched for in other forms.
-    if (!isSecretWorthy(value)) return text.includes(encodeURIComponent(value.toWellFormed()));
+    if (!isMaskable(value)) return text.includes(encodeURIComponent(value.toWellFormed()));
     const [scrubber, parts] = this.#searchOf(secret);
     return scrubber.holdsKnown(text) || parts.holdsPart(text);
   }

@@ -9,7 +9,7 @@ import {
 } from '../../model/check/template.ts';
 import { NOT_READABLE_NAME } from '../../model/credentials/not-readable.ts';
 import type { Failure } from '../../model/result/error-codes.ts';
-import { mapTexts, type TextPlace } from './check-texts.ts';
+import { mapTexts, type TextField } from './check-texts.ts';
 import { LIMITS_CHARS, problemOf } from './sendable.ts';
 
 /** CREDENTIAL_NOT_READABLE, VARIABLE_UNKNOWN or REQUEST_INVALID where it cannot be sent. */
@@ -24,7 +24,7 @@ export type Lookup = (name: string) => string | undefined;
 interface Slot {
   readonly template: Template | null;
   readonly names: readonly string[];
-  readonly place: TextPlace;
+  readonly place: TextField;
 }
 
 interface Compiled {
@@ -33,7 +33,7 @@ interface Compiled {
   readonly own: ReadonlyMap<string, string>;
   readonly names: readonly string[];
   /** Where the service put no credential, as it cannot decrypt it. */
-  readonly notReadable: readonly TextPlace[];
+  readonly notReadable: readonly TextField[];
 }
 
 /** More are not named in a message. */
@@ -151,12 +151,12 @@ function hasRaw(template: Template): boolean {
   return template.some((part) => typeof part !== 'string' && part.isRaw);
 }
 
-function fillSlot(template: Template, { kind }: TextPlace, lookup: Lookup): string | null {
+function fillSlot(template: Template, { kind }: TextField, lookup: Lookup): string | null {
   const fill = kind === 'url' ? fillUrl : fillTemplate;
   return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
 }
 
-function notReadableFailure(places: readonly TextPlace[]): Failure {
+function notReadableFailure(places: readonly TextField[]): Failure {
   const [first, ...rest] = places.map(({ label }) => label());
   const more = rest.length > MAX_NAMED ? ' and others' : '';
   const others =

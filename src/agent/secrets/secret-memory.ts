@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { isSecretWorthy } from '../../scrub/scrubber.ts';
+import { isMaskable } from '../../scrub/scrubber.ts';
 import { otherFormsOf } from './secret-forms.ts';
 
 /** How long a value stays secret that is none any more: runs are under way, and results wait. */
@@ -104,7 +104,7 @@ export class SecretMemory {
     for (const [index, { name, value }] of secrets.entries()) {
       if (index % VALUES_A_TURN === VALUES_A_TURN - 1) await nextTurn();
       if (values.has(value)) continue;
-      if (!isSecretWorthy(value)) {
+      if (!isMaskable(value)) {
         this.#tellUnworthy(name, value);
         continue;
       }
@@ -114,7 +114,7 @@ export class SecretMemory {
       }
       values.add(value);
       chars += value.length;
-      for (const form of otherFormsOf(value).filter(isSecretWorthy)) {
+      for (const form of otherFormsOf(value).filter(isMaskable)) {
         formChars += form.length;
         if (formChars <= MAX_FORM_CHARS) forms.add(form);
       }

@@ -1,9 +1,9 @@
 import { isHeaderValue } from '../../model/check/request.ts';
 import { isHttpUrl } from '../../model/check/request-url.ts';
 import { namesOf, type Template } from '../../model/check/template.ts';
-import type { TextPlace } from './check-texts.ts';
+import type { TextField } from './check-texts.ts';
 
-type Kind = TextPlace['kind'];
+type Kind = TextField['kind'];
 
 /** Of a text with its values filled in; those that a check can hold itself go no further either. */
 export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {

@@ -5,15 +5,15 @@ import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isInTime, sleep } from '../../runtime/wait.ts';
-import { bothScrubbers } from '../../scrub/both.ts';
+import { combineScrubbers } from '../../scrub/combine.ts';
+import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import {
   buildPartMask,
   createPartMask,
   MAX_INDEXED_CHARS,
   NO_PARTS,
   type PartMask,
-} from '../../scrub/parts.ts';
-import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
+} from '../../scrub/secret-parts.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import type { CheckSet } from '../source/check-source.ts';
 import { type AttemptSecrets, attemptSecretsOf, formsOf } from './attempt-secrets.ts';
@@ -43,7 +43,7 @@ export type RenderedWithSecrets<C> =
   | (Extract<Rendered<C>, { ok: true }> & FilledIn)
   | Extract<Rendered<C>, { ok: false }>;
 
-export type Given = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
+export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
 /** Fills the templates of checks, and knows what must not be told (SEMANTICS 2). */
 export interface SecretsVault {
@@ -53,7 +53,7 @@ export interface SecretsVault {
    * These values are in force from when it resolves, when the scrubber knows them as well. What went
    * stays secret for an hour, as runs are under way and results wait. Calls are taken one by one.
    */
-  take(given: Given): Promise<void>;
+  take(given: VaultInput): Promise<void>;
   /**
    * A check that is in no set, for a run beside the plan. From when it resolves its own secrets are
    * known for an hour; at once, as a rule, as they are.
@@ -155,7 +155,7 @@ class Vault implements SecretsVault {
     return this.#scrubber;
   }
 
-  take(given: Given): Promise<void> {
+  take(given: VaultInput): Promise<void> {
     return this.#inTurn(async () => {
       const secrets = await secretsOf(given);
       const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
@@ -220,7 +220,7 @@ class Vault implements SecretsVault {
     if (secrets.values.length === 0) return this.#scrubber;
     // A few take some ten microseconds: not worth to be kept for the next attempt.
     const own = await this.#build(formsOf(secrets));
-    return bothScrubbers(own, this.#scrubber);
+    return combineScrubbers(own, this.#scrubber);
   }
 
   missing(checks: readonly Check[]): readonly string[] {
@@ -334,7 +334,11 @@ class Vault implements SecretsVault {
 }
 
 /** Those given to all checks come first, should there be too many. */
-async function secretsOf({ checks, variables, proxyUrl }: Given): Promise<readonly NamedValue[]> {
+async function secretsOf({
+  checks,
+  variables,
+  proxyUrl,
+}: VaultInput): Promise<readonly NamedValue[]> {
   const ofProxy = credentialsOf(proxyUrl).map((value) => ({ name: 'proxyUrl', value }));
   const secrets: NamedValue[] = [...ofProxy, ...secretsAmong(variables)];
   for (const [index, check] of checks.entries()) {

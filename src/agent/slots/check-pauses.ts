@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import { lastSlotAt, nextSlotAfter, type SlotRule } from '../../model/schedule/frequency.ts';
 import { compilePauses, NEVER_PAUSED, type PauseTimes } from '../../model/schedule/pause.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import type { SlotRange } from './coverage.ts';
+import type { SlotRange } from './lived-time.ts';
 
 /** What of a set of checks says when they pause. */
 export type Pausing = Pick<CheckSet, 'pauses' | 'groupTags'>;

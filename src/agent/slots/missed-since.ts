@@ -7,11 +7,11 @@ import {
   slotRuleOf,
 } from '../../model/schedule/frequency.ts';
 import type { PauseTimes } from '../../model/schedule/pause.ts';
-import { ownSlotsOf } from '../../model/schedule/slot-stride.ts';
+import { ownSlotsOf } from '../../model/schedule/rotation.ts';
 import type { CheckSet } from '../source/check-source.ts';
-import type { Accounted } from './accounted.ts';
 import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
-import type { SlotRange } from './coverage.ts';
+import type { LedgerState } from './ledger-file.ts';
+import type { SlotRange } from './lived-time.ts';
 
 /** Results are not kept for longer on their way either. */
 const MAX_BACK_MS = 7 * 86_400_000;
@@ -26,7 +26,7 @@ export type PlannedChecks = Pick<CheckSet, 'checks' | 'turns' | 'pauses' | 'grou
  * may be several.
  */
 export function missedSince(
-  { upToMs, unfinished }: Accounted,
+  { upToMs, unfinished }: LedgerState,
   set: PlannedChecks,
   startMs: number,
 ): readonly MissedSlots[] {

@@ -1,4 +1,4 @@
-import type { Accounted, UnfinishedSlot } from './accounted.ts';
+import type { LedgerState, UnfinishedSlot } from './ledger-file.ts';
 
 /** Named one by one; the file is written every second. */
 const MAX_NAMED = 2_000;
@@ -24,7 +24,7 @@ export class UnfinishedSlots {
    *
    * @param reachedMs epoch milliseconds up to which every slot was taken up or reported
    */
-  accounted(reachedMs: number): Accounted {
+  accounted(reachedMs: number): LedgerState {
     const unfinished = [...this.#slots.values()].sort(([, a], [, b]) => a - b);
     const [, firstUnnamedMs] = unfinished[MAX_NAMED] ?? [null, Number.POSITIVE_INFINITY];
     return {

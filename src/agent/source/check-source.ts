@@ -2,7 +2,7 @@ import type { Check } from '../../model/check/check.ts';
 import type { ClientCertificate } from '../../model/check/client-certificate.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { Pause } from '../../model/schedule/pause.ts';
-import type { TurnRule } from '../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../model/schedule/rotation.ts';
 import type { OneOff } from '../../wire/v1/assignment.ts';
 
 /** What is to be run from now on. */
@@ -10,7 +10,7 @@ export interface CheckSet {
   readonly checks: readonly Check[];
   readonly clientCertificates: readonly ClientCertificate[];
   /** By check id, what this place runs of its slots; every slot where there is none. */
-  readonly turns: ReadonlyMap<string, TurnRule>;
+  readonly turns: ReadonlyMap<string, RotationRule>;
   /** The `runLocation` of results. */
   readonly location: string;
   /**

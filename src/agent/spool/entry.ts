@@ -43,10 +43,10 @@ export interface Entry {
  * artifact loses no run's outcome. Each has files of its own, so that the oldest of a lot can be
  * dropped with its file and nothing is ever copied.
  */
-export const LOTS = ['spare', 'main'] as const;
-export type Lot = (typeof LOTS)[number];
+export const LOG_PRIORITIES = ['spare', 'main'] as const;
+export type LogPriority = (typeof LOG_PRIORITIES)[number];
 
-export const LOT_OF: Readonly<Record<SpoolKind, Lot>> = {
+export const PRIORITY_OF_KIND: Readonly<Record<SpoolKind, LogPriority>> = {
   attempt: 'spare',
   'artifact-note': 'spare',
   result: 'main',

@@ -1,10 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { upTimeMs } from '../../runtime/up-time.ts';
 import type { PendingWrites } from './disk/pending-writes.ts';
-import type { Entry, Lot, Segment } from './entry.ts';
+import type { Entry, LogPriority, Segment } from './entry.ts';
 import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
-import type { SpoolVoice } from './spool-voice.ts';
+import type { SpoolLog } from './spool-log.ts';
 
 /** How many records may go for their age at once, so that the event loop is not held. */
 const MAX_EXPIRED = 2_000;
@@ -12,7 +12,7 @@ const MAX_EXPIRED = 2_000;
 export interface SpoolBoundsParts {
   readonly index: SpoolIndex;
   readonly pending: PendingWrites;
-  readonly voice: SpoolVoice;
+  readonly voice: SpoolLog;
   readonly clock: Clock;
   /** Of the files together. */
   readonly maxBytes: number;
@@ -61,7 +61,7 @@ export class SpoolBounds {
   }
 
   /** Before the oldest file of a lot goes for want of room. */
-  dropFile(lot: Lot, victim: Segment): void {
+  dropFile(lot: LogPriority, victim: Segment): void {
     const { index, voice, maxBytes } = this.#parts;
     if (victim.live > 0) voice.full(maxBytes);
     for (let first = index.firstOf(lot); first?.segment === victim; first = index.firstOf(lot)) {

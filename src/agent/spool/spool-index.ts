@@ -1,4 +1,4 @@
-import { type Entry, LOT_OF, type Lot } from './entry.ts';
+import { type Entry, type LogPriority, PRIORITY_OF_KIND } from './entry.ts';
 import { EntryQueue } from './entry-queue.ts';
 import { frameBytes } from './frame.ts';
 import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';
@@ -6,7 +6,7 @@ import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './sp
 /** What waits, by id and in order, and the count of what was dropped. Costs about 220 bytes a record. */
 export class SpoolIndex {
   readonly #onDropped: SpoolDropped;
-  readonly #queues: Readonly<Record<Lot, EntryQueue>> = {
+  readonly #queues: Readonly<Record<LogPriority, EntryQueue>> = {
     spare: new EntryQueue(),
     main: new EntryQueue(),
   };
@@ -61,7 +61,7 @@ export class SpoolIndex {
 
   /** Keys must grow from call to call, in each lot. */
   add(entry: Entry): void {
-    this.#queues[LOT_OF[entry.kind]].push(entry);
+    this.#queues[PRIORITY_OF_KIND[entry.kind]].push(entry);
     this.#ids[entry.kind].set(entry.id, entry);
     this.#records += 1;
     this.#bytes += entry.bytes;
@@ -69,7 +69,7 @@ export class SpoolIndex {
 
   /** Takes out one that waits. */
   remove(entry: Entry): void {
-    this.#queues[LOT_OF[entry.kind]].left(entry);
+    this.#queues[PRIORITY_OF_KIND[entry.kind]].left(entry);
     this.#ids[entry.kind].delete(entry.id);
     this.#records -= 1;
     this.#bytes -= entry.bytes;
@@ -93,12 +93,12 @@ export class SpoolIndex {
   }
 
   /** The oldest of the lot. */
-  firstOf(lot: Lot): Entry | null {
+  firstOf(lot: LogPriority): Entry | null {
     return this.#queues[lot].first;
   }
 
   /** The oldest of the lot that is not on disk, and whose key is above `after`. */
-  firstInMemory(lot: Lot, after: number): Entry | null {
+  firstInMemory(lot: LogPriority, after: number): Entry | null {
     for (const entry of this.#queues[lot].after(after)) if (entry.segment === null) return entry;
     return null;
   }

@@ -10,7 +10,7 @@ import {
 import { MAX_ARTIFACT_BYTES } from '../../wire/v1/limits.ts';
 import { type Disk, systemDisk } from '../spool/disk/disk.ts';
 import type { BesideSpool, Spool } from '../spool/spool.ts';
-import { type ArtifactKeep, fileKeep, memoryKeep } from './artifact-keep.ts';
+import { type ArtifactFiles, diskArtifactFiles, memoryArtifactFiles } from './artifact-files.ts';
 import type { Pieces } from './file-pieces.ts';
 
 interface AboutArtifact {
@@ -93,7 +93,7 @@ export async function openArtifactOutbox(
   options: OutboxOptions,
 ): Promise<ArtifactOutbox & ArtifactContents> {
   const { dataDir, disk = systemDisk } = options;
-  const keep = dataDir === null ? memoryKeep(disk) : fileKeep(dataDir, disk);
+  const keep = dataDir === null ? memoryArtifactFiles(disk) : diskArtifactFiles(dataDir, disk);
   const outbox = new Outbox({ ...options, disk }, keep);
   await outbox.takeOver();
   return outbox;
@@ -101,7 +101,7 @@ export async function openArtifactOutbox(
 
 class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   readonly #options: Required<OutboxOptions>;
-  readonly #keep: ArtifactKeep;
+  readonly #keep: ArtifactFiles;
   /** Bytes by id, oldest first. */
   readonly #held = new Map<string, number>();
   readonly #adding = new Map<string, Promise<AddedArtifact>>();
@@ -109,7 +109,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, BesideSpool {
   #isOpen: boolean = true;
   #saidMs = Number.NEGATIVE_INFINITY;
 
-  constructor(options: Required<OutboxOptions>, keep: ArtifactKeep) {
+  constructor(options: Required<OutboxOptions>, keep: ArtifactFiles) {
     this.#options = options;
     this.#keep = keep;
   }

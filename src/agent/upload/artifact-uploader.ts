@@ -6,8 +6,8 @@ import { artifactBeginSchema } from '../../wire/v1/artifacts.ts';
 import type { Spool, SpooledRecord } from '../spool/spool.ts';
 import type { ArtifactContents } from './artifact-outbox.ts';
 import { uploadArtifact } from './artifact-upload.ts';
-import type { Patience } from './patience.ts';
-import { REACTIONS } from './reactions.ts';
+import { REACTIONS } from './fault-reactions.ts';
+import type { ServiceBackoff } from './service-backoff.ts';
 import type { ServiceClient, ServiceFault } from './service-client.ts';
 
 export interface ArtifactUploaderOptions {
@@ -15,7 +15,7 @@ export interface ArtifactUploaderOptions {
   readonly outbox: ArtifactContents;
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   readonly log: Logger;
-  readonly patience: Patience;
+  readonly patience: ServiceBackoff;
   /** Told of parts that may not go where the service wants them. */
   readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;

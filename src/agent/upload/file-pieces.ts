@@ -1,5 +1,5 @@
 import { VedetteError } from '../../runtime/errors.ts';
-import { type Disk, type DiskFile, letGo, systemDisk } from '../spool/disk/disk.ts';
+import { closeQuietly, type Disk, type DiskFile, systemDisk } from '../spool/disk/disk.ts';
 
 /** Bytes in pieces, each of them good until the next one is asked for. */
 export type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
@@ -36,7 +36,7 @@ export async function* piecesOfFile(
       yield piece;
     }
   } finally {
-    await letGo(handle);
+    await closeQuietly(handle);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import { type Limits, limitedWait } from '../net/limited-wait.ts';
 import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
 import { openTunnel } from '../net/proxy/open-tunnel.ts';
-import { withoutBrackets } from '../net/words.ts';
+import { withoutBrackets } from '../net/text.ts';
 import { ProxyFault } from './proxy-fault.ts';
 
 export interface ProxyConnectorOptions {

@@ -10,9 +10,9 @@ import { ArtifactUploader } from './artifact-uploader.ts';
 import { BATCH_BYTES, batchOf, type Rejected, settle } from './batch.ts';
 import { BatchLimit } from './batch-limit.ts';
 import { DeferredRecords } from './deferred-records.ts';
+import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './fault-reactions.ts';
 import { PackedBatches } from './packed-batches.ts';
-import { Patience } from './patience.ts';
-import { type BackoffRange, DEFAULT_BACKOFF, REACTIONS } from './reactions.ts';
+import { ServiceBackoff } from './service-backoff.ts';
 import { type Answer, packJson, type ServiceClient, type ServiceFault } from './service-client.ts';
 
 export interface UploaderOptions {
@@ -55,7 +55,7 @@ type Step = 'sent' | 'empty' | ServiceFault;
 export class Uploader {
   readonly #options: UploaderOptions;
   readonly #artifacts: ArtifactUploader;
-  readonly #patience: Patience;
+  readonly #patience: ServiceBackoff;
   readonly #rejectionLog: ThrottledLog;
   readonly #limit = new BatchLimit();
   readonly #deferred: DeferredRecords;
@@ -70,7 +70,7 @@ export class Uploader {
     const patience = { clock, log, client, backoff, random };
     this.#options = options;
     this.#batches = new PackedBatches(options);
-    this.#patience = new Patience({ ...patience, what: 'results' });
+    this.#patience = new ServiceBackoff({ ...patience, what: 'results' });
     this.#rejectionLog = new ThrottledLog(clock, log);
     this.#deferred = new DeferredRecords(clock, log);
     this.#artifacts = new ArtifactUploader({
@@ -78,7 +78,7 @@ export class Uploader {
       outbox: options.outbox,
       client,
       log,
-      patience: new Patience({ ...patience, what: 'artifacts' }),
+      patience: new ServiceBackoff({ ...patience, what: 'artifacts' }),
       deniedLog: new ThrottledLog(clock, log),
       onUploaded: options.onUploaded,
       onRejected: (count) => options.onRejected('artifact-note', count),

@@ -1,7 +1,7 @@
 import { type AgentConfig, loadConfig } from '../../agent/config.ts';
 import { createFileLink } from '../../agent/link/file-link.ts';
 import type { OpenLink } from '../../agent/link/link.ts';
-import { NO_REPORTS, silentReports } from '../../agent/observability/no-reports.ts';
+import { discardReports, NO_REPORTS } from '../../agent/observability/disabled-reports.ts';
 import type { FaultReports } from '../../agent/observability/reporting.ts';
 import { NdjsonSink } from '../../agent/output/ndjson-sink.ts';
 import { scrubError } from '../../agent/secrets/scrub-error.ts';
@@ -68,7 +68,7 @@ async function reportsFor(
 ): Promise<FaultReports> {
   if (work.kind === 'file') return NO_REPORTS;
   const { dataDir } = work;
-  if (!externalObservability) return silentReports({ dataDir, log });
+  if (!externalObservability) return discardReports({ dataDir, log });
   loadOneByOne(import.meta.url, '../../agent/observability/fault-reports.js');
   const { createFaultReports } = await import('../../agent/observability/fault-reports.ts');
   return createFaultReports({ clock, dataDir, version: VERSION, log });

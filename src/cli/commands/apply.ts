@@ -72,7 +72,7 @@ export async function applyCommand(
       done.steps.push(step);
     });
     const refusals = [...ofVariables, ...plan.refusals, ...outcome.refusals];
-    await tellRefusals(file, refusals, terminal);
+    await printRefusals(file, refusals, terminal);
     const refused = refusals.length === 0 ? '' : `, ${refusals.length} refused`;
     if (stepCount(plan) + refusals.length > 0) stdout.write(`\n${doneText(done)}${refused}\n`);
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
@@ -89,7 +89,7 @@ export async function applyCommand(
 }
 
 async function endDryRun(file: string, plan: Plan, terminal: Terminal): Promise<number> {
-  await tellRefusals(file, plan.refusals, terminal);
+  await printRefusals(file, plan.refusals, terminal);
   if (stepCount(plan) > 0) terminal.stdout.write('\nnothing was changed: --dry-run\n');
   return EXIT.ok;
 }
@@ -98,7 +98,7 @@ function stepCount({ variables, steps }: Plan): number {
   return variables.steps.length + steps.length;
 }
 
-async function tellRefusals(
+async function printRefusals(
   file: string,
   refusals: readonly Refusal[],
   { stderr }: Pick<Terminal, 'stderr'>,

@@ -74,7 +74,7 @@ export class Processes {
 
   /** All is up: whoever ends from now on is started again. */
   keep(): void {
-    for (const { supervisor } of this.#started) supervisor.keep();
+    for (const { supervisor } of this.#started) supervisor.keepRunning();
   }
 
   /** Ends them, the last one first: the agent delivers to the service what it still has. */

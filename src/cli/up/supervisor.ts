@@ -54,7 +54,7 @@ export class Supervisor {
   }
 
   /** From now on it is started again when it ends. */
-  keep(): void {
+  keepRunning(): void {
     if (this.#mode === 'starting') this.#mode = 'kept';
   }
 

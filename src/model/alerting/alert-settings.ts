@@ -87,7 +87,7 @@ export function alertRulesOf(settings: AlertSettings | null): AlertRules {
 }
 
 /** Who says something of a check's alerts. null: nothing is said. */
-export interface SettingsInQuestion {
+export interface AlertSettingsSources {
   readonly own: AlertSettings | null;
   readonly ownUsesGlobal: boolean;
   readonly group: AlertSettings | null;
@@ -101,7 +101,7 @@ export interface SettingsInQuestion {
  * the global ones, by the account's. Without a group, or where the group has none, the check
  * decides in the same way.
  */
-export function settingsInForce(said: SettingsInQuestion): AlertSettings | null {
+export function settingsInForce(said: AlertSettingsSources): AlertSettings | null {
   if (said.group !== null) return said.groupUsesGlobal ? said.account : said.group;
   return said.ownUsesGlobal ? said.account : said.own;
 }

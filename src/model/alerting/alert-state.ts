@@ -1,14 +1,14 @@
 import { ALERT_OF_STEP, type AlertType, type Condition, type Trouble } from './alert.ts';
+import type { AlertRules } from './alert-settings.ts';
 import {
-  conditionAfterTurn,
+  conditionAfterRotation,
   conditionOver,
   isBehind,
-  type ParallelPlaces,
-  type PlaceVerdict,
+  type LocationVerdict,
+  type ParallelLocations,
   slotToCount,
   withVerdict,
-} from './alert-places.ts';
-import type { AlertRules } from './alert-settings.ts';
+} from './location-verdicts.ts';
 
 /**
  * A check as alerts see it. Trouble is of one of four kinds:
@@ -30,7 +30,7 @@ export interface AlertState {
   readonly runs: number;
   /** The last slot that is one of them. */
   readonly countedMs: number;
-  readonly places: readonly PlaceVerdict[];
+  readonly places: readonly LocationVerdict[];
   /** When subscribers heard last, be it by a reminder; epoch milliseconds. */
   readonly toldAtMs: number;
   /** How many reminders they had since the last notice. */
@@ -53,7 +53,7 @@ export const NEVER_RUN: AlertState = {
 export interface AlertScene {
   readonly rules: AlertRules;
   /** null where the places take turns, or there is one. */
-  readonly parallel: ParallelPlaces | null;
+  readonly parallel: ParallelLocations | null;
   /** Where places take turns: how much behind the others one may be and still be heard, else 0. */
   readonly turnLateMs: number;
   /** Nothing is to be told: the check is muted, silenced or paused. */
@@ -88,7 +88,7 @@ export interface AlertStep {
  */
 export function afterRun(
   before: AlertState,
-  verdict: PlaceVerdict,
+  verdict: LocationVerdict,
   scene: AlertScene,
 ): AlertStep | null {
   const { parallel, turnLateMs } = scene;
@@ -96,7 +96,7 @@ export function afterRun(
   if (places === null) return null;
   const condition =
     parallel === null
-      ? conditionAfterTurn(before.condition, places, verdict)
+      ? conditionAfterRotation(before.condition, places, verdict)
       : conditionOver(places, parallel);
   const here = { ...before, places };
   if (condition === 'passing') return recovered(here, scene);
@@ -110,7 +110,7 @@ function recovered(before: AlertState, { isSilent }: AlertScene): AlertStep {
   return { state: { ...NEVER_RUN, places }, alert, reminder: 0, dueAtMs: null };
 }
 
-function remaining(before: AlertState, verdict: PlaceVerdict, scene: AlertScene): AlertStep {
+function remaining(before: AlertState, verdict: LocationVerdict, scene: AlertScene): AlertStep {
   const { condition, countedMs } = before;
   const counted = slotToCount(before.places, condition, countedMs, scene.parallel);
   const state =
@@ -125,7 +125,7 @@ function remaining(before: AlertState, verdict: PlaceVerdict, scene: AlertScene)
 function changed(
   before: AlertState,
   condition: Trouble,
-  verdict: PlaceVerdict,
+  verdict: LocationVerdict,
   scene: AlertScene,
 ): AlertStep {
   const { slotMs } = verdict;
@@ -144,9 +144,10 @@ function changed(
     const isTold = !scene.isSilent && isReached(state, slotMs, scene.rules);
     return isTold ? notice(state, ALERT_OF_STEP.passing[condition], scene) : quiet(before, scene);
   }
-  const easesUntold = before.condition === 'failing' && before.isHushed;
+  const recoversUnreported = before.condition === 'failing' && before.isHushed;
   if (scene.isSilent) return quiet({ ...state, isHushed: before.told === null }, scene);
-  if (easesUntold || (begins && !isReached(state, slotMs, scene.rules))) return quiet(state, scene);
+  if (recoversUnreported || (begins && !isReached(state, slotMs, scene.rules)))
+    return quiet(state, scene);
   return notice(state, ALERT_OF_STEP[before.condition][condition], scene);
 }
 

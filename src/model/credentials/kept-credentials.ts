@@ -73,7 +73,7 @@ export function withKeptCredentials(
     else if (name !== null && counts.get(name) !== countsBefore.get(name)) {
       problems.push({ path: field.path, message: COUNT_DIFFERS });
     } else if (change !== null && isCredential(text)) {
-      problems.push({ path: field.path, message: giveAgain(change, field) });
+      problems.push({ path: field.path, message: restoreMasked(change, field) });
     }
     return text;
   };
@@ -88,7 +88,7 @@ export function withKeptCredentials(
   return { request, problems: [...problems, ...misplaced] };
 }
 
-function giveAgain(change: TargetChange, { path }: CredentialField): string {
+function restoreMasked(change: TargetChange, { path }: CredentialField): string {
   const removal = path[0] === 'url' ? 'a url without it removes it' : 'null removes it';
   return `must be given again, as ${reasonOf(change)}: ${STAYS} (${removal})`;
 }

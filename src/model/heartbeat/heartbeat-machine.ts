@@ -20,7 +20,7 @@ export const HEARTBEAT_STATES = ['EARLY', 'RECEIVED', 'GRACE', 'LATE', 'FAILING'
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
 /** What is to be known of a heartbeat between two events. Epoch milliseconds. */
-export interface Standing {
+export interface HeartbeatPosition {
   /** null before the first ping: until then nothing is expected. */
   readonly lastPingMs: number | null;
   /** From when the period is counted; null before the first ping. May be in the future. */
@@ -28,7 +28,11 @@ export interface Standing {
   readonly isFailing: boolean;
 }
 
-export const NEVER_PINGED: Standing = { lastPingMs: null, countedFromMs: null, isFailing: false };
+export const NEVER_PINGED: HeartbeatPosition = {
+  lastPingMs: null,
+  countedFromMs: null,
+  isFailing: false,
+};
 
 /** From and to in epoch milliseconds; to is not in it. */
 export interface Span {
@@ -38,7 +42,7 @@ export interface Span {
 
 /** A standing at an instant, with all that came without a ping. */
 export interface Judged {
-  readonly standing: Standing;
+  readonly standing: HeartbeatPosition;
   /** When it fails if no ping comes; null before the first ping, and where it has failed. */
   readonly deadlineMs: number | null;
   /** Where it has failed by this: when. */
@@ -46,7 +50,7 @@ export interface Judged {
 }
 
 /** When the period is over; null where nothing is expected. */
-export function expectedAt({ periodMs }: Rhythm, standing: Standing): number | null {
+export function expectedAt({ periodMs }: Rhythm, standing: HeartbeatPosition): number | null {
   return standing.countedFromMs === null || standing.isFailing
     ? null
     : standing.countedFromMs + periodMs;
@@ -55,16 +59,16 @@ export function expectedAt({ periodMs }: Rhythm, standing: Standing): number | n
 /** A ping at an instant for which the standing was judged. */
 export function afterPing(
   rhythm: Rhythm,
-  standing: Standing,
+  standing: HeartbeatPosition,
   atMs: number,
-): { readonly state: HeartbeatState; readonly standing: Standing } {
+): { readonly state: HeartbeatState; readonly standing: HeartbeatPosition } {
   return {
     state: stateOfPing(rhythm, standing, atMs),
     standing: { lastPingMs: atMs, countedFromMs: atMs, isFailing: false },
   };
 }
 
-function stateOfPing(rhythm: Rhythm, standing: Standing, atMs: number): HeartbeatState {
+function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number): HeartbeatState {
   if (standing.isFailing) return 'LATE';
   if (standing.lastPingMs === null) return 'RECEIVED';
   if (atMs - standing.lastPingMs < rhythm.periodMs / 2) return 'EARLY';
@@ -81,7 +85,7 @@ function stateOfPing(rhythm: Rhythm, standing: Standing, atMs: number): Heartbea
  */
 export function judge(
   rhythm: Rhythm,
-  before: Standing,
+  before: HeartbeatPosition,
   pauses: readonly Span[],
   atMs: number,
 ): Judged {
@@ -108,7 +112,7 @@ export function judge(
 }
 
 /** A whole period from the instant on, where something is expected at all. */
-export function countedAnew(standing: Standing, fromMs: number): Standing {
+export function countedAnew(standing: HeartbeatPosition, fromMs: number): HeartbeatPosition {
   if (standing.countedFromMs === null || standing.isFailing) return standing;
   return { ...standing, countedFromMs: Math.max(standing.countedFromMs, fromMs) };
 }

@@ -56,7 +56,7 @@ export function lastSlotAt(rule: SlotRule, instantMs: number): number {
  * Which of `locations` places runs a slot when they take turns (`runParallel` false): slot k runs
  * in number k mod n.
  */
-export function turnOf(rule: SlotRule, slotMs: number, locations: number): number {
+export function rotationIndexOf(rule: SlotRule, slotMs: number, locations: number): number {
   const k = Math.round((slotMs - rule.phaseMs) / rule.periodMs);
   return ((k % locations) + locations) % locations;
 }

@@ -1,5 +1,5 @@
-import { patternsOf } from '../patterns.ts';
-import { isSecretWorthy } from '../secret-worthy.ts';
+import { isMaskable } from '../maskable.ts';
+import { patternsOf } from '../secret-patterns.ts';
 import { Automaton, HAS_BRANCHES, NO_NEXT, PART_BYTES, ROOT } from './automaton.ts';
 
 /** Nodes at a time: less than a millisecond. */
@@ -16,7 +16,7 @@ export function* buildAutomaton(secrets: readonly string[]): Generator<void, Aut
   let bytes = 0;
   let sliceBytes = 0;
   for (const secret of new Set(secrets)) {
-    if (!isSecretWorthy(secret)) continue;
+    if (!isMaskable(secret)) continue;
     for (const pattern of patternsOf(secret)) {
       patterns.push(pattern);
       bytes += pattern.length;

@@ -2,6 +2,7 @@ import { hashOf } from '../automaton/prefilter.ts';
 import { BASE64_VALUES, EQUALS, IS_MARKER, mayEscape } from '../search/bytes-of-text.ts';
 import type { Scanner } from '../search/scanner-type.ts';
 import type { Report, Task, Window } from '../search/window.ts';
+import { AlternateDecoding } from './alternate-decoding.ts';
 import { DigitProbe } from './digit-probe.ts';
 import { DigitRun } from './digit-run.ts';
 import {
@@ -13,7 +14,6 @@ import {
   MARKERS_BEFORE_LAST,
 } from './digit-tables.ts';
 import type { Escapes } from './escapes.ts';
-import { OtherReading } from './other-reading.ts';
 
 /** Base64 in lines (RFC 2045 6.8, RFC 7468 2) has longer ones; texts have shorter words. */
 const MIN_LINE_DIGITS = 40;
@@ -36,7 +36,7 @@ export class Base64Search {
   readonly #escapes: Escapes;
   readonly #run: DigitRun;
   readonly #probe: DigitProbe;
-  readonly #otherReading: OtherReading;
+  readonly #otherReading: AlternateDecoding;
   #at = 0;
   /** Of the run: its digits so far, and the last of them. */
   #digits = 0;
@@ -66,7 +66,7 @@ export class Base64Search {
     const run = new DigitRun(6, makeScanner, (from, to) =>
       this.#otherReading.found(from, to, found),
     );
-    this.#otherReading = new OtherReading(window, task, this, run);
+    this.#otherReading = new AlternateDecoding(window, task, this, run);
   }
 
   get isQuiet(): boolean {

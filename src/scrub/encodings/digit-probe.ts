@@ -1,6 +1,6 @@
 import { ROOT } from '../automaton/automaton.ts';
-import { Beginnings, KNOWN_BYTES } from '../search/beginnings.ts';
 import { BASE64_VALUES, HEX_VALUES, MARKER_KINDS } from '../search/bytes-of-text.ts';
+import { KNOWN_BYTES, PartialMatches } from '../search/partial-matches.ts';
 import type { Task, Window } from '../search/window.ts';
 import type { DigitRun } from './digit-run.ts';
 import { isEscapePair } from './digit-tables.ts';
@@ -40,14 +40,14 @@ export class DigitProbe {
   readonly #lookedTo = [0, 0, 0, 0];
   #hasLooked: boolean = false;
   readonly #probe: Window = { bytes: new Uint8Array(PROBE_BYTES), length: 0, isCut: false };
-  readonly #beginnings: Beginnings;
+  readonly #beginnings: PartialMatches;
 
   constructor(bits: 4 | 6, task: Task, reader: DigitReader, run: DigitRun) {
     this.#bits = bits;
     this.#task = task;
     this.#reader = reader;
     this.#run = run;
-    this.#beginnings = new Beginnings(this.#probe, task);
+    this.#beginnings = new PartialMatches(this.#probe, task);
   }
 
   /** Another run. */

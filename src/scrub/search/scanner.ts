@@ -1,7 +1,7 @@
 import { Base64Search } from '../encodings/base64-search.ts';
 import { HexSearch } from '../encodings/hex-search.ts';
-import { KNOWN_BYTES } from './beginnings.ts';
-import { SHIFT_UNIT } from './readings.ts';
+import { SHIFT_UNIT } from './decodings.ts';
+import { KNOWN_BYTES } from './partial-matches.ts';
 import type { Scanner } from './scanner-type.ts';
 import { TextSearch } from './text-search.ts';
 import { LOOK_AHEAD_BYTES, type Report, type Task, type Window } from './window.ts';

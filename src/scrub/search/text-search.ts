@@ -1,10 +1,10 @@
 import { ROOT } from '../automaton/automaton.ts';
 import { hashOf } from '../automaton/prefilter.ts';
 import { Escapes, MAX_BACKSLASHES } from '../encodings/escapes.ts';
-import { Beginnings, KNOWN_BYTES } from './beginnings.ts';
 import { BACKSLASH, IS_MARKER, MARKER_KINDS, mayEscape, PLUS } from './bytes-of-text.ts';
-import { Histories, PLAIN } from './histories.ts';
-import { NOT_MASKED, Readings } from './readings.ts';
+import { Decodings, NOT_MASKED } from './decodings.ts';
+import { MatchHistories, PLAIN } from './match-histories.ts';
+import { KNOWN_BYTES, PartialMatches } from './partial-matches.ts';
 import type { Report, Task, Window } from './window.ts';
 
 /** Of the bytes that the prefilter knows, the last is looked at, and these before. */
@@ -29,10 +29,10 @@ export class TextSearch {
   readonly #window: Window;
   readonly #task: Task;
   readonly #report: Report;
-  readonly #beginnings: Beginnings;
-  readonly #histories = new Histories();
+  readonly #beginnings: PartialMatches;
+  readonly #histories = new MatchHistories();
   /** Made when it is first needed. */
-  #readings: Readings | null = null;
+  #readings: Decodings | null = null;
   #at = 0;
   #isReading: boolean = false;
   /** Where the prefilter found something: reading goes on until all that is left begins behind it. */
@@ -43,7 +43,7 @@ export class TextSearch {
     this.#task = task;
     this.#report = report;
     this.escapes = new Escapes(window);
-    this.#beginnings = new Beginnings(window, task);
+    this.#beginnings = new PartialMatches(window, task);
   }
 
   start(): void {
@@ -128,7 +128,7 @@ export class TextSearch {
   }
 
   #startReading(at: number): void {
-    const readings = this.#readings ?? new Readings();
+    const readings = this.#readings ?? new Decodings();
     this.#readings = readings;
     readings.clear();
     this.#histories.clear();
@@ -160,7 +160,7 @@ export class TextSearch {
   }
 
   /** Follows the only reading as far as nothing is found and nothing is to be read otherwise. */
-  #readPlain(readings: Readings, at: number, limit: number): number {
+  #readPlain(readings: Decodings, at: number, limit: number): number {
     const { automaton } = this.#task;
     const { outputs, depths } = automaton;
     const { bytes } = this.#window;
@@ -185,7 +185,7 @@ export class TextSearch {
     return to;
   }
 
-  #readByte(readings: Readings, at: number): void {
+  #readByte(readings: Decodings, at: number): void {
     const { bytes, length, isCut } = this.#window;
     const byte = bytes[at] ?? 0;
     const isMarker = IS_MARKER[byte] === 1;
@@ -196,7 +196,7 @@ export class TextSearch {
     readings.remove(at);
   }
 
-  #step(readings: Readings, at: number, byte: number, escapes: number): void {
+  #step(readings: Decodings, at: number, byte: number, escapes: number): void {
     const count = readings.countAt(at);
     if (!this.#histories.hasRoomFor(count * escapes)) this.#makeRoom(readings, at, count * escapes);
     this.#task.work += READING_WORK * count * (1 + escapes);
@@ -236,7 +236,7 @@ export class TextSearch {
 
   /** A reading goes on at a position; if a secret ended there, that is told. */
   #arrive(
-    readings: Readings,
+    readings: Decodings,
     position: number,
     state: number,
     history: number,
@@ -267,7 +267,7 @@ export class TextSearch {
    * Whether no reading knows more than the prefilter finds again by itself; then where to go on, so
    * that it does. Else -1.
    */
-  #endOfReading(readings: Readings, at: number): number {
+  #endOfReading(readings: Decodings, at: number): number {
     let resumeAt = at;
     for (let position = at, left = readings.count; left > 0; position += 1) {
       const count = readings.countAt(position);
@@ -293,18 +293,18 @@ export class TextSearch {
   }
 
   /** Where in the text begins what of a secret was read up to a position. */
-  #beginningAt(readings: Readings, position: number, place: number): number {
+  #beginningAt(readings: Decodings, position: number, place: number): number {
     const history = readings.histories[place] ?? PLAIN;
     return this.#histories.source(history, this.#decodedFrom(readings, position, place));
   }
 
-  #decodedFrom(readings: Readings, position: number, place: number): number {
+  #decodedFrom(readings: Decodings, position: number, place: number): number {
     const history = readings.histories[place] ?? PLAIN;
     const depth = this.#task.automaton.depths[readings.states[place] ?? ROOT] ?? 0;
     return this.#histories.decoded(history, position) - depth;
   }
 
-  #makeRoom(readings: Readings, at: number, escapes: number): void {
+  #makeRoom(readings: Decodings, at: number, escapes: number): void {
     const places = [...readings.places(at)];
     const names = this.#histories.makeRoomFor(
       escapes,

@@ -1,6 +1,6 @@
 /** How far the agents of a location are believed: who has its key can make up any number of them. */
 export interface AgentLimits {
-  /** Agents of a location at once; see `HAS_PLACE` for which ones count. */
+  /** Agents of a location at once; see `HAS_AGENT_SLOT` for which ones count. */
   readonly perLocation: number;
   /** What an agent's concurrency counts for its share of the checks, at most. */
   readonly concurrency: number;

@@ -1,5 +1,5 @@
 import type { OwnVariable } from '../../model/check/variable.ts';
-import { gathered } from '../../runtime/batched.ts';
+import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
@@ -21,12 +21,12 @@ import { AgentRefusals, type RefusalReason } from './agent-refusals.ts';
 import type { LocationWake } from './assignment/location-wake.ts';
 import { lockAssignments } from './assignment/lock.sql.ts';
 import { allowAgent, type Renewal, renewLeases } from './lease.sql.ts';
-import { endAgent, holdLease, type Lease, releaseLease, replaced } from './lease.ts';
+import { endAgent, type Lease, releaseLease, renewOrAcquireLease, replaced } from './lease.ts';
 import { pageMarkerOf } from './page-marker.ts';
-import { readStandings, type Standing } from './share.sql.ts';
+import { deltaOf, firstPage, furtherPage, type SentChecks } from './sent-checks.ts';
+import { SentRuns } from './sent-runs.ts';
+import { type AgentPosition, readStandings } from './share.sql.ts';
 import { type KnownAgent, listAgents } from './sql.ts';
-import { deltaOf, firstPage, furtherPage, type ToldChecks } from './told-checks.ts';
-import { ToldRuns } from './told-runs.ts';
 
 export interface AgentsParts {
   readonly store: Store;
@@ -40,12 +40,12 @@ export interface AgentsParts {
   /** Left out, DEFAULT_AGENT_LIMITS. */
   readonly agentLimits?: AgentLimits;
   /** What holds for all checks of the account's locations. */
-  readonly settingsOf: (sql: Sql, accountId: string) => Promise<ToldSettings>;
+  readonly settingsOf: (sql: Sql, accountId: string) => Promise<SentSettings>;
   /** Takes the account's secrets out of a text of its agents. */
   readonly scrubberOf: (sql: Sql, accountId: string) => Promise<Pick<Scrubber, 'text'>>;
 }
 
-export interface ToldSettings {
+export interface SentSettings {
   readonly settings: LocationSettings;
   readonly variables: OwnVariable[];
 }
@@ -102,8 +102,8 @@ interface Poll {
 
 /** What one look at the database gave. */
 interface Found {
-  readonly standing: Standing;
-  readonly checks: ToldChecks;
+  readonly standing: AgentPosition;
+  readonly checks: SentChecks;
   readonly runs: readonly OneOffMessage[];
   /** Something that the agent should be told at once. */
   readonly isNews: boolean;
@@ -115,17 +115,17 @@ export function createAgents(parts: AgentsParts): Agents {
   const limits = parts.agentLimits ?? DEFAULT_AGENT_LIMITS;
   const refusals = new AgentRefusals({ ...parts, limits });
   const shelf = { sql: store, checkVariables };
-  const toldRuns = new ToldRuns();
-  const renew = gathered((locationId, renewals: readonly Renewal[]) =>
+  const toldRuns = new SentRuns();
+  const renew = batched((locationId, renewals: readonly Renewal[]) =>
     renewLeases(store, { locationId, renewals }),
   );
-  const standingIn = gathered(async (locationId, agentIds: readonly string[]) => {
+  const standingIn = batched(async (locationId, agentIds: readonly string[]) => {
     const standings = await readStandings(store, { locationId, agentIds });
     // The keys went with the location; one that was just looked up is remembered for a while.
     if (standings === null) throw badToken();
     return standings;
   });
-  const settingsFor = gathered(async (accountId, asked: readonly null[]) => {
+  const settingsFor = batched(async (accountId, asked: readonly null[]) => {
     const settings = await settingsOf(store, accountId);
     return asked.map(() => settings);
   });
@@ -133,7 +133,7 @@ export function createAgents(parts: AgentsParts): Agents {
   const readStanding = async (
     { locationId, agentId }: LeaseHolder,
     { instanceId }: PollRequest,
-  ): Promise<Standing> => {
+  ): Promise<AgentPosition> => {
     const standing = await standingIn(locationId, agentId);
     const { lease } = standing;
     if (lease?.live === true && lease.instanceId !== instanceId) throw replaced();
@@ -142,7 +142,7 @@ export function createAgents(parts: AgentsParts): Agents {
 
   const claimed = async (
     who: LeaseHolder,
-    { openRuns }: Standing,
+    { openRuns }: AgentPosition,
   ): Promise<readonly OneOffMessage[]> => {
     return openRuns ? fitting(await checkRuns.claim(store, who)) : [];
   };
@@ -174,7 +174,7 @@ export function createAgents(parts: AgentsParts): Agents {
   };
 
   /** The last answer under its lease to an agent that was ended. */
-  const withoutChecks = (who: InLocation, standing: Standing): PollResponse => ({
+  const withoutChecks = (who: InLocation, standing: AgentPosition): PollResponse => ({
     revision: 0,
     full: true,
     upsert: [],
@@ -195,8 +195,8 @@ export function createAgents(parts: AgentsParts): Agents {
   const changedSince = async (
     who: LeaseHolder,
     { revision: since }: PollRequest,
-    { revision: to, changedRevision }: Standing,
-  ): Promise<ToldChecks | null> => {
+    { revision: to, changedRevision }: AgentPosition,
+  ): Promise<SentChecks | null> => {
     // Of nearly all that are woken this is known without another look.
     if (changedRevision <= since) return unchanged(to);
     return deltaOf(shelf, who, { since, to });
@@ -277,7 +277,7 @@ export function createAgents(parts: AgentsParts): Agents {
         throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
       }
       const { agentId, done } = request;
-      const lease = await holdLease({ store, renew, leaseMs, limits }, caller, request);
+      const lease = await renewOrAcquireLease({ store, renew, leaseMs, limits }, caller, request);
       if (typeof lease === 'string') {
         // In the middle of its pages, an answer would end the draft that the pages before began.
         const believesInLease = request.epoch > 0 && marker === null;
@@ -343,7 +343,7 @@ function locationOf({ accountId, locationId }: InLocation): LocationKeyOf {
   return { accountId, id: locationId };
 }
 
-function unchanged(revision: number): ToldChecks {
+function unchanged(revision: number): SentChecks {
   return { revision, full: false, upsert: [], remove: [], nextPage: null };
 }
 

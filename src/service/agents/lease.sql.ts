@@ -1,7 +1,7 @@
 import type { Capabilities } from '../../wire/v1/poll.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
-import { HAS_PLACE, type KnownAgent } from './sql.ts';
+import { HAS_AGENT_SLOT, type KnownAgent } from './sql.ts';
 
 export interface AgentKey {
   readonly locationId: string;
@@ -108,7 +108,7 @@ export interface HeldLease {
   readonly held: boolean;
   /** Its time is not over. */
   readonly live: boolean;
-  /** The agent is one of those that count towards the location's bound: see `countPlaces`. */
+  /** The agent is one of those that count towards the location's bound: see `countAgentSlots`. */
   readonly hasPlace: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
@@ -125,7 +125,7 @@ export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise
     ended: boolean;
   }>(
     `select instance_id, epoch, lease_until is not null as held,
-       coalesce(lease_until > now(), false) as live, ${HAS_PLACE} as has_place,
+       coalesce(lease_until > now(), false) as live, ${HAS_AGENT_SLOT} as has_place,
        ended_at is not null as ended
      from agents where location_id = $1 and id = $2 for update`,
     [locationId, id],
@@ -152,7 +152,7 @@ export async function changeAgent(
  *
  * @returns the epoch
  */
-export async function takeLease(
+export async function acquireLease(
   sql: Sql,
   {
     accountId,

@@ -5,19 +5,23 @@ import { badToken, conflict, type ServiceError } from '../errors.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { type AgentLimits, MAX_KNOWN_AGENTS } from './agent-limits.ts';
 import type { RefusalReason } from './agent-refusals.ts';
-import { noteAgentChange, noteGoneAgent, tellLocation } from './assignment/location-changes.sql.ts';
+import {
+  noteAgentChange,
+  noteGoneAgent,
+  notifyLocation,
+} from './assignment/location-changes.sql.ts';
 import { lockAssignments, setRevision } from './assignment/lock.sql.ts';
 import {
   type AgentFacts,
   type AgentKey,
+  acquireLease,
   changeAgent,
   endLease,
   lockAgent,
   markAgentEnded,
   type Renewal,
-  takeLease,
 } from './lease.sql.ts';
-import { countPlaces, forgetOldestAgents } from './sql.ts';
+import { countAgentSlots, forgetOldestAgents } from './sql.ts';
 
 export interface Lease {
   readonly epoch: number;
@@ -39,13 +43,13 @@ export type Renew = (locationId: string, renewal: Renewal) => Promise<boolean>;
  * | another instance's and lasts | names none: it is the newer process | taken over, next epoch |
  * | over, given back or nobody's | | taken, next epoch |
  *
- * An ended agent gets none. Nor does one that has no place in the location (`HAS_PLACE`) where all are
+ * An ended agent gets none. Nor does one that has no place in the location (`HAS_AGENT_SLOT`) where all are
  * taken: so none that came before loses its own to it.
  *
  * @returns the reason where the agent gets none
  * @throws ServiceError 401 where the location is gone, 409 as above
  */
-export async function holdLease(
+export async function renewOrAcquireLease(
   {
     store,
     renew,
@@ -80,10 +84,10 @@ export async function holdLease(
       return { epoch: before.epoch, begins: before.epoch !== epoch };
     }
     if (before?.live === true && epoch > 0) throw replaced();
-    if (before?.hasPlace !== true && (await countPlaces(tx, key)) >= limits.perLocation) {
+    if (before?.hasPlace !== true && (await countAgentSlots(tx, key)) >= limits.perLocation) {
       return 'too_many_agents';
     }
-    const taken = await takeLease(tx, { ...key, accountId, facts });
+    const taken = await acquireLease(tx, { ...key, accountId, facts });
     if (before === null) await forgetOldestAgents(tx, { locationId, max: MAX_KNOWN_AGENTS });
     // So that no revision is 0, by which agents ask for all.
     await setRevision(tx, { locationId, revision: location.revision + 1 });
@@ -122,7 +126,7 @@ export async function endAgent(tx: Sql, key: AgentKey): Promise<boolean> {
   if (ended === null) return false;
   if (!ended.wasHeld) return true;
   await noteGoneAgent(tx, { locationId, agentId });
-  await tellLocation(tx, { locationId });
+  await notifyLocation(tx, { locationId });
   return true;
 }
 

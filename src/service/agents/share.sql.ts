@@ -9,7 +9,7 @@ export interface AgentOfLocation {
   readonly agentId: string;
 }
 
-export interface Standing {
+export interface AgentPosition {
   readonly slug: string;
   /** With a mask in the place of its password, where that is encrypted. */
   readonly proxyUrl: string | null;
@@ -63,7 +63,7 @@ type StandingRow = {
 export async function readStandings(
   sql: Sql,
   { locationId, agentIds }: { readonly locationId: string; readonly agentIds: readonly string[] },
-): Promise<readonly Standing[] | null> {
+): Promise<readonly AgentPosition[] | null> {
   const rows = await sql.query<StandingRow>(
     `with location as materialized (
        select l.id, l.slug, l.proxy_url, l.sealed_proxy_password, s.revision, s.settings_revision,
@@ -91,7 +91,7 @@ export async function readStandings(
   return agentIds.flatMap((agentId) => standings.get(agentId) ?? []);
 }
 
-function standingOf(row: StandingRow): Standing {
+function standingOf(row: StandingRow): AgentPosition {
   const { epoch, instance_id: instanceId, held, live } = row;
   return {
     slug: row.slug,

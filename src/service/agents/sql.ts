@@ -29,16 +29,16 @@ export interface KnownAgent {
  * The agent counts towards its location's bound: it holds a lease, or polled within the last 5 minutes. So
  * an agent that restarts finds its place, whoever came meanwhile.
  */
-export const HAS_PLACE = `(ended_at is null
+export const HAS_AGENT_SLOT = `(ended_at is null
   and (lease_until is not null or last_seen_at > now() - interval '5 minutes'))`;
 
 /** How many agents of the location count towards its bound. */
-export async function countPlaces(
+export async function countAgentSlots(
   sql: Sql,
   { locationId }: { readonly locationId: string },
 ): Promise<number> {
   const [row] = await sql.query<{ agents: number }>(
-    `select count(*) as agents from agents where location_id = $1 and ${HAS_PLACE}`,
+    `select count(*) as agents from agents where location_id = $1 and ${HAS_AGENT_SLOT}`,
     [locationId],
   );
   return row?.agents ?? 0;
@@ -54,7 +54,7 @@ export async function forgetOldestAgents(
 ): Promise<void> {
   await sql.query(
     `delete from agents where location_id = $1 and id in (
-       select id from agents where location_id = $1 and lease_until is null and not ${HAS_PLACE}
+       select id from agents where location_id = $1 and lease_until is null and not ${HAS_AGENT_SLOT}
        order by ended_at nulls first, last_seen_at, id
        limit greatest(0, (select count(*) from agents where location_id = $1) - $2::int)
      )`,

@@ -21,7 +21,7 @@ export interface CheckAlerts {
   /** Those that were given in the window, newest first; also of checks that are gone. */
   list(accountId: string, query: Page & AskedWindow): Promise<readonly CheckAlert[]>;
   /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** So that no statement takes long. */
@@ -43,7 +43,7 @@ export function createCheckAlerts(parts: CheckAlertsParts): CheckAlerts {
       });
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'alerts past their retention could not be removed',

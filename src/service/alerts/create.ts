@@ -8,9 +8,9 @@ import { type AlertChannels, createAlertChannels } from './channels/alert-channe
 import { type CheckAlerts, createCheckAlerts } from './check-alerts.ts';
 import { type DeliveryConfig, NO_DELIVERY } from './delivery/delivery-config.ts';
 import { type AlertDeliveries, createAlertDeliveries } from './delivery/delivery-log.ts';
-import { createNoticeBook } from './delivery/notice-book.ts';
+import { createOutbox } from './delivery/outbox.ts';
 import { createNoticeSender } from './delivery/sender.ts';
-import { keepSending } from './delivery/worker.ts';
+import { runDeliveryWorker } from './delivery/worker.ts';
 import { type AlertEngine, createAlertEngine } from './engine.ts';
 import { type AccountAlertSettings, createAccountAlertSettings } from './settings.ts';
 import { maintenanceSilences } from './silences.ts';
@@ -44,7 +44,7 @@ export interface AlertFeatures {
 export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
   const { clock, delivery, incidentTrigger: incidents } = parts;
   const sender = createNoticeSender(delivery ?? NO_DELIVERY, clock);
-  const notices = createNoticeBook();
+  const notices = createOutbox();
   const alertEngine = createAlertEngine({
     ...parts,
     notices,
@@ -60,10 +60,10 @@ export function createAlertFeatures(parts: AlertFeatureParts): AlertFeatures {
     alertSettings: createAccountAlertSettings(parts),
     checkAlerts,
     alertKeepers: [
-      alertEngine.keep,
-      checkAlerts.keep,
-      alertDeliveries.keep,
-      (signal) => keepSending({ ...parts, sender }, signal).finally(sender.close),
+      alertEngine.maintain,
+      checkAlerts.maintain,
+      alertDeliveries.maintain,
+      (signal) => runDeliveryWorker({ ...parts, sender }, signal).finally(sender.close),
     ],
   };
 }

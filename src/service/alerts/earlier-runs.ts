@@ -1,7 +1,7 @@
-import type { PlaceVerdict } from '../../model/alerting/alert-places.ts';
-import { grouped } from '../../runtime/group-by.ts';
+import type { LocationVerdict } from '../../model/alerting/location-verdicts.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { Sql } from '../database/port.ts';
-import { freshMsOf, placeOf } from './judgement.ts';
+import { freshMsOf, parallelLocationOf } from './judge.ts';
 import { findLatestRuns, type LatestRun } from './latest-runs.sql.ts';
 import type { AlertObservation } from './observation.ts';
 import type { AlertSubject } from './states.sql.ts';
@@ -24,7 +24,7 @@ export async function earlierVerdicts(
     readonly subjects: readonly AlertSubject[];
     readonly runsOf: ReadonlyMap<string, readonly AlertObservation[]>;
   },
-): Promise<ReadonlyMap<string, readonly PlaceVerdict[]>> {
+): Promise<ReadonlyMap<string, readonly LocationVerdict[]>> {
   const asked = subjects.flatMap((subject) => {
     const { checkId, record, isActive } = subject;
     if (!isActive || (record !== null && record.state.condition !== 'passing')) return [];
@@ -41,7 +41,7 @@ export async function earlierVerdicts(
     ? LOOK_AT.manyPlaces
     : LOOK_AT.onePlace;
   const runs = await findLatestRuns(tx, { accountId, since, except, lookAt });
-  const latest = grouped(runs, ({ checkId }) => checkId);
+  const latest = groupBy(runs, ({ checkId }) => checkId);
   return new Map(
     subjects.map((subject) => {
       const own = latest.get(subject.checkId) ?? [];
@@ -59,9 +59,9 @@ function reachOf(subject: AlertSubject): number {
   return runsParallel && locations.length > 1 ? freshMsOf(subject) : 0;
 }
 
-function verdictOf(subject: AlertSubject, run: LatestRun): PlaceVerdict {
+function verdictOf(subject: AlertSubject, run: LatestRun): LocationVerdict {
   const { runLocation: location, slotMs, sequenceId, hasFailures, isDegraded } = run;
-  const place = placeOf(subject, { location, slotMs, sequenceId });
+  const place = parallelLocationOf(subject, { location, slotMs, sequenceId });
   const condition = hasFailures ? 'failing' : isDegraded ? 'degraded' : 'passing';
   return { place, slotMs, condition };
 }

@@ -1,17 +1,17 @@
-import { MAX_THRESHOLD_DAYS } from '../../model/alerting/certificate-run-down.ts';
+import { MAX_THRESHOLD_DAYS } from '../../model/alerting/certificate-expiry.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { grouped } from '../../runtime/group-by.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Sql, Store } from '../database/port.ts';
 import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
-import { settleJudgements } from './aftermath.ts';
+import { applyJudgements } from './apply-judgements.ts';
 import { earlierVerdicts } from './earlier-runs.ts';
-import { judgeRuns } from './judgement.ts';
-import type { NoticeBook } from './notice.ts';
+import { judgeRuns } from './judge.ts';
+import { neverSilent, noIncidents, noNotices, type Silences } from './no-op-parts.ts';
+import type { Outbox } from './notice.ts';
 import { type AlertObservation, observationOf } from './observation.ts';
-import { neverSilent, noIncidents, noNotices, type Silences } from './parts.ts';
-import { keepReminding, sweepDueAlerts } from './reminders.ts';
+import { runReminders, sweepDueAlerts } from './reminders.ts';
 import { findAlertSubjects } from './states.sql.ts';
 
 export type { AlertObservation } from './observation.ts';
@@ -22,7 +22,7 @@ export interface AlertEngineParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  readonly notices?: NoticeBook;
+  readonly notices?: Outbox;
   readonly incidents?: IncidentTrigger;
   readonly silences?: Silences;
 }
@@ -54,7 +54,7 @@ export interface AlertEngine {
    */
   sweep(): Promise<number>;
   /** The same every second or so, until the signal aborts. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
@@ -69,7 +69,7 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
     atMs: number,
   ): Promise<void> {
     if (observations.length === 0) return;
-    const runsOf = grouped(observations, ({ checkId }) => checkId);
+    const runsOf = groupBy(observations, ({ checkId }) => checkId);
     const subjects = await findAlertSubjects(tx, {
       accountId,
       checkIds: [...runsOf.keys()],
@@ -87,7 +87,7 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
       const runs = runsOf.get(checkId) ?? [];
       return judgeRuns(subject, runs, earlier.get(checkId) ?? [], { atMs, isSilent, ids });
     });
-    await settleJudgements(tx, aftermath, { accountId, judgements, atMs });
+    await applyJudgements(tx, aftermath, { accountId, judgements, atMs });
   }
 
   return {
@@ -102,8 +102,8 @@ export function createAlertEngine(parts: AlertEngineParts): AlertEngine {
       return sweepDueAlerts(reminderParts);
     },
 
-    keep(signal) {
-      return keepReminding(reminderParts, signal);
+    maintain(signal) {
+      return runReminders(reminderParts, signal);
     },
   };
 }

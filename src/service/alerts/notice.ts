@@ -29,7 +29,7 @@ export interface AlertNotice {
 }
 
 /** Keeps what is to be sent. */
-export interface NoticeBook {
+export interface Outbox {
   /**
    * In the transaction that gives the alerts: one row for each subscribed channel that wants it.
    * Checks are locked meanwhile.

@@ -1,13 +1,13 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { messageOf } from '../../runtime/errors.ts';
-import { grouped } from '../../runtime/group-by.ts';
+import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
-import { type AftermathParts, settleJudgements } from './aftermath.ts';
-import { judgeTime } from './judgement.ts';
-import type { Silences } from './parts.ts';
+import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
+import { judgeTime } from './judge.ts';
+import type { Silences } from './no-op-parts.ts';
 import { claimDueSubjects } from './states.sql.ts';
 
 export interface ReminderParts {
@@ -16,7 +16,7 @@ export interface ReminderParts {
   readonly log: Logger;
   readonly ids: () => string;
   readonly silences: Silences;
-  readonly aftermath: AftermathParts;
+  readonly aftermath: JudgementEffects;
 }
 
 /** So that no transaction holds its checks for long. */
@@ -43,17 +43,17 @@ function sweepSome({ store, clock, ids, silences, aftermath }: ReminderParts): P
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
     const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
-    for (const [accountId, subjects] of grouped(due, (subject) => subject.accountId)) {
+    for (const [accountId, subjects] of groupBy(due, (subject) => subject.accountId)) {
       const isSilent = await silences.from(tx, accountId, atMs);
       const judgements = subjects.map((subject) => judgeTime(subject, { atMs, isSilent, ids }));
-      await settleJudgements(tx, aftermath, { accountId, judgements, atMs });
+      await applyJudgements(tx, aftermath, { accountId, judgements, atMs });
     }
     return due.length;
   });
 }
 
 /** What fails is logged when it begins to, and tried again ever less often. */
-export async function keepReminding(parts: ReminderParts, signal: AbortSignal): Promise<void> {
+export async function runReminders(parts: ReminderParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
   let delayMs = SWEEP_EVERY_MS;
   let fault: string | null = null;

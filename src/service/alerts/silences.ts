@@ -1,7 +1,7 @@
 import { pauseOf, silenceOf } from '../../model/schedule/maintenance-window.ts';
 import { compilePauses } from '../../model/schedule/pause.ts';
 import { windowsNear } from '../maintenance-windows/exports.ts';
-import type { Silences } from './parts.ts';
+import type { Silences } from './no-op-parts.ts';
 
 /**
  * The account's maintenance windows (SEMANTICS 6): a check that is silenced by one gives no alerts,

@@ -1,5 +1,5 @@
 import type { AlertState } from '../../model/alerting/alert-state.ts';
-import type { RunDown } from '../../model/alerting/certificate-run-down.ts';
+import type { RunDown } from '../../model/alerting/certificate-expiry.ts';
 import type { CheckType, Frequency } from '../../model/vocabulary.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';

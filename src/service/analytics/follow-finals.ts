@@ -7,7 +7,7 @@ import { insertRunMetrics, type RunMetrics } from './metrics.sql.ts';
  * Keeps what analytics tell of runs. A run that was cancelled, or that failed by a fault of our own,
  * says nothing of its target and is not among them.
  */
-export const keepRunMetrics: FinalFollower = async (tx, { accountId, finals }) => {
+export const saveRunMetrics: FinalFollower = async (tx, { accountId, finals }) => {
   const judged = finals.filter(({ isCancelled, hasErrors }) => !isCancelled && !hasErrors);
   if (judged.length > 0) await insertRunMetrics(tx, { accountId, runs: judged.map(metricsOf) });
 };

@@ -1,4 +1,4 @@
-import { gathered } from '../../runtime/batched.ts';
+import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { lockAccount } from '../accounts/exports.ts';
 import type { Store } from '../database/port.ts';
@@ -47,7 +47,7 @@ const USE_NOTED_EVERY_MS = 60_000;
 
 export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
   // However many guess at once, one statement at a time answers them all.
-  const findByHash = gathered((_all, hashes: readonly Uint8Array[]) =>
+  const findByHash = batched((_all, hashes: readonly Uint8Array[]) =>
     findActiveApiKeysByHash(store, hashes),
   );
   return {

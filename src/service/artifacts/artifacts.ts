@@ -7,7 +7,7 @@ import {
   type ArtifactCleanUp,
   type ArtifactCleanUpParts,
   cleanUpOnce,
-  keepCleanedUp,
+  runArtifactCleanUp,
 } from './clean-up.ts';
 import { answered } from './faults.ts';
 import { createArtifactQuota, type LimitOf } from './quota.ts';
@@ -55,7 +55,7 @@ export interface Artifacts extends ArtifactUploads {
   /** One clean-up. */
   cleanUp(signal: AbortSignal): Promise<ArtifactCleanUp>;
   /** Cleans up every hour or so, until the signal aborts. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 export function createArtifacts(parts: ArtifactsParts): Artifacts {
@@ -94,7 +94,7 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
 
     counts: () => ({ refused: quota.refused, unclaimed }),
     cleanUp,
-    keep: (signal) => keepCleanedUp({ ...parts, cleanUp }, signal),
+    maintain: (signal) => runArtifactCleanUp({ ...parts, cleanUp }, signal),
   };
 
   async function read(accountId: string, id: string): Promise<Artifact> {

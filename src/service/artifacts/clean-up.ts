@@ -173,7 +173,7 @@ async function removeOf<T>(
 }
 
 /** A pass now and then every hour or so, until the signal aborts. Logs what fails. */
-export async function keepCleanedUp(
+export async function runArtifactCleanUp(
   {
     clock,
     log,

@@ -2,14 +2,14 @@ import type { Sql } from '../database/port.ts';
 import { type ArtifactContent, type ArtifactRowKey, HAS_RESULT, IS_ITS_RESULT } from './sql.ts';
 
 /** Where a scan has come to. */
-export interface UnclaimedPlace {
+export interface ScanCursor {
   /** As the database writes it: a Date has milliseconds only. */
   readonly createdAt: string;
   readonly accountId: string;
   readonly rowId: string;
 }
 
-export interface UnclaimedArtifact extends UnclaimedPlace, ArtifactContent {
+export interface UnclaimedArtifact extends ScanCursor, ArtifactContent {
   /** Where its result was run; null where none is stored. */
   readonly resultLocation: string | null;
 }
@@ -28,7 +28,7 @@ export async function listUnclaimedArtifacts(
     limit,
   }: {
     readonly olderThanSeconds: number;
-    readonly after: UnclaimedPlace | null;
+    readonly after: ScanCursor | null;
     readonly limit: number;
   },
 ): Promise<readonly UnclaimedArtifact[]> {

@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { groupsNamingLocation, holdGroup } from './sql.ts';
+export { groupsNamingLocation, lockGroupShared } from './sql.ts';

@@ -126,7 +126,7 @@ export async function lockGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | 
 }
 
 /** Until the transaction ends, the group is not deleted; others may refer to it meanwhile. */
-export async function holdGroup(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
+export async function lockGroupShared(sql: Sql, key: GroupKey): Promise<StoredGroup | null> {
   return readGroup(sql, key, 'for share');
 }
 

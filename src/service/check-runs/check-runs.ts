@@ -12,8 +12,8 @@ import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
-import { closeRuns, type LeaseHolder, listHeldRuns, takeRuns } from './claims.sql.ts';
-import { keepCheckRuns, sweepCheckRuns } from './expiry.ts';
+import { claimRuns, closeRuns, type LeaseHolder, listHeldRuns } from './claims.sql.ts';
+import { runCheckRunExpiry, sweepCheckRuns } from './expiry.ts';
 import { handOver } from './handovers.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import { countOpenRuns, findRun, finishRuns, insertRun, type OneOffRun } from './sql.ts';
@@ -77,7 +77,7 @@ export interface CheckRuns {
   /** One pass of `keep`: how many runs went back or were given up. */
   sweep(): Promise<number>;
   /** Takes back and gives up what is past its time, every second or so until the signal aborts. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** Of the checks' JSON in one answer to a poll, except that one check is always told. */
@@ -136,7 +136,7 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
     },
 
     async claim(sql, who) {
-      await takeRuns(sql, who, MAX_ONE_OFFS);
+      await claimRuns(sql, who, MAX_ONE_OFFS);
       const limits = { limit: MAX_ONE_OFFS, maxBytes: MAX_ONE_OFF_BYTES };
       const held = await listHeldRuns(sql, who, limits);
       return held.map(({ run, sealedVariables }) => {
@@ -154,7 +154,7 @@ export function createCheckRuns(parts: CheckRunsParts): CheckRuns {
 
     sweep: () => sweepCheckRuns(store),
 
-    keep: (signal) => keepCheckRuns({ store, clock, log, retentionDays }, signal),
+    maintain: (signal) => runCheckRunExpiry({ store, clock, log, retentionDays }, signal),
   };
 }
 

@@ -46,7 +46,7 @@ function paramsOf({ accountId, locationId, agentId, epoch }: LeaseHolder): reado
  * and begun a lease, since the statement began, which sees no lease that is younger than itself: so
  * a run that has changed hands since then is left alone, whoever has it.
  */
-export async function takeRuns(sql: Sql, who: LeaseHolder, limit: number): Promise<void> {
+export async function claimRuns(sql: Sql, who: LeaseHolder, limit: number): Promise<void> {
   await sql.query(
     `with seen as materialized (
        select r.id, r.agent_id, r.agent_epoch from one_off_runs r
@@ -150,7 +150,7 @@ export async function closeRuns(
 }
 
 /** Whether the agent has this lease now. */
-export async function holdsLease(sql: Sql, who: LeaseHolder): Promise<boolean> {
+export async function hasLease(sql: Sql, who: LeaseHolder): Promise<boolean> {
   const rows = await sql.query(
     `select from agents where account_id = $1 and location_id = $2 and id = $3
        and epoch = $4::bigint and lease_until > now()`,

@@ -14,7 +14,7 @@ export interface OverdueRun {
 }
 
 /** How long after `not_after` a run is left alone. */
-export interface Patience {
+export interface ExpiryLimits {
   /** Where its agent is live and does not say that it is over: it runs, retries and all. */
   readonly runningMs: number;
   /** After its agent closed it, so that what is in the agent's spool can come. */
@@ -37,7 +37,7 @@ const IS_OVERDUE = `r.state in ('waiting', 'assigned') and r.not_after < now()
 /** Those that are to be taken back or given up, oldest first. */
 export async function listOverdueRuns(
   sql: Sql,
-  { runningMs, uploadMs }: Patience,
+  { runningMs, uploadMs }: ExpiryLimits,
   limit: number,
 ): Promise<readonly Pick<OverdueRun, 'id' | 'accountId' | 'checkId'>[]> {
   const rows = await sql.query<{ id: string; account_id: string; check_id: string }>(
@@ -60,7 +60,7 @@ type OverdueRow = {
 /** Locks those of the runs that are still so, as far as nobody else is at them. */
 export async function lockOverdueRuns(
   sql: Sql,
-  { runningMs, uploadMs }: Patience,
+  { runningMs, uploadMs }: ExpiryLimits,
   ids: readonly string[],
 ): Promise<readonly OverdueRun[]> {
   const rows = await sql.query<OverdueRow>(

@@ -6,7 +6,7 @@ import { sleep } from '../../runtime/wait.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { lockSubjects } from '../results/exports.ts';
-import { recordMissed } from '../results/missed-slots/missed-book.ts';
+import { recordMissed } from '../results/missed-slots/record-missed.ts';
 import {
   deleteOldRuns,
   expireRuns,
@@ -111,7 +111,7 @@ async function deleteCheckRuns(
  * Sweeps every second or so, and once an hour deletes what is old, until the signal aborts. What
  * fails is logged when it begins to and tried again, ever less often up to every half a minute.
  */
-export async function keepCheckRuns(
+export async function runCheckRunExpiry(
   {
     store,
     clock,

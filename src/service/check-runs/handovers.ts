@@ -7,7 +7,7 @@ import type { Sql } from '../database/port.ts';
 import type { AgentCaller } from '../private-locations/location-keys.ts';
 import { listAssignedSlots } from '../results/exports.ts';
 import { isAssignedSlot } from '../results/intake/assigned-slots.ts';
-import { holdsLease } from './claims.sql.ts';
+import { hasLease } from './claims.sql.ts';
 import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import {
   type AttemptKey,
@@ -50,7 +50,7 @@ export async function handOver(
 ): Promise<HandoverResponse> {
   const { agentId, epoch, checkId, sequenceId, slot, retriesMade } = request;
   if (slot < nowMs - MAX_SLOT_AGE_MS || slot > nowMs + MAX_SLOT_AHEAD_MS) return NOBODY;
-  if (!(await holdsLease(sql, { accountId, locationId, agentId, epoch }))) return NOBODY;
+  if (!(await hasLease(sql, { accountId, locationId, agentId, epoch }))) return NOBODY;
   const locations = await locationsOfCheck(sql, { accountId, id: checkId });
   const originLocationId =
     (await ownOrigin(sql, locations, locationId, request)) ??

@@ -1,11 +1,11 @@
 import type { AnyCheck } from '../../model/heartbeat/heartbeat.ts';
-import { holdNamedChannels } from '../alerts/channels/check-subscriptions.ts';
-import { holdGroup } from '../check-groups/exports.ts';
+import { requireChannels } from '../alerts/channels/check-subscriptions.ts';
+import { lockGroupShared } from '../check-groups/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { invalid, type RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
 import { changeLocations } from '../private-locations/require-locations.ts';
-import { holdServices } from '../status-pages/exports.ts';
+import { lockServicesShared } from '../status-pages/exports.ts';
 
 /**
  * Holds what a check refers to until the transaction ends, and says to the private locations
@@ -33,7 +33,7 @@ export async function referTo(
   if (groupId !== null) {
     // A fraction or a number past 2^53 is no id, and not a number that the database takes.
     const group = Number.isSafeInteger(groupId)
-      ? await holdGroup(tx, { accountId, id: groupId })
+      ? await lockGroupShared(tx, { accountId, id: groupId })
       : null;
     if (group === null) {
       problems.push(bodyProblem(['groupId'], `must be the id of a group: there is no ${groupId}`));
@@ -42,12 +42,12 @@ export async function referTo(
   }
   if (before !== null && before.groupId !== null && before.groupId !== groupId) {
     // Held, too: where it gets another location now, that one has to hear of this check.
-    const left = await holdGroup(tx, { accountId, id: before.groupId });
+    const left = await lockGroupShared(tx, { accountId, id: before.groupId });
     affected.push(...(left?.fields.privateLocations ?? []));
   }
   const subscribed = after?.alertChannelSubscriptions ?? [];
-  problems.push(...(await holdNamedChannels(tx, accountId, subscribed)));
-  problems.push(...(await holdTriggeredService(tx, accountId, before, after)));
+  problems.push(...(await requireChannels(tx, accountId, subscribed)));
+  problems.push(...(await requireTriggeredService(tx, accountId, before, after)));
   const named = locationsNamedBy(after);
   problems.push(...(await changeLocations(tx, { accountId, named, affected })));
   if (problems.length > 0) throw invalid(problems);
@@ -57,7 +57,7 @@ export async function referTo(
  * A service that is named already is not judged again: it may have been deleted since, and the
  * check must stay one that can be changed or switched off.
  */
-async function holdTriggeredService(
+async function requireTriggeredService(
   tx: Sql,
   accountId: string,
   before: AnyCheck | null,
@@ -65,7 +65,7 @@ async function holdTriggeredService(
 ): Promise<readonly RequestProblem[]> {
   const serviceId = after?.triggerIncident?.serviceId;
   if (serviceId === undefined || serviceId === before?.triggerIncident?.serviceId) return [];
-  const held = await holdServices(tx, { accountId, ids: [serviceId] });
+  const held = await lockServicesShared(tx, { accountId, ids: [serviceId] });
   if (held.has(serviceId)) return [];
   const message = 'must be the id of a service of status pages';
   return [bodyProblem(['triggerIncident', 'serviceId'], message)];

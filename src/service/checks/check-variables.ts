@@ -116,9 +116,9 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   ): Buffer | null =>
     values.size === 0
       ? null
-      : sealedAgain(secrets, JSON.stringify([...values]), { place: placeOf(key), before });
+      : sealedAgain(secrets, JSON.stringify([...values]), { place: sealingContextOf(key), before });
   const unseal = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> =>
-    new Map(JSON.parse(opened(secrets, sealed, placeOf(key))));
+    new Map(JSON.parse(opened(secrets, sealed, sealingContextOf(key))));
   const readable = (key: CheckKey, sealed: Buffer): ReadonlyMap<string, string> => {
     try {
       return unseal(key, sealed);
@@ -327,6 +327,6 @@ function withoutSecrets<C extends Check>(check: C, credentials: ReadonlyMap<stri
   return { ...check, request, variables };
 }
 
-function placeOf({ accountId, id }: CheckKey): readonly string[] {
+function sealingContextOf({ accountId, id }: CheckKey): readonly string[] {
   return ['checks', accountId, id, 'variables'];
 }

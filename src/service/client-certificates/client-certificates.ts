@@ -9,8 +9,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_CLIENT_CERTIFICATES } from '../../wire/v1/limits.ts';
 import type { Allowance } from '../accounts/allowance.ts';
+import { requireCapacity } from '../accounts/capacity.ts';
 import { lockAccount } from '../accounts/exports.ts';
-import { requireRoom } from '../accounts/room.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -76,13 +76,16 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
 
   const seal = ({ accountId, id }: CertificateKey, body: ClientCertificateBody): Buffer => {
     const { key, passphrase } = body;
-    return boxOf(secrets).seal(JSON.stringify({ key, passphrase }), placeOf(accountId, id));
+    return boxOf(secrets).seal(
+      JSON.stringify({ key, passphrase }),
+      sealingContextOf(accountId, id),
+    );
   };
   const unseal = (
     accountId: string,
     { id, sealedKey }: StoredCertificate,
   ): Pick<ClientCertificate, 'key' | 'passphrase'> =>
-    JSON.parse(opened(secrets, sealedKey, placeOf(accountId, id)));
+    JSON.parse(opened(secrets, sealedKey, sealingContextOf(accountId, id)));
 
   return {
     async create(accountId, input) {
@@ -91,7 +94,7 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
       const sealedKey = seal({ accountId, id }, body);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'clientCertificates');
-        await requireRoom(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, ROOM);
         const { host, cert, ca } = body;
         const fields = { accountId, id, host, cert, ca, sealedKey, atMs: clock.wallMs() };
         const created = await insertCertificate(tx, fields).catch((thrown) =>
@@ -174,7 +177,7 @@ async function keepBytes(tx: Sql, accountId: string): Promise<void> {
   throw conflict(message, { limitBytes: MAX_BYTES });
 }
 
-function placeOf(accountId: string, id: string): readonly string[] {
+function sealingContextOf(accountId: string, id: string): readonly string[] {
   return ['client_certificates', accountId, id];
 }
 

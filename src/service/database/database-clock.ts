@@ -16,7 +16,7 @@ export interface DatabaseClock extends Clock {
   /** Asks the database what time it is. @throws StoreError */
   set(): Promise<void>;
   /** The same every few seconds, until the signal aborts. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const SET_EVERY_MS = 2_000;
@@ -82,7 +82,7 @@ export function createDatabaseClock({ store, clock, log }: DatabaseClockParts): 
     suspendedMs: () => clock.suspendedMs(),
     after: (delayMs, callback) => clock.after(delayMs, callback),
     set,
-    async keep(signal) {
+    async maintain(signal) {
       while (await sleep(clock, SET_EVERY_MS, signal)) {
         // Until it answers, the time since it last did is as good.
         await set().catch((error) =>

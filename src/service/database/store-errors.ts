@@ -42,7 +42,7 @@ export function closed(): StoreError {
 }
 
 /** A transaction's work caught the error of a statement and went on; all of it was lost with it. */
-export function hushedUp(): StoreError {
+export function silentRollback(): StoreError {
   const message = 'a transaction was rolled back: a statement in it failed, and its error was lost';
   return new StoreError('internal', 'STORE_USE', message);
 }

@@ -6,14 +6,14 @@ import { everyHour, removePastRetention } from '../database/retention.ts';
 import { conflict, notFound } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
-import { placeOfCheck, sightingsOf } from './sightings.ts';
+import { occurrencesOf, placeOfCheck } from './occurrences.ts';
 import {
-  addSightings,
+  addOccurrences,
   archiveErrorGroup,
   countArchivedForEver,
   deleteErrorGroupsBefore,
   type ErrorGroupKind,
-  type ErrorSightings,
+  type ErrorOccurrences,
   findErrorGroup,
   listErrorGroups,
   lockErrorGroup,
@@ -69,11 +69,11 @@ export interface ErrorGroups {
     tx: Sql,
     accountId: string,
     kind: ErrorGroupKind,
-    sightings: readonly ErrorSightings[],
+    sightings: readonly ErrorOccurrences[],
   ): Promise<void>;
   readonly follow: FinalFollower;
   /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const MAX_GROUPS = 1_000;
@@ -107,9 +107,9 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     tx: Sql,
     accountId: string,
     kind: ErrorGroupKind,
-    sightings: readonly ErrorSightings[],
+    sightings: readonly ErrorOccurrences[],
   ): Promise<void> {
-    const scopes = await addSightings(tx, { accountId, kind, sightings });
+    const scopes = await addOccurrences(tx, { accountId, kind, sightings });
     dropped += await removeBeyond(tx, { accountId, kind, scopes, maxGroups });
   }
 
@@ -159,10 +159,10 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     add,
 
     async follow(tx, { accountId, finals, atMs }) {
-      await add(tx, accountId, 'check', sightingsOf(finals, placeOfCheck(accountId), atMs));
+      await add(tx, accountId, 'check', occurrencesOf(finals, placeOfCheck(accountId), atMs));
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'error groups past their retention could not be removed',

@@ -19,7 +19,7 @@ export interface StoredErrorGroup extends ErrorFacts {
 }
 
 /** Failures of one group that were not counted before. Epoch milliseconds. */
-export interface ErrorSightings extends ErrorFacts {
+export interface ErrorOccurrences extends ErrorFacts {
   readonly id: string;
   readonly scope: string;
   readonly environment: string | null;
@@ -76,7 +76,7 @@ const MAX_ENVIRONMENTS = 100;
  * @param sightings one of each group
  * @returns the scopes that have a group more
  */
-export async function addSightings(
+export async function addOccurrences(
   sql: Sql,
   {
     accountId,
@@ -85,7 +85,7 @@ export async function addSightings(
   }: {
     readonly accountId: string;
     readonly kind: ErrorGroupKind;
-    readonly sightings: readonly ErrorSightings[];
+    readonly sightings: readonly ErrorOccurrences[];
   },
 ): Promise<readonly string[]> {
   if (sightings.length === 0) return [];

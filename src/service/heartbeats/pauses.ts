@@ -1,7 +1,7 @@
 import { type CompiledPauses, compilePauses } from '../../model/schedule/pause.ts';
 import type { Sql } from '../database/port.ts';
 import { pausesOf } from '../maintenance-windows/exports.ts';
-import type { PausesBetween } from './judging.ts';
+import type { PausesBetween } from './judge.ts';
 
 interface Known {
   /** The windows that are over since before this are not in it. Epoch milliseconds. */

@@ -5,16 +5,16 @@ import { cutText } from '../../runtime/text/cut-text.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { storableText } from '../database/values.ts';
 import { notFound } from '../errors.ts';
-import { createHold } from './hold.ts';
-import { type JudgingParts, type Ping, pinged, record, settle } from './judging.ts';
+import { createDatabaseRetry } from './database-retry.ts';
+import { type JudgingParts, type Ping, pinged, record, settle } from './judge.ts';
 import type { PingThrottle } from './ping-throttle.ts';
-import type { Presence } from './presence.ts';
+import type { ServicePresence } from './service-presence.ts';
 import { type LockedHeartbeat, lockPinged } from './sql.ts';
 
 export interface PingsParts extends JudgingParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly presence: Presence;
+  readonly presence: ServicePresence;
   readonly throttle: PingThrottle<HeartbeatState | null>;
 }
 
@@ -49,7 +49,7 @@ export function newPingToken(): string {
 
 export function createPings(parts: PingsParts): HeartbeatPings {
   const { store, clock, presence, throttle } = parts;
-  const hold = createHold(clock);
+  const hold = createDatabaseRetry(clock);
 
   async function take(token: string, ping: Ping): Promise<HeartbeatState | null> {
     const usual = await store.transaction((tx) => takeUsual(tx, token, ping));

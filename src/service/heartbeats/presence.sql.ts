@@ -10,7 +10,7 @@ export interface Alive {
 const MAX_AHEAD = `interval '1 minute'`;
 
 /** @returns false where the service was silent for too long before, or has never told: see `returned` */
-export async function tellAlive(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise<boolean> {
+export async function recordAlive(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise<boolean> {
   const rows = await sql.query(
     `update service_alive set alive_at = greatest(alive_at, $1::timestamptz)
      where alive_at > $2::timestamptz and alive_at < $1::timestamptz + ${MAX_AHEAD}

@@ -1,5 +1,5 @@
 import type { Rhythm } from '../../model/heartbeat/heartbeat.ts';
-import type { HeartbeatState, Standing } from '../../model/heartbeat/heartbeat-machine.ts';
+import type { HeartbeatPosition, HeartbeatState } from '../../model/heartbeat/heartbeat-machine.ts';
 import type { CheckKey } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
@@ -14,7 +14,7 @@ export interface LockedHeartbeat {
   /** Of the check or its group. */
   readonly tags: readonly string[];
   readonly rhythm: Rhythm;
-  readonly standing: Standing;
+  readonly standing: HeartbeatPosition;
   /** null while it does not fail. */
   readonly failingSinceMs: number | null;
   /** When it fails if no ping comes, as far as is known; epoch milliseconds. */
@@ -162,7 +162,7 @@ export interface HeartbeatStep {
   readonly accountId: string;
   readonly checkId: string;
   readonly name: string;
-  readonly standing: Standing;
+  readonly standing: HeartbeatPosition;
   /** When it is to be looked at next; null for not before a ping. Epoch milliseconds. */
   readonly dueMs: number | null;
   readonly early: EarlyEvent | null;

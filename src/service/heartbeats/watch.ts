@@ -1,9 +1,9 @@
 import { messageOf } from '../../runtime/errors.ts';
 import { sleep } from '../../runtime/wait.ts';
 import { deleteHeartbeatEventsBefore } from './events.sql.ts';
-import { createLook, type LookParts } from './look.ts';
+import { createOverdueScan, type OverdueScanParts } from './overdue-scan.ts';
 
-export interface WatchParts extends LookParts {
+export interface WatchParts extends OverdueScanParts {
   /** Whole days, as of the results. */
   readonly retentionDays: number;
 }
@@ -18,7 +18,7 @@ export interface HeartbeatWatch {
    */
   look(): Promise<number>;
   /** Looks every second until the signal aborts, and removes old events. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 1_000;
@@ -29,7 +29,7 @@ const EVENTS_AT_ONCE = 5_000;
 
 export function createWatch(parts: WatchParts): HeartbeatWatch {
   const { store, clock, log, retentionDays } = parts;
-  const look = createLook(parts);
+  const look = createOverdueScan(parts);
 
   async function removeOld(signal: AbortSignal): Promise<void> {
     const beforeMs = clock.wallMs() - (retentionDays + 1) * DAY_MS;
@@ -62,7 +62,7 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
   return {
     look: () => look(),
 
-    async keep(signal) {
+    async maintain(signal) {
       await Promise.all([
         every(
           () => LOOK_EVERY_MS,

@@ -83,7 +83,7 @@ export async function insertPageIncident(
   );
 }
 
-/** The services of the incident from now on, which `holdServices` holds. */
+/** The services of the incident from now on, which `requireServices` locks. */
 export async function replaceIncidentServices(
   sql: Sql,
   { accountId, id, serviceIds }: IncidentKey & { readonly serviceIds: readonly string[] },

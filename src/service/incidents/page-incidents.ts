@@ -12,7 +12,7 @@ import { invalid, notFound } from '../errors.ts';
 import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
-import { holdNamedServices } from '../status-pages/named-services.ts';
+import { requireServices } from '../status-pages/named-services.ts';
 import {
   deletePageIncident,
   findPageIncident,
@@ -58,7 +58,7 @@ export interface StatusPageIncidents {
    * Now and then, until the signal aborts, removes what checks opened and what was resolved longer
    * ago than the retention. What people opened stays. Logs what fails.
    */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const RESPONSE_ONLY = ['lastUpdateStatus', 'incidentUpdates', 'created_at', 'updated_at'];
@@ -73,9 +73,7 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
     accountId: string,
     { services }: PageIncidentFields,
   ): Promise<void> {
-    const problems = await holdNamedServices(tx, accountId, [
-      { path: ['services'], ids: services },
-    ]);
+    const problems = await requireServices(tx, accountId, [{ path: ['services'], ids: services }]);
     if (problems.length > 0) throw invalid(problems);
   }
 
@@ -148,7 +146,7 @@ export function createStatusPageIncidents(parts: StatusPageIncidentsParts): Stat
       if (!(await deletePageIncident(store, { accountId, id }))) throw notFound('incident');
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'incidents past their retention could not be removed',

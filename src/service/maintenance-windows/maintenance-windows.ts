@@ -23,8 +23,8 @@ import {
   listWindows,
   MAX_CURRENT_WINDOWS,
   pausesOf,
+  REPORTED_AFTER_END_MS,
   type StoredWindow,
-  TOLD_AFTER_END_MS,
   updateWindow,
 } from './sql.ts';
 
@@ -75,7 +75,7 @@ export function createMaintenanceWindows({
 }: MaintenanceWindowsParts): MaintenanceWindows {
   /** To be called after the change, in its transaction. */
   const keepBounds = async (tx: Sql, accountId: string): Promise<void> => {
-    const atMs = clock.wallMs() - TOLD_AFTER_END_MS;
+    const atMs = clock.wallMs() - REPORTED_AFTER_END_MS;
     const { all, current, tagBytes } = await countWindows(tx, { accountId, atMs });
     if (all > MAX_WINDOWS) {
       const message = `An account has at most ${MAX_WINDOWS} maintenance windows; delete some that are over`;

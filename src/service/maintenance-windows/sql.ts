@@ -232,13 +232,13 @@ export async function windowsNear(
  * Agents answer for slots of the last 7 days, so they are told of pauses that ended since. A day
  * more, for clocks that differ.
  */
-export const TOLD_AFTER_END_MS = 8 * 86_400_000;
+export const REPORTED_AFTER_END_MS = 8 * 86_400_000;
 
 /** When checks of the account pause, for its agents: now, later, and in the last 8 days. */
 export async function pausesOf(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },
 ): Promise<readonly Pause[]> {
-  const windows = await windowsNear(sql, { accountId, atMs: atMs - TOLD_AFTER_END_MS });
+  const windows = await windowsNear(sql, { accountId, atMs: atMs - REPORTED_AFTER_END_MS });
   return windows.flatMap((window) => pauseOf(window) ?? []);
 }

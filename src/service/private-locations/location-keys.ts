@@ -1,4 +1,4 @@
-import { gathered } from '../../runtime/batched.ts';
+import { batched } from '../../runtime/batched.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { newKey } from '../api-keys/keys.ts';
 import type { Sql, Store } from '../database/port.ts';
@@ -58,7 +58,7 @@ const USE_NOTED_EVERY_MS = 60_000;
 
 export function createLocationKeys({ store, clock, ids }: LocationKeysParts): LocationKeys {
   // However many guess at once, one statement at a time answers them all.
-  const findByHash = gathered((_all, hashes: readonly Uint8Array[]) =>
+  const findByHash = batched((_all, hashes: readonly Uint8Array[]) =>
     findActiveLocationKeysByHash(store, hashes),
   );
   return {

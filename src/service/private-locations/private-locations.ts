@@ -5,7 +5,7 @@ import {
 import { withKeptSecret } from '../../model/credentials/proxy-secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type Allowance, unlimited } from '../accounts/allowance.ts';
-import { tellLocation } from '../agents/exports.ts';
+import { notifyLocation } from '../agents/exports.ts';
 import { groupsNamingLocation } from '../check-groups/exports.ts';
 import { checksNamingLocation } from '../checks/exports.ts';
 import type { Store } from '../database/port.ts';
@@ -130,7 +130,7 @@ export function createPrivateLocations({
           });
         }
         // So that the held polls of its agents learn of the end.
-        await tellLocation(tx, { locationId: id });
+        await notifyLocation(tx, { locationId: id });
         await deletePrivateLocation(tx, { accountId, id });
       });
     },

@@ -52,14 +52,14 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
     before: Buffer | null,
   ): StoredProxy => ({
     proxyUrl: hiddenProxyUrl(proxyUrl),
-    sealedProxyPassword: sealedAgain(secrets, secret, { place: placeOf(key), before }),
+    sealedProxyPassword: sealedAgain(secrets, secret, { place: sealingContextOf(key), before }),
   });
   const unsealed = (
     key: LocationKeyOf,
     proxyUrl: string,
     sealedPassword: Buffer,
   ): string | null => {
-    const secret = opened(secrets, sealedPassword, placeOf(key));
+    const secret = opened(secrets, sealedPassword, sealingContextOf(key));
     return mapUrlSecret(proxyUrl, (text) => (text === MASK ? secret : text));
   };
 
@@ -76,7 +76,12 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
       }
       if (sealedBefore === null) return { proxyUrl, sealedProxyPassword: null };
       try {
-        return sealed(key, proxyUrl, opened(secrets, sealedBefore, placeOf(key)), sealedBefore);
+        return sealed(
+          key,
+          proxyUrl,
+          opened(secrets, sealedBefore, sealingContextOf(key)),
+          sealedBefore,
+        );
       } catch (error) {
         // It stays, and nobody needs to read it for that.
         if (error instanceof ServiceError) return { proxyUrl, sealedProxyPassword: sealedBefore };
@@ -106,7 +111,7 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
       if (secrets === null || proxyUrl === null || secret === null) return null;
       if (secret.text !== MASK) return sealed(key, proxyUrl, secret.text, null);
       if (before === null || secrets.isOfNewestKey(before)) return null;
-      return sealed(key, proxyUrl, opened(secrets, before, placeOf(key)), before);
+      return sealed(key, proxyUrl, opened(secrets, before, sealingContextOf(key)), before);
     },
 
     unseal(key, { proxyUrl, sealedProxyPassword }) {
@@ -119,6 +124,6 @@ export function createProxyPasswords(parts: ProxyPasswordsParts): ProxyPasswords
   };
 }
 
-function placeOf({ accountId, id }: LocationKeyOf): readonly string[] {
+function sealingContextOf({ accountId, id }: LocationKeyOf): readonly string[] {
   return ['private_locations', accountId, id, 'proxy_password'];
 }

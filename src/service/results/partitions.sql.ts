@@ -36,9 +36,9 @@ export interface ResultPartitions {
    */
   ensure(slotsMs: Iterable<number>): Promise<void>;
   /** Makes the partitions ahead and drops those past the retention. Safe on several replicas. */
-  maintain(): Promise<{ readonly made: number; readonly dropped: readonly string[] }>;
-  /** `maintain` now and then every hour or so, until the signal aborts. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  makeAndDrop(): Promise<{ readonly made: number; readonly dropped: readonly string[] }>;
+  /** `makeAndDrop` now and then every hour or so, until the signal aborts. Logs what fails. */
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 export function createResultPartitions(options: PartitionOptions): ResultPartitions {
@@ -69,7 +69,7 @@ export function createResultPartitions(options: PartitionOptions): ResultPartiti
       }
       for (const day of missing) await make(day, day);
     },
-    async maintain() {
+    async makeAndDrop() {
       const day = today();
       // Yesterday's results still arrive while today's do.
       const made = await make(day - Math.min(1, retentionDays), day + DAYS_AHEAD);
@@ -81,10 +81,10 @@ export function createResultPartitions(options: PartitionOptions): ResultPartiti
       for (const old of known) if (old < day - retentionDays) known.delete(old);
       return { made, dropped };
     },
-    async keep(signal) {
+    async maintain(signal) {
       do {
         try {
-          const { dropped } = await partitions.maintain();
+          const { dropped } = await partitions.makeAndDrop();
           if (dropped.length > 0) log.info({ dropped }, 'results past their retention are dropped');
         } catch (error) {
           log.warn(`the partitions of results could not be kept up: ${messageOf(error)}`);

@@ -6,7 +6,7 @@ interface OfCheck {
 }
 
 /** A run of the check somewhere. */
-export interface RunPlace extends OfCheck {
+export interface RunLocation extends OfCheck {
   readonly location: string;
   /** Epoch milliseconds. */
   readonly slotMs: number;
@@ -66,7 +66,7 @@ export interface PassedRun {
 /** The latest runs before this one that passed, in the same location; the latest first. */
 export async function passedBefore(
   sql: Sql,
-  { accountId, checkId, location, slotMs }: RunPlace,
+  { accountId, checkId, location, slotMs }: RunLocation,
   { withinMs, limit }: { readonly withinMs: number; readonly limit: number },
 ): Promise<readonly PassedRun[]> {
   const rows = await sql.query<{
@@ -118,7 +118,7 @@ export async function passedBefore(
 /** The failures of a location after an instant, up to this run. */
 export async function failuresSince(
   sql: Sql,
-  { accountId, checkId, location, slotMs }: RunPlace,
+  { accountId, checkId, location, slotMs }: RunLocation,
   afterMs: number,
 ): Promise<{ readonly runs: number; readonly firstSlotMs: number | null }> {
   const [row] = await sql.query<{ runs: number; first: Date | null }>(
@@ -144,7 +144,7 @@ export interface OtherLocation {
 /** The run of each other location that is nearest to this one, as far as there is one near it. */
 export async function otherLocations(
   sql: Sql,
-  { accountId, checkId, location, slotMs }: RunPlace,
+  { accountId, checkId, location, slotMs }: RunLocation,
   { withinMs, limit }: { readonly withinMs: number; readonly limit: number },
 ): Promise<readonly OtherLocation[]> {
   const rows = await sql.query<{

@@ -1,7 +1,7 @@
 import type { Analysis } from '../../model/result/root-cause-analysis.ts';
 
 /** What is said where there is nothing to look at, or a fault of our own kept us from it. */
-export function nothingToLookAt(why: 'result-gone' | 'fault'): Analysis {
+export function analysisWithoutInput(why: 'result-gone' | 'fault'): Analysis {
   const isGone = why === 'result-gone';
   return {
     classification: 'UNKNOWN',

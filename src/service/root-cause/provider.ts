@@ -1,5 +1,5 @@
 import type { Analysis, AnalysisProvider } from '../../model/result/root-cause-analysis.ts';
-import type { CaseFile } from './case-file.ts';
+import type { AnalysisInput } from './analysis-input.ts';
 
 /** What a provider made of a case, or why it made nothing of it: a line for the log. */
 export type Analysed =
@@ -10,6 +10,6 @@ export type Analysed =
 export interface RootCauseProvider {
   readonly name: AnalysisProvider;
   /** Never rejects. Ends soon after the signal aborts. */
-  analyse(file: CaseFile, signal: AbortSignal): Promise<Analysed>;
+  analyse(file: AnalysisInput, signal: AbortSignal): Promise<Analysed>;
   close(): Promise<void>;
 }

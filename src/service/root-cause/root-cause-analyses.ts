@@ -10,12 +10,12 @@ import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { findResult } from '../results/exports.ts';
 import type { FinalFollower } from '../results/final-follower.ts';
+import { createAnalysisMaker } from './analysis-maker.ts';
+import { createAnalysisKeeper } from './analysis-worker.ts';
 import { latestFailure } from './evidence.sql.ts';
-import { resultIn } from './gather.ts';
 import { groupsToAnalyse, summariesOfGroups } from './groups.sql.ts';
-import { createAnalysisKeeper } from './keep-analyses.ts';
-import { createAnalysisMaker } from './make-analyses.ts';
 import type { RootCauseProvider } from './provider.ts';
+import { resultIn } from './read-analysis-input.ts';
 import {
   type AnalysisSubject,
   findAnalysis,
@@ -87,7 +87,7 @@ export interface RootCauseAnalyses {
   /** Makes what is pending, until nothing is left that can be made now. */
   makePending(signal: AbortSignal): Promise<void>;
   /** Makes what is pending and removes what is old, until the signal aborts. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -106,7 +106,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
   const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
   const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
   const modelWorkers = model === null ? 0 : MODEL_WORKERS;
-  const keeper = createAnalysisKeeper({ ...parts, maker, modelWorkers });
+  const worker = createAnalysisKeeper({ ...parts, maker, modelWorkers });
 
   function providerOf({ provider }: AnalysisRequest): AnalysisProvider {
     if (provider === 'openai' && model === null) {
@@ -168,7 +168,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
         maxADay: MAX_REQUESTED_A_DAY,
       });
       if (inserted === 0) throw tooMany();
-      keeper.ring();
+      worker.ring();
       return { ...subject, id, createdAt: new Date(createdAtMs), made: null };
     },
 
@@ -204,8 +204,8 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
       while (!signal.aborted && (await maker.byModel(signal)) > 0);
     },
 
-    async keep(signal) {
-      await keeper.keep(signal);
+    async maintain(signal) {
+      await worker.maintain(signal);
       await model?.close();
     },
   };

@@ -54,7 +54,7 @@ export interface CredentialSealing {
    * Looks on until the first key is in use, then encrypts all that is stored, and on PostgreSQL what comes
    * in clear later; until the signal aborts.
    */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 const BATCH = 100;
@@ -174,7 +174,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
       await look(secrets);
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       if (secrets === null) return;
       let isLook = false;
       for (let walks = 0; !signal.aborted; ) {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { type Turn, turnsFromNow, yieldToEventLoop } from '../../runtime/event-loop.ts';
+import { createYielder, type YieldWhenDue, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { buildScrubber, NO_SECRETS, type Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
 import type { CheckVariables } from '../checks/check-variables.ts';
@@ -7,8 +7,8 @@ import { type CheckKey, sealedVariablesOf } from '../checks/exports.ts';
 import type { Sql } from '../database/port.ts';
 import { secretsRevisionOf } from '../variables/exports.ts';
 import type { Variables } from '../variables/variables.ts';
-import { RecentValues } from './recent-values.ts';
-import { scrubInTurns } from './scrub-in-turns.ts';
+import { RecentValues } from './lru-cache.ts';
+import { scrubYielding } from './scrub-yielding.ts';
 
 export interface SecretScrubbingParts {
   readonly clock: Clock;
@@ -49,7 +49,7 @@ interface OfAccount {
 interface OwnSecretsAsked {
   readonly account: OfAccount;
   readonly ownSecrets: string;
-  readonly turn: Turn;
+  readonly turn: YieldWhenDue;
 }
 interface OfCheck {
   readonly revision: number;
@@ -121,14 +121,14 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
       };
       const account = await ofAccount(sql, accountId, revision);
       const scrubbed: ReceivedResult[] = [];
-      const turn = turnsFromNow(clock);
+      const turn = createYielder(clock);
       for (const result of results) {
         const own = ownSecrets.get(result.checkId);
         const key = { accountId, id: result.checkId };
         const first =
           own === undefined ? null : await ofCheck(sql, key, { account, ownSecrets: own, turn });
-        const masked = first === null ? result : await scrubInTurns(result, first, turn);
-        scrubbed.push(await scrubInTurns(masked, account.scrubber, turn));
+        const masked = first === null ? result : await scrubYielding(result, first, turn);
+        scrubbed.push(await scrubYielding(masked, account.scrubber, turn));
         await turn();
       }
       return scrubbed;

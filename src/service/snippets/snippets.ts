@@ -1,7 +1,7 @@
 import { type Snippet, snippetSchema } from '../../model/account/snippet.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Allowance } from '../accounts/allowance.ts';
-import { requireRoom } from '../accounts/room.ts';
+import { requireCapacity } from '../accounts/capacity.ts';
 import type { Store } from '../database/port.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
@@ -49,7 +49,7 @@ export function createSnippets({ store, clock, allowance }: SnippetsParts): Snip
       const fields = wholeSnippet(input);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'snippets');
-        await requireRoom(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, ROOM);
         const created = await insertSnippet(tx, { accountId, fields, atMs: clock.wallMs() });
         if (created === null) throw nameTaken(fields.name);
         return created;

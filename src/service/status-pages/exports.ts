@@ -1,2 +1,2 @@
 /** The statements of this feature that other features run, and their types. */
-export { holdServices } from './services.sql.ts';
+export { lockServicesShared } from './services.sql.ts';

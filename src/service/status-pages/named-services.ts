@@ -1,7 +1,7 @@
 import type { Sql } from '../database/port.ts';
 import type { RequestProblem } from '../errors.ts';
 import { bodyProblem } from '../http/resources/input-problems.ts';
-import { holdServices } from './services.sql.ts';
+import { lockServicesShared } from './services.sql.ts';
 
 /** The ids of services that stand at one place of a body. */
 export interface NamedServices {
@@ -14,13 +14,13 @@ export interface NamedServices {
  *
  * @returns those that the account has not
  */
-export async function holdNamedServices(
+export async function requireServices(
   tx: Sql,
   accountId: string,
   named: readonly NamedServices[],
 ): Promise<readonly RequestProblem[]> {
   const ids = [...new Set(named.flatMap((place) => place.ids))];
-  const existing = await holdServices(tx, { accountId, ids });
+  const existing = await lockServicesShared(tx, { accountId, ids });
   return named.flatMap((place) =>
     place.ids.flatMap((id, index) =>
       existing.has(id)

@@ -124,7 +124,7 @@ export async function deleteService(sql: Sql, { accountId, id }: ServiceKey): Pr
  *
  * @returns the ids of those that exist
  */
-export async function holdServices(
+export async function lockServicesShared(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
 ): Promise<ReadonlySet<string>> {

@@ -228,7 +228,7 @@ export async function deletePage(sql: Sql, { accountId, id }: PageKey): Promise<
 export interface CardToStore {
   readonly id: string;
   readonly name: string;
-  /** Ids that `holdServices` holds. */
+  /** Ids that `lockServicesShared` locks. */
   readonly services: readonly string[];
   readonly createdAtMs: number;
   readonly updatedAtMs: number | null;

@@ -8,7 +8,7 @@ import { givenFields, type Input } from '../http/resources/given-fields.ts';
 import { parseBody } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import { type GivenCard, planCards } from './cards.ts';
-import { holdNamedServices } from './named-services.ts';
+import { requireServices } from './named-services.ts';
 import {
   deletePage,
   findPage,
@@ -72,7 +72,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
       path: ['cards', index, 'services'],
       ids: services,
     }));
-    const problems = [...plan.problems, ...(await holdNamedServices(tx, accountId, named))];
+    const problems = [...plan.problems, ...(await requireServices(tx, accountId, named))];
     if (problems.length > 0) throw invalid(problems);
     await replaceCards(tx, { accountId, id, cards: plan.cards });
   }

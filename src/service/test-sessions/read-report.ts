@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Turn } from '../../runtime/event-loop.ts';
+import type { YieldWhenDue } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from '../../wire/v1/check-result.ts';
 import { id, instant, openCode } from '../../wire/v1/fields.ts';
 import { type ReadRecord, readRecord } from '../../wire/v1/read-record.ts';
@@ -30,7 +30,7 @@ export async function readReport(
     results,
     missed,
   }: { readonly results: readonly unknown[]; readonly missed: readonly unknown[] },
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<{
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedRun[];
@@ -46,7 +46,7 @@ async function readList<T>(
   name: string,
   given: readonly unknown[],
   read: (record: unknown) => ReadRecord<T>,
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<{ readonly records: readonly T[]; readonly problems: readonly RequestProblem[] }> {
   const records: T[] = [];
   const problems: RequestProblem[] = [];

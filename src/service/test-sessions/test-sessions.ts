@@ -6,7 +6,7 @@ import {
   type TestSessionFacts,
 } from '../../model/result/test-session.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { turnsFromNow } from '../../runtime/event-loop.ts';
+import { createYielder } from '../../runtime/event-loop.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { ReceivedResult } from '../../wire/v1/check-result.ts';
@@ -14,7 +14,7 @@ import type { Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
 import type { ErrorGroups } from '../error-groups/error-groups.ts';
 import { knownFactsOf, withErrorGroups } from '../error-groups/known-facts.ts';
-import { sightingsOf } from '../error-groups/sightings.ts';
+import { occurrencesOf } from '../error-groups/occurrences.ts';
 import { conflict, invalid, notFound } from '../errors.ts';
 import { textsNotKept } from '../http/resources/input-problems.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
@@ -95,7 +95,7 @@ export interface TestSessions {
   /** With its results; error groups stay. @throws ServiceError 404 */
   remove(accountId: string, id: string): Promise<void>;
   /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** Their results go with them, so no statement is to have many. */
@@ -120,7 +120,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     async add(accountId, { id: chosenId, facts: given, ...records }) {
       const notKept = textsNotKept(given);
       if (notKept.length > 0) throw invalid(notKept);
-      const turn = turnsFromNow(clock);
+      const turn = createYielder(clock);
       const read = await readReport(records, turn);
       const received = await scrubbing.results(store, accountId, read.results);
       const facts = scrubbedFacts(given, await scrubbing.scrubberOf(store, accountId));
@@ -146,7 +146,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
           environment,
           idOf: (hash: string) => testSessionErrorGroupId(accountId, projectId, hash),
         };
-        const sightings = sightingsOf(own, () => place, atMs);
+        const sightings = occurrencesOf(own, () => place, atMs);
         await errorGroups.add(tx, accountId, 'test-session', sightings);
         const isChanged = own.length > 0 || totals.missed.length > before.missed.length;
         if (!isChanged) return { session: before, isNew };
@@ -183,7 +183,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       if (!(await deleteSession(store, { accountId, id }))) throw notFound('test session');
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'test sessions past their retention could not be removed',

@@ -9,8 +9,8 @@ import type { Logger } from '../../runtime/logger.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { MAX_VARIABLES } from '../../wire/v1/limits.ts';
 import type { Allowance } from '../accounts/allowance.ts';
+import { requireCapacity } from '../accounts/capacity.ts';
 import { lockAccount } from '../accounts/exports.ts';
-import { requireRoom } from '../accounts/room.ts';
 import type { Sql, Store } from '../database/port.ts';
 import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
@@ -79,12 +79,14 @@ export function createVariables(parts: VariablesParts): Variables {
     const bytes = Buffer.byteLength(JSON.stringify(value));
     const common = { accountId, key, locked, secret, bytes, atMs: clock.wallMs() };
     if (!secret) return { ...common, value, sealedValue: null };
-    const place = placeOf(accountId, key);
+    const place = sealingContextOf(accountId, key);
     const sealedValue = sealedAgain(secrets, value, { place, before });
     return { ...common, value: null, sealedValue };
   };
   const openedValue = (accountId: string, { key, value, sealedValue }: StoredVariable): string =>
-    sealedValue === null ? (value ?? '') : opened(secrets, sealedValue, placeOf(accountId, key));
+    sealedValue === null
+      ? (value ?? '')
+      : opened(secrets, sealedValue, sealingContextOf(accountId, key));
   const readable = async (sql: Sql, accountId: string): Promise<OwnVariable[]> => {
     const all = await listVariables(sql, { accountId, limit: MAX_VARIABLES, offset: 0 });
     return all.flatMap((variable) => {
@@ -110,7 +112,7 @@ export function createVariables(parts: VariablesParts): Variables {
       const columns = columnsOf(accountId, variable);
       return store.transaction(async (tx) => {
         await allowance.grow(tx, accountId, 'variables');
-        await requireRoom(tx, accountId, ROOM);
+        await requireCapacity(tx, accountId, ROOM);
         const created = await insertVariable(tx, columns);
         await keepBytes(tx, accountId);
         if (created !== null) return created;
@@ -181,7 +183,7 @@ async function keepBytes(tx: Sql, accountId: string): Promise<void> {
   throw new ServiceError(413, message, { attributes: { limitBytes: MAX_BYTES } });
 }
 
-function placeOf(accountId: string, key: VariableKey['key']): readonly string[] {
+function sealingContextOf(accountId: string, key: VariableKey['key']): readonly string[] {
   return ['variables', accountId, key];
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
-import type { TurnRule } from '../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { id, instant, listOf, text } from './fields.ts';
-import { turnRuleSchema } from './slots.ts';
+import { rotationRuleSchema } from './slots.ts';
 import { parseTolerantly } from './tolerant-parse.ts';
 
 const MAX_RETRIES = 10;
@@ -21,7 +21,7 @@ const body = z.custom<Readonly<Record<string, unknown>>>(
  */
 export const assignmentEnvelope = z.object({
   checkId: id,
-  slots: turnRuleSchema,
+  slots: rotationRuleSchema,
   check: body,
   /**
    * Epoch milliseconds up to which another agent answers for its slots, or of the first assignment
@@ -60,7 +60,7 @@ export type OneOffMessage = z.infer<typeof oneOffEnvelope>;
 /** A check of this location, with the slots that it runs here. */
 export interface Assignment {
   readonly check: Check;
-  readonly slots: TurnRule;
+  readonly slots: RotationRule;
   /** Epoch milliseconds; see the message. */
   readonly answeredUntil: number | null;
   readonly groupTags: readonly string[];

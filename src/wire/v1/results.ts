@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { stableId } from '../../model/ids.ts';
 import type { MissedSlots } from '../../model/result/result.ts';
-import { type Turn, yieldToEventLoop } from '../../runtime/event-loop.ts';
+import { type YieldWhenDue, yieldToEventLoop } from '../../runtime/event-loop.ts';
 import { checkResultSchema, type ReceivedResult } from './check-result.ts';
 import { count, id, instant, listOf, openCode, text } from './fields.ts';
 import { MAX_MISSED, MAX_RESULTS } from './limits.ts';
@@ -105,7 +105,7 @@ export interface ReadBatch {
  */
 export async function readBatch(
   { agentId, epoch, results, missed }: ResultsMessage,
-  turn: Turn = yieldToEventLoop,
+  turn: YieldWhenDue = yieldToEventLoop,
 ): Promise<ReadBatch> {
   const rejected: Rejection[] = [];
   const read = { rejected, turn };
@@ -125,7 +125,7 @@ async function readList<T>(
   list: Rejection['list'],
   records: readonly unknown[],
   schema: z.ZodType<T>,
-  { rejected, turn }: { readonly rejected: Rejection[]; readonly turn: Turn },
+  { rejected, turn }: { readonly rejected: Rejection[]; readonly turn: YieldWhenDue },
 ): Promise<{ readonly taken: readonly T[]; readonly places: readonly number[] }> {
   const taken: T[] = [];
   const places: number[] = [];

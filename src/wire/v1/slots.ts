@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import type { TurnRule } from '../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../model/schedule/rotation.ts';
 import { MAX_STRIDE } from './limits.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Which instants an assignment is due at: the slots k with k mod stride = index. */
-export const turnRuleSchema = z
+export const rotationRuleSchema = z
   .object({
     periodMs: z.int().min(1000).max(DAY_MS),
     phaseMs: z.int().min(0).max(DAY_MS),
@@ -19,4 +19,4 @@ export const turnRuleSchema = z
     if (index >= stride) {
       context.addIssue({ code: 'custom', path: ['index'], message: 'must be under stride' });
     }
-  }) satisfies z.ZodType<TurnRule>;
+  }) satisfies z.ZodType<RotationRule>;

@@ -1,4 +1,4 @@
-import { grouped } from '../../../src/runtime/group-by.ts';
+import { groupBy } from '../../../src/runtime/group-by.ts';
 import type { Flow } from './wire.ts';
 
 export const TIMES = ['tcp', 'tls', 'firstByte', 'download', 'dns'] as const;
@@ -35,7 +35,7 @@ const ROUNDING_MS = 1;
 export function errorsOf(readings: readonly Reading[], flows: readonly Flow[]): Errors {
   const exact = emptyErrors();
   const all = emptyErrors();
-  const byPlace = grouped(flows, ({ place }) => place);
+  const byPlace = groupBy(flows, ({ place }) => place);
   for (const { place, fromMs, toMs, times, isExact } of readings) {
     // Before it there may be flows of attempts that were made again.
     const flow = byPlace

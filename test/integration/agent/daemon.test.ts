@@ -4,7 +4,7 @@ import { loadConfig } from '../../../src/agent/config.ts';
 import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import type { Link } from '../../../src/agent/link/link.ts';
 import { runAgent } from '../../../src/agent/main.ts';
-import { NO_REPORTS } from '../../../src/agent/observability/no-reports.ts';
+import { NO_REPORTS } from '../../../src/agent/observability/disabled-reports.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { MissedSlots } from '../../../src/model/result/result.ts';
 import { VedetteError } from '../../../src/runtime/errors.ts';
@@ -113,7 +113,7 @@ describe('the daemon', () => {
     const allTold = once(told, 'all');
     const { missed, listener } = await startAgent((soFar) => ({
       leftBefore: () => left,
-      leftIsTold: () => void told.emit('all', soFar.length),
+      ledgerIsOurs: () => void told.emit('all', soFar.length),
     }));
     let atTheNextTurn = 0;
     setImmediate(() => {

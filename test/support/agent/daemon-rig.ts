@@ -5,7 +5,7 @@ import { Daemon } from '../../../src/agent/daemon.ts';
 import { createMetrics } from '../../../src/agent/health/metrics.ts';
 import { createFileLink } from '../../../src/agent/link/file-link.ts';
 import { createRunTools } from '../../../src/agent/run/run-tools.ts';
-import type { WaitingBound } from '../../../src/agent/scheduler/permits/waiting-bound.ts';
+import type { WaitingLimit } from '../../../src/agent/scheduler/permits/waiting-limit.ts';
 import type { CheckListener, CheckSet } from '../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../src/model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../../../src/model/result/result.ts';
@@ -17,7 +17,7 @@ import { listenTcp } from '../servers/tcp-servers.ts';
 
 interface DaemonRigOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly waiting?: WaitingBound;
+  readonly waiting?: WaitingLimit;
 }
 
 /** A daemon whose checks connect to a real target, on a clock of its own. Ends with the test. */

@@ -1,4 +1,4 @@
-import type { CaptureFilter, Capturer } from '../../../src/agent/evidence/capturer.ts';
+import type { CaptureFilter, Capturer } from '../../../src/agent/evidence/capture.ts';
 import type { Traced, Tracer, TraceTarget } from '../../../src/agent/evidence/tracer.ts';
 
 /**

@@ -3,7 +3,7 @@ import { NO_OPERATOR_VARIABLES } from '../../../src/agent/config/operator-variab
 import type { ConnectivityTarget } from '../../../src/agent/run/connectivity.ts';
 import { createRunTools } from '../../../src/agent/run/run-tools.ts';
 import { type Run, type RunnerParts, runCheck } from '../../../src/agent/run/runner.ts';
-import { Places } from '../../../src/agent/scheduler/permits/places.ts';
+import { RunPermits } from '../../../src/agent/scheduler/permits/permits.ts';
 import type { Check } from '../../../src/model/check/check.ts';
 import type { CheckResult, MissedSlots } from '../../../src/model/result/result.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
@@ -17,7 +17,7 @@ export interface RunHarness {
   readonly parts: RunnerParts;
   readonly results: readonly CheckResult[];
   readonly missed: readonly MissedSlots[];
-  readonly places: Pick<Places, 'running' | 'waiting'>;
+  readonly places: Pick<RunPermits, 'running' | 'waiting'>;
   /** Attempts that were repeated because the agent itself stood still. */
   readonly starved: number;
   readonly logRecords: () => Record<string, unknown>[];
@@ -75,7 +75,7 @@ export function runHarness(options: HarnessOptions): RunHarness {
     onBodyWithoutRoom: () => {},
     ...options.parts,
   };
-  const places = new Places({ concurrency, maxWaiting: 1000 });
+  const places = new RunPermits({ concurrency, maxWaiting: 1000 });
   return {
     parts,
     results,

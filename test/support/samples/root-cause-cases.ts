@@ -8,10 +8,10 @@ import type {
   TlsFacts,
 } from '../../../src/model/result/result.ts';
 import {
-  type CaseFile,
+  type AnalysisInput,
   NO_SURROUNDINGS,
   type Surroundings,
-} from '../../../src/service/root-cause/case-file.ts';
+} from '../../../src/service/root-cause/analysis-input.ts';
 import { HTTP_DETAIL, HTTP_RESPONSE, resultOf } from './http-results.ts';
 
 export const SLOT = Date.UTC(2026, 0, 1, 12);
@@ -107,7 +107,7 @@ export function caseOf(
     check = null,
     surroundings = {},
   }: { readonly check?: Check | null; readonly surroundings?: Partial<Surroundings> } = {},
-): CaseFile {
+): AnalysisInput {
   return {
     accountId: 'account',
     result: failedResult(result),

@@ -5,8 +5,8 @@ import { NO_OWN_SECRETS } from '../../../src/agent/secrets/own-secrets.ts';
 import { renderCheck } from '../../../src/agent/secrets/render-check.ts';
 import { openVault, type SecretsVault } from '../../../src/agent/secrets/vault.ts';
 import type { OwnVariable } from '../../../src/model/check/variable.ts';
-import { NO_PARTS } from '../../../src/scrub/parts.ts';
 import { NO_SECRETS } from '../../../src/scrub/scrubber.ts';
+import { NO_PARTS } from '../../../src/scrub/secret-parts.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 

@@ -5,9 +5,9 @@ import {
   type DeliveryConfig,
   NO_DELIVERY,
 } from '../../../src/service/alerts/delivery/delivery-config.ts';
-import { createNoticeBook } from '../../../src/service/alerts/delivery/notice-book.ts';
+import { createOutbox } from '../../../src/service/alerts/delivery/outbox.ts';
 import { createNoticeSender } from '../../../src/service/alerts/delivery/sender.ts';
-import { keepSending } from '../../../src/service/alerts/delivery/worker.ts';
+import { runDeliveryWorker } from '../../../src/service/alerts/delivery/worker.ts';
 import type { AlertNotice } from '../../../src/service/alerts/notice.ts';
 import { captureLog, type LogCapture } from '../log-capture.ts';
 import type { Reply } from './service-app.ts';
@@ -87,7 +87,7 @@ export async function put(
   { store, mine }: TestService,
   ...notices: readonly AlertNotice[]
 ): Promise<void> {
-  await store.transaction((tx) => createNoticeBook().put(tx, mine.accountId, notices));
+  await store.transaction((tx) => createOutbox().put(tx, mine.accountId, notices));
 }
 
 export interface RunningWorker {
@@ -106,7 +106,7 @@ export function startWorker(
   const logs = captureLog();
   const stopping = new AbortController();
   const sender = createNoticeSender({ ...NO_DELIVERY, ...config }, clock);
-  const ended = keepSending(
+  const ended = runDeliveryWorker(
     { store, clock, log: logs.log, ids: randomUUID, sender, secrets },
     stopping.signal,
   ).finally(sender.close);

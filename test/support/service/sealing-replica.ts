@@ -30,7 +30,7 @@ export function sealingReplica(store: Store, secrets: SecretBox | null): Sealing
     during: DuringWait = async () => {},
   ): Promise<void> => {
     clock.allow(waits, ending, during);
-    return sealing.keep(ending.signal);
+    return sealing.maintain(ending.signal);
   };
   return {
     isOn: sealing.isOn,

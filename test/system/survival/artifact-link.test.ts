@@ -11,7 +11,7 @@ import { openArtifactOutbox } from '../../../src/agent/upload/artifact-outbox.ts
 import { ServiceClient } from '../../../src/agent/upload/service-client.ts';
 import { Uploader } from '../../../src/agent/upload/uploader.ts';
 import type { CheckResult } from '../../../src/model/result/result.ts';
-import { lastTurnAt } from '../../../src/model/schedule/slot-stride.ts';
+import { lastOwnSlotAt } from '../../../src/model/schedule/rotation.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { DEFAULT_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { MAX_ARTIFACT_BYTES, PATHS } from '../../../src/wire/v1/limits.ts';
@@ -244,7 +244,7 @@ async function lastSlotGiven(service: RunningService, key: string): Promise<numb
       }),
     (reply) => reply.json?.upsert?.length > 0,
   );
-  return lastTurnAt(json.upsert[0].slots, Date.now());
+  return lastOwnSlotAt(json.upsert[0].slots, Date.now());
 }
 
 async function failingTarget(body: string): Promise<{ readonly url: string }> {

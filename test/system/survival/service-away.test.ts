@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startToleranceMs } from '../../../src/agent/slots/tolerance.ts';
+import { startToleranceMs } from '../../../src/agent/slots/start-tolerance.ts';
 import { slotFaults } from '../../support/agent/slot-verdict.ts';
 import { newDatabase } from '../../support/database/new-database.ts';
 import { databasesToTest } from '../../support/nightly.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gathered } from '../../../src/runtime/batched.ts';
+import { batched } from '../../../src/runtime/batched.ts';
 
 /** Answers each lot when the test says so. */
 function rig() {
@@ -9,7 +9,7 @@ function rig() {
     end(fails?: Error): void;
   }[] = [];
   let arrived = (): void => {};
-  const ask = gathered<number, string>((key, items) => {
+  const ask = batched<number, string>((key, items) => {
     return new Promise((resolve, reject) => {
       const end = (fails?: Error): void => {
         if (fails !== undefined) reject(fails);
@@ -32,7 +32,7 @@ function rig() {
   return { ask, lots, lot };
 }
 
-describe('gathered', () => {
+describe('batched', () => {
   it('answers those who ask at once together, each with its own answer', async () => {
     const { ask, lots, lot } = rig();
     const answers = Promise.all([ask('a', 1), ask('a', 2), ask('b', 3), ask('a', 4)]);

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { turnsFromNow, yieldToEventLoop } from '../../../src/runtime/event-loop.ts';
+import { createYielder, yieldToEventLoop } from '../../../src/runtime/event-loop.ts';
 
 describe('a yield to the event loop', () => {
   it('lets one of all who wait go on in each of its turns, in their order', async () => {
@@ -20,7 +20,7 @@ describe('a yield to the event loop', () => {
 describe('work in turns', () => {
   it('goes on at once until it is time for others, and so again after them', async () => {
     let nowMs = 0;
-    const turn = turnsFromNow({ monotonicMs: () => nowMs });
+    const turn = createYielder({ monotonicMs: () => nowMs });
     let others = 0;
     const isOthersTurn = async (): Promise<boolean> => {
       const before = others;

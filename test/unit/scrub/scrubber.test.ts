@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createScrubber, isSecretWorthy, NO_SECRETS } from '../../../src/scrub/scrubber.ts';
+import { createScrubber, isMaskable, NO_SECRETS } from '../../../src/scrub/scrubber.ts';
 import { caseCount } from '../../support/nightly.ts';
 import { trickyText } from '../../support/samples/tricky-texts.ts';
 
@@ -16,7 +16,7 @@ describe('what may be masked', () => {
     '漢字漢字',
     'a:// ',
   ])('%j', (value) => {
-    expect(isSecretWorthy(value)).toBe(true);
+    expect(isMaskable(value)).toBe(true);
     expect(createScrubber([value]).text(`<${value}>`)).toBe('<********>');
   });
 
@@ -34,13 +34,13 @@ describe('what may be masked', () => {
     '    ',
     '\n\n\n\n',
   ])('not %j', (value) => {
-    expect(isSecretWorthy(value)).toBe(false);
+    expect(isMaskable(value)).toBe(false);
     expect(createScrubber([value])).toBe(NO_SECRETS);
   });
 
   it.each(['http://', 'https://', 'WSS://', 'true', 'False', 'null', 'undefined', 'None'])(
     'not %s, which is everywhere',
-    (value) => expect(isSecretWorthy(value)).toBe(false),
+    (value) => expect(isMaskable(value)).toBe(false),
   );
 });
 

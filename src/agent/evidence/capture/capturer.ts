@@ -1,6 +1,6 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import type { Capturer } from '../capturer.ts';
+import type { Capturer } from '../capture.ts';
 import { findProgram, spawnOwn } from '../own-process.ts';
 import { buildFilter } from './filter.ts';
 import { type OwnRights, readOwnRights } from './own-rights.ts';

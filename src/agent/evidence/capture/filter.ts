@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
-import type { CaptureFilter } from '../capturer.ts';
+import type { CaptureFilter } from '../capture.ts';
 
 /** More than any name has that is worth a capture; the kernel limits the length of a filter. */
 const MAX_ADDRESSES = 32;

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { Captured } from '../capturer.ts';
+import type { Captured } from '../capture.ts';
 import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
 import { PcapCollector } from './pcap-collector.ts';
-import { Words } from './words.ts';
+import { Words } from './tcpdump-text.ts';
 
 /** From its start until it listens. It takes 20 ms, and more on a machine that is busy. */
 const START_MS = 3000;

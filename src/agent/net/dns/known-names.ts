@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Family, Resolution } from '../resolver.ts';
-import { withoutBrackets } from '../words.ts';
+import { withoutBrackets } from '../text.ts';
 
 const LOOPBACK: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
 

@@ -6,7 +6,7 @@ import { resolveKnown } from './known-names.ts';
 import { absoluteName, displayName } from './message/names.ts';
 import type { Missed, SourceResult } from './source-result.ts';
 import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './system/c-library.ts';
-import { lookInHosts } from './system/hosts-source.ts';
+import { findInHosts } from './system/hosts-source.ts';
 import type { NameServers } from './system/name-servers.ts';
 import { candidateNames } from './system/search-list.ts';
 import {
@@ -97,7 +97,7 @@ async function askSources(lookUp: LookUp): Promise<SourceResult> {
   for (const { name: source, returnOn } of sources) {
     if (source !== 'files' && source !== 'dns') continue;
     const result =
-      source === 'dns' ? await askDns(lookUp) : lookInHosts(files.hosts().value, name, family);
+      source === 'dns' ? await askDns(lookUp) : findInHosts(files.hosts().value, name, family);
     if (result.kind !== 'missed') return result;
     missed = moreTelling(missed, result);
     if (returnOn.has(result.status)) return missed;

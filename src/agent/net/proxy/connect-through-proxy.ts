@@ -5,8 +5,8 @@ import { type Addresses, chooseAddresses } from '../choose-addresses.ts';
 import type { Connected, NotConnected, Target } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
 import { Stopwatch } from '../stopwatch.ts';
-import type { Through } from '../tls/secure-connect.ts';
-import { durationText, endpointText, withoutBrackets } from '../words.ts';
+import { durationText, endpointText, withoutBrackets } from '../text.ts';
+import type { TunnelHop } from '../tls/secure-connect.ts';
 import { connectToProxy } from './connect-to-proxy.ts';
 import { openTunnel } from './open-tunnel.ts';
 import { tunnelFailure } from './proxy-failures.ts';
@@ -20,7 +20,7 @@ export interface ConnectedThrough extends Connected {
    * null where the proxy passes single requests on, so that it is to be sent the whole URL; else
    * the connection is as one to the target.
    */
-  readonly tunnel: Through | null;
+  readonly tunnel: TunnelHop | null;
 }
 
 /** What another address of the target may mend. */
@@ -124,7 +124,7 @@ async function tunnelTo(
     return { ok: false, failure, address, dnsMs, tcpMs };
   }
   log.info(`the proxy is connected to ${text} in ${durationText(tookMs)}`);
-  const tunnel: Through = {
+  const tunnel: TunnelHop = {
     target: `${text} through the proxy ${proxy.shown}`,
     async reopen(limits) {
       // It is told of by whoever wants it.

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { network, type Parsed } from '../../../runtime/config/parsers.ts';
-import { withoutBrackets } from '../words.ts';
+import { withoutBrackets } from '../text.ts';
 
 /** Whether one entry of NO_PROXY holds a host; `port` is the one that is connected to. */
 export type Exemption = (hostname: string, port: number) => boolean;

@@ -3,8 +3,8 @@ import { systemCodeOf } from '../../../runtime/errors.ts';
 import { VERSION } from '../../../runtime/version.ts';
 import { silenceOn } from '../kernel/silence.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
+import { endpointText } from '../text.ts';
 import { endedByReset } from '../unseen-reset.ts';
-import { endpointText } from '../words.ts';
 import { MAX_HEAD_BYTES, readConnectAnswer } from './connect-answer.ts';
 
 export interface TunnelRequest {

@@ -1,4 +1,4 @@
-import { endpointText, withoutBrackets } from '../words.ts';
+import { endpointText, withoutBrackets } from '../text.ts';
 
 /** A proxy as a URL names it. */
 export interface HttpProxy {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
-import { withoutBrackets } from '../words.ts';
+import { withoutBrackets } from '../text.ts';
 
 /**
  * The client certificate that is shown to a host: one for exactly that name, else one whose `*.`

@@ -1,6 +1,6 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { durationText } from '../words.ts';
+import { durationText } from '../text.ts';
 import { type AlertMeaning, alertOf } from './alerts.ts';
 import type { NoHandshake } from './handshake.ts';
 
@@ -80,7 +80,7 @@ export function handshakeFailure(target: string, end: NoHandshake, tookMs: numbe
  * Whether one more handshake, without a client certificate and with old versions and weak ciphers
  * allowed, may show what this one did not: what the server speaks, or its certificate.
  */
-export function isWorthALook(end: NoHandshake): boolean {
+export function isWorthTlsProbe(end: NoHandshake): boolean {
   if (end.ended !== 'error') return false;
   const { code, negotiation } = meaningOf(end.error);
   return negotiation === true || code === 'TLS_CLIENT_CERT_REJECTED';

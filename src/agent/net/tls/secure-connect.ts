@@ -8,12 +8,12 @@ import type { Connected } from '../connect.ts';
 import { targetText } from '../connect-failures.ts';
 import type { Limits } from '../limited-wait.ts';
 import { openSocket } from '../open-socket.ts';
-import { durationText, withoutBrackets } from '../words.ts';
+import { durationText, withoutBrackets } from '../text.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { shakeHands } from './handshake.ts';
-import { handshakeFailure, isWorthALook } from './handshake-failures.ts';
+import { handshakeFailure, isWorthTlsProbe } from './handshake-failures.ts';
 import { judgeCertificate } from './judge-certificate.ts';
-import { type Look, lookPermissively } from './permissive-look.ts';
+import { probeTlsPermissively, type TlsProbe } from './permissive-probe.ts';
 import { secureContextFor } from './secure-contexts.ts';
 
 export interface SecureOptions {
@@ -26,11 +26,11 @@ export interface SecureOptions {
   readonly alpnProtocols: readonly string[];
   readonly clientCertificate: ClientCertificate | null;
   /** Left out where the connection is a direct one. */
-  readonly through?: Through;
+  readonly through?: TunnelHop;
 }
 
 /** How a peer is named, and reached once more, whose connection goes through a proxy. */
-export interface Through {
+export interface TunnelHop {
   /** For messages: the address of the connection is not the peer's. */
   readonly target: string;
   /** Another connection like it; null where none came about. */
@@ -71,7 +71,7 @@ export async function secureConnect(
     return { ok: false, failure: secure.failure, facts: null, tlsMs: 0 };
   }
   const hostname = withoutBrackets(options.hostname);
-  const direct: Through = {
+  const direct: TunnelHop = {
     target: targetText(hostname, options.port, connected.address),
     async reopen(limits) {
       const opened = await openSocket(connected.address, options.port, limits);
@@ -93,8 +93,8 @@ export async function secureConnect(
   if (!end.ok) {
     const tlsMs = clock.monotonicMs() - startMs;
     const failure = handshakeFailure(target, end, tlsMs);
-    if (!isWorthALook(end)) return { ok: false, failure, facts: null, tlsMs };
-    const look = await lookPermissively(reopen, servername, context);
+    if (!isWorthTlsProbe(end)) return { ok: false, failure, facts: null, tlsMs };
+    const look = await probeTlsPermissively(reopen, servername, context);
     if (look === null) return { ok: false, failure, facts: null, tlsMs };
     return { ok: false, failure: informed(failure, target, look), facts: look.facts, tlsMs };
   }
@@ -121,7 +121,7 @@ function serverNameOf(hostname: string): string | null {
 }
 
 /** The same failure, told with what the second look has shown. */
-function informed(failure: Failure, target: string, look: Look): Failure {
+function informed(failure: Failure, target: string, look: TlsProbe): Failure {
   if (failure.code === 'TLS_CLIENT_CERT_REJECTED') return failure;
   const { protocol, cipher } = look.facts;
   if (look.oldProtocol) {

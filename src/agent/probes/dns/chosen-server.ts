@@ -3,7 +3,7 @@ import { type Addresses, chooseAddresses } from '../../net/choose-addresses.ts';
 import { type Exchanged, exchange } from '../../net/dns/exchange.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import type { Family } from '../../net/resolver.ts';
-import { endpointText } from '../../net/words.ts';
+import { endpointText } from '../../net/text.ts';
 import type { ProbeContext } from '../probe.ts';
 
 export type ServerAddresses =

@@ -12,7 +12,7 @@ import { rcodeName } from '../../net/dns/message/parameters.ts';
 import { askNameServers, type NameServers } from '../../net/dns/system/name-servers.ts';
 import { EXACT_MS } from '../../net/overtime.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
-import { withoutBrackets } from '../../net/words.ts';
+import { withoutBrackets } from '../../net/text.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { JobLog } from '../job-log.ts';
 import { type ProbeContext, type ProbeOutcome, roundMs } from '../probe.ts';

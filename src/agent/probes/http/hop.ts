@@ -10,15 +10,15 @@ import {
 } from '../../net/proxy/connect-through-proxy.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { Stopwatch } from '../../net/stopwatch.ts';
+import { durationText } from '../../net/text.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 import { secureConnect } from '../../net/tls/secure-connect.ts';
-import { durationText } from '../../net/words.ts';
 import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
 import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
-import { placeOf } from './receivers.ts';
+import { receiverOf } from './receivers.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -71,7 +71,7 @@ export async function runHop(
   const calledMs = context.clock.monotonicMs();
   const stopwatch = new Stopwatch(context, calledMs);
   const isTls = url.protocol === 'https:';
-  const { hostname, port } = placeOf(url);
+  const { hostname, port } = receiverOf(url);
   const { proxy } = options;
   const asked = familyFor(hostname, options.ipFamily);
   const target = { hostname, port, ipFamily: asked };

@@ -10,10 +10,10 @@ import type {
 } from '../../../model/result/result.ts';
 import { proxyNotReadable } from '../../net/proxy/proxy-failures.ts';
 import { parseProxy } from '../../net/proxy/proxy-url.ts';
-import { durationText } from '../../net/words.ts';
+import { durationText } from '../../net/text.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { BodyRoom } from './body/body-room.ts';
+import type { BodyMemory } from './body/body-room.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';
@@ -54,7 +54,7 @@ export interface HttpProbeOptions {
    * Where a body is kept that is longer than a result stores. null: without a bound for assertions,
    * and nowhere else.
    */
-  readonly room: BodyRoom | null;
+  readonly room: BodyMemory | null;
 }
 
 /** SEMANTICS 1: a body is read to 25 MB. */

@@ -1,8 +1,8 @@
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
 import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
+import { withoutBrackets } from '../../net/text.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
-import { withoutBrackets } from '../../net/words.ts';
 
 interface Asked {
   readonly url: URL;
@@ -17,7 +17,7 @@ export interface Way {
 }
 
 /** The host and port of a URL of http or https. */
-export function placeOf(url: URL): Receiver {
+export function receiverOf(url: URL): Receiver {
   const standard = url.protocol === 'https:' ? 443 : 80;
   const port = url.port === '' ? standard : Number(url.port);
   return { hostname: withoutBrackets(url.hostname), port };
@@ -31,7 +31,7 @@ export function receiversOf(
   { url, headers }: Asked,
   { proxy, skipSSL, clientCertificates }: Way,
 ): readonly Receiver[] {
-  const place = placeOf(url);
+  const place = receiverOf(url);
   const named = headers
     .filter(([name]) => name.trim().toLowerCase() === 'host')
     .map(([, value]) => ({ hostname: withoutPort(value.trim()), port: place.port }));

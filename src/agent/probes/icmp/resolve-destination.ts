@@ -4,7 +4,7 @@ import type { IpFamily } from '../../../model/vocabulary.ts';
 import { chooseAddresses } from '../../net/choose-addresses.ts';
 import { familyFor, hostHasIpv6 } from '../../net/host-families.ts';
 import type { Family } from '../../net/resolver.ts';
-import { durationText, withoutBrackets } from '../../net/words.ts';
+import { durationText, withoutBrackets } from '../../net/text.ts';
 import type { ProbeContext } from '../probe.ts';
 import { type Destination, destinationOf } from './address-bytes.ts';
 

@@ -19,7 +19,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
  *
  * @returns the attempt's `jobAssets`
  */
-export async function keepFailedBody(
+export async function saveFailedBody(
   attempt: Attempt,
   owner: { readonly checkId: string; readonly resultId: string },
   {

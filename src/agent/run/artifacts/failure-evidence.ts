@@ -4,7 +4,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import {
   type Evidence,
   type EvidenceAbout,
-  type EvidenceRoom,
+  type EvidenceBudget,
   isWorthEvidence,
 } from '../../evidence/evidence.ts';
 import { pinnedTo } from '../../evidence/pinned-resolver.ts';
@@ -13,7 +13,7 @@ import { type Attempt, type AttemptOptions, type AttemptParts, makeAttempt } fro
 import type { ArtifactTaker } from './failed-body.ts';
 
 export interface EvidenceParts {
-  readonly evidence: EvidenceRoom | null;
+  readonly evidence: EvidenceBudget | null;
   /** null: captures have nowhere to go. */
   readonly artifacts: ArtifactTaker | null;
 }

@@ -6,9 +6,9 @@ import type { Observation } from '../../../model/result/verdict.ts';
 import type { RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { SourceValues } from '../../assertions/evaluator.ts';
 import type { Receiver } from '../../config/variable-targets.ts';
-import type { ToldEvidence } from '../../evidence/evidence.ts';
+import type { ReportedEvidence } from '../../evidence/evidence.ts';
 import type { Endpoint } from '../../probes/endpoint.ts';
-import type { BodyRoom } from '../../probes/http/body/body-room.ts';
+import type { BodyMemory } from '../../probes/http/body/body-room.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
 /** The one field of a result that holds the details of the check's type. */
@@ -22,7 +22,7 @@ export interface DetailExtras {
   readonly jobLog: readonly LogEntry[];
   /** Where the artifacts of the attempt are to be had. */
   readonly jobAssets: readonly string[];
-  readonly evidence: ToldEvidence;
+  readonly evidence: ReportedEvidence;
   readonly timing: Timing;
 }
 
@@ -68,7 +68,7 @@ export interface CheckTypeRunner<Type extends RunnableCheckType> {
    *
    * @param room where a body is kept that is longer than a result stores
    */
-  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyRoom): Promise<Probed>;
+  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyMemory): Promise<Probed>;
   /**
    * Who can read what the request says, as far as is known before it is sent. Asked only where it
    * has values of the agent's own.

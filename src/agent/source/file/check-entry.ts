@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { CHECK_ID } from '../../../model/ids.ts';
 import { RUNNABLE_CHECK_TYPES, type RunnableCheckType } from '../../../model/vocabulary.ts';
-import type { AlikeChecks } from '../common/alike-checks.ts';
 import { patternProblems } from '../common/assertion-patterns.ts';
 import {
   isFromDefaults,
@@ -12,8 +11,9 @@ import {
 } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
+import type { SimilarCheckParser } from '../common/similar-checks.ts';
 import { readCheckType } from './check-type-entry.ts';
-import type { Reporter } from './reporter.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
 
@@ -26,11 +26,11 @@ const RULED_PAIRS: readonly (readonly string[])[] = [
 
 /** What all checks of a file share while they are read. */
 export interface EntryContext {
-  readonly report: Reporter;
+  readonly report: ProblemReporter;
   readonly defaults: RawMapping;
   /** Ids that came before, with the index of the check that has each. */
   readonly ids: Map<string, number>;
-  readonly alike: AlikeChecks;
+  readonly alike: SimilarCheckParser;
 }
 
 /** One entry of `checks`, with its defaults; null where something about it was reported. */
@@ -107,7 +107,7 @@ function reportIssue(
   body: RawMapping,
   pathOf: (path: DocumentPath) => DocumentPath,
   of: string,
-  report: Reporter,
+  report: ProblemReporter,
 ): void {
   const schema = CHECK_SHAPES[checkType];
   const path = issue.path.filter((step) => typeof step !== 'symbol');

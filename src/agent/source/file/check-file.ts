@@ -4,7 +4,6 @@ import type { Check } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
 import type { CheckSet } from '../check-source.ts';
-import { AlikeChecks } from '../common/alike-checks.ts';
 import {
   isMapping,
   knownDefaults,
@@ -12,12 +11,13 @@ import {
   type RawMapping,
 } from '../common/check-defaults.ts';
 import { type DocumentPath, ProblemList, TOP } from '../common/file-problem.ts';
+import { SimilarCheckParser } from '../common/similar-checks.ts';
 import { readCheck } from './check-entry.ts';
 import { readClientCertificate } from './client-certificate-entry.ts';
 import type { SourceDocument } from './document/document.ts';
 import { readPlainJson } from './document/plain-json.ts';
 import { fingerprintOf, MAX_SET_CHARS } from './fingerprint.ts';
-import { createReporter, type Reporter } from './reporter.ts';
+import { createReporter, type ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 import { readVariables } from './variable-entries.ts';
 
@@ -100,7 +100,7 @@ async function readRoot(
   return { checks, variables, clientCertificates, pemFiles: [...pemFiles] };
 }
 
-function readDefaults(root: RawMapping, report: Reporter): RawMapping {
+function readDefaults(root: RawMapping, report: ProblemReporter): RawMapping {
   const defaults = root.defaults ?? NO_DEFAULTS;
   if (!isMapping(defaults)) {
     report.value(['defaults'], '', `must be a mapping of check fields${shownValue(defaults, [])}`);
@@ -120,7 +120,7 @@ function reportUnknown(
   mapping: RawMapping,
   path: DocumentPath,
   known: readonly string[],
-  report: Reporter,
+  report: ProblemReporter,
 ): void {
   for (const key of Object.keys(mapping)) {
     if (!known.includes(key)) report.key([...path, key], '', unknownKeyText(key, known));
@@ -130,7 +130,7 @@ function reportUnknown(
 async function readChecks(
   root: RawMapping,
   defaults: RawMapping,
-  report: Reporter,
+  report: ProblemReporter,
 ): Promise<readonly Check[]> {
   const entries = root.checks;
   if (!Array.isArray(entries) || entries.length === 0) {
@@ -142,7 +142,12 @@ async function readChecks(
     report.value(['checks'], '', `must have at most ${MAX_CHECKS} entries, not ${entries.length}`);
     return [];
   }
-  const context = { report, defaults, ids: new Map<string, number>(), alike: new AlikeChecks() };
+  const context = {
+    report,
+    defaults,
+    ids: new Map<string, number>(),
+    alike: new SimilarCheckParser(),
+  };
   const checks: Check[] = [];
   for (const [index, raw] of entries.entries()) {
     const check = readCheck(raw, index, context);
@@ -154,7 +159,7 @@ async function readChecks(
 
 async function readCertificates(
   root: RawMapping,
-  context: { report: Reporter; checkFile: string; pemFiles: Set<string> },
+  context: { report: ProblemReporter; checkFile: string; pemFiles: Set<string> },
 ): Promise<readonly ClientCertificate[]> {
   const entries = root.clientCertificates ?? [];
   const path = ['clientCertificates'];

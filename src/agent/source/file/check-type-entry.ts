@@ -8,7 +8,7 @@ import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import type { RawMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
-import type { Reporter } from './reporter.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 
 /** What a check of such a type would be here. */
@@ -27,7 +27,7 @@ export function readCheckType(
   raw: RawMapping,
   place: DocumentPath,
   of: string,
-  report: Reporter,
+  report: ProblemReporter,
 ): RunnableCheckType | null {
   const { checkType } = raw;
   const path = [...place, 'checkType'];

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { isMapping } from '../common/check-defaults.ts';
-import type { Reporter } from './reporter.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 
 const KNOWN_KEYS = ['host', 'cert', 'key', 'ca', 'passphrase'] as const;
@@ -14,7 +14,7 @@ const HOST = /^(\*\.)?[\p{L}\p{N}_]([\p{L}\p{N}_.-]{0,251}[\p{L}\p{N}_])?$/u;
 const MAX_PEM_BYTES = 1024 * 1024;
 
 export interface CertificateContext {
-  readonly report: Reporter;
+  readonly report: ProblemReporter;
   /** Paths are relative to this file. */
   readonly checkFile: string;
   /** Gets the path of every PEM file that was named, for whoever watches them. */
@@ -55,7 +55,11 @@ export async function readClientCertificate(
   return isUsable(certificate, place, report) ? certificate : null;
 }
 
-function readHost(host: unknown, path: (string | number)[], report: Reporter): string | null {
+function readHost(
+  host: unknown,
+  path: (string | number)[],
+  report: ProblemReporter,
+): string | null {
   if (typeof host === 'string' && HOST.test(host)) return host;
   const missing = host === undefined ? 'is missing; it must' : 'must';
   const what = 'be a host name without scheme and port, where *. may stand for its first label';
@@ -67,7 +71,7 @@ function readHost(host: unknown, path: (string | number)[], report: Reporter): s
 function readPassphrase(
   passphrase: unknown,
   path: (string | number)[],
-  report: Reporter,
+  report: ProblemReporter,
 ): string | null | undefined {
   if (passphrase === undefined || passphrase === null) return null;
   if (typeof passphrase === 'string') return passphrase;
@@ -117,7 +121,7 @@ async function readPem(
 function isUsable(
   { cert, key, ca, passphrase }: ClientCertificate,
   place: (string | number)[],
-  report: Reporter,
+  report: ProblemReporter,
 ): boolean {
   const parse = <Parsed>(field: string, what: string, parser: () => Parsed): Parsed | null => {
     try {

@@ -1,4 +1,4 @@
-import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -14,7 +14,7 @@ import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 export const LOCAL = 'local';
 
 /** A file knows of no other places to take turns with: every slot is run here. */
-const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
+const NO_TURNS: ReadonlyMap<string, RotationRule> = new Map();
 const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
 const NO_GROUP_TAGS: ReadonlyMap<string, readonly string[]> = new Map();
 

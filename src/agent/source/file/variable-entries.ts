@@ -9,7 +9,7 @@ import { MAX_VARIABLES } from '../../../wire/v1/limits.ts';
 import { isMapping } from '../common/check-defaults.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { keysAt } from '../common/schema-info.ts';
-import type { Reporter } from './reporter.ts';
+import type { ProblemReporter } from './problem-reporter.ts';
 import { unknownKeyText } from './schema-issue.ts';
 
 const FILE_VARIABLES = ownVariablesSchema(MAX_VARIABLES);
@@ -18,7 +18,7 @@ const KNOWN_KEYS = keysAt(ownVariableSchema, []);
 const NOT_SHOWN = '(the value is not shown here)';
 
 /** The `variables` of a file; none where something about them was reported. */
-export function readVariables(raw: unknown, report: Reporter): readonly OwnVariable[] {
+export function readVariables(raw: unknown, report: ProblemReporter): readonly OwnVariable[] {
   const given = raw ?? [];
   const parsed = FILE_VARIABLES.safeParse(given);
   if (parsed.success) return parsed.data;

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
 import {
   type Assignment,
@@ -12,7 +12,7 @@ import {
 import { MAX_REFUSALS } from '../../../wire/v1/limits.ts';
 import type { PollResponse } from '../../../wire/v1/poll.ts';
 import type { CheckSet } from '../check-source.ts';
-import { AlikeChecks } from '../common/alike-checks.ts';
+import { SimilarCheckParser } from '../common/similar-checks.ts';
 import type { KeptSettings, SavedAssignments } from './assignment-store.ts';
 
 /** Of one agent. More are left out, and the service is told so. */
@@ -59,7 +59,7 @@ interface Draft {
   readonly full: boolean;
   /** Checks were left out as there was no room for them. */
   isCut: boolean;
-  readonly alike: AlikeChecks;
+  readonly alike: SimilarCheckParser;
 }
 
 /**
@@ -135,7 +135,7 @@ export class AssignedChecks {
   /** What is to be run; `unanswered` and `answered` are of the last answer. */
   get set(): CheckSet {
     const checks = [];
-    const turns = new Map<string, TurnRule>();
+    const turns = new Map<string, RotationRule>();
     const groupTags = new Map<string, readonly string[]>();
     for (const assignment of this.#assignments.values()) {
       const { check } = assignment;
@@ -220,7 +220,7 @@ export class AssignedChecks {
       changed: full,
       full,
       isCut: !full && this.#isCut,
-      alike: new AlikeChecks(),
+      alike: new SimilarCheckParser(),
     };
   }
 
@@ -287,7 +287,7 @@ function whyNotTaken(assignment: Assignment, draft: Draft, room: Room | null): s
 }
 
 /** What most checks need: it takes less memory than they would each by itself. Null for any other. */
-function readAlike(message: AssignmentMessage, alike: AlikeChecks): Read<Assignment> | null {
+function readAlike(message: AssignmentMessage, alike: SimilarCheckParser): Read<Assignment> | null {
   const { checkId, check: body, slots, answeredUntil } = message;
   const type = RUNNABLE_CHECK_TYPES.find((each) => each === body.checkType);
   const check = type === undefined ? null : alike.parse(checkId, body, type);

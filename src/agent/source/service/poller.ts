@@ -18,8 +18,8 @@ import type { CheckListener } from '../check-source.ts';
 import type { AgentIdentity } from './agent-identity.ts';
 import { type AssignedChecks, MAX_CHECKS_MIB } from './assigned-checks.ts';
 import type { AssignmentStore } from './assignment-store.ts';
+import { KnownOneOffs } from './known-one-offs.ts';
 import { LeaseWatch } from './lease-watch.ts';
-import { OneOffs } from './one-offs.ts';
 import { type BackoffMs, isEnded, isReplaced, POLL_REACTIONS, PollFaults } from './poll-faults.ts';
 import { ServiceClock } from './service-clock.ts';
 
@@ -70,7 +70,7 @@ export interface PollerOptions {
  * | says that the agent was ended | the set is empty from then on, and polls go on every few minutes |
  */
 export class Poller {
-  readonly oneOffs = new OneOffs();
+  readonly oneOffs = new KnownOneOffs();
   readonly #options: PollerOptions;
   readonly #serviceClock: ServiceClock;
   readonly #faults: PollFaults;

@@ -33,7 +33,7 @@ export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGener
   let chars = 0;
   let number = 0;
   for (const line of lines) {
-    waiting.push(`${box.seal(line, placeOf(number)).toString('base64')}\n`);
+    waiting.push(`${box.seal(line, sealingContextOf(number)).toString('base64')}\n`);
     number += 1;
     chars += line.length;
     if (waiting.length < LINES_A_TURN && chars < CHARS_A_TURN) continue;
@@ -73,7 +73,7 @@ function open(line: Buffer, number: number, box: SecretBox): string {
     throw new VedetteError('input', 'ASSIGNMENTS_OF_OTHER_KEY', message);
   }
   try {
-    return box.open(sealed, placeOf(number));
+    return box.open(sealed, sealingContextOf(number));
   } catch {
     throw damaged(`line ${number + 2} is not as it was written`);
   }
@@ -109,6 +109,6 @@ export function damaged(message: string): VedetteError {
 }
 
 /** A line that was moved does not open. */
-function placeOf(number: number): readonly string[] {
+function sealingContextOf(number: number): readonly string[] {
   return ['assignments', String(number)];
 }

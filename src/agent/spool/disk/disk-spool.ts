@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { upTimeMs } from '../../../runtime/up-time.ts';
-import { LOTS } from '../entry.ts';
+import { LOG_PRIORITIES } from '../entry.ts';
 import { frameBytes } from '../frame.ts';
 import type {
   BesideSpool,
@@ -16,8 +16,8 @@ import type {
 } from '../spool.ts';
 import { SpoolBounds } from '../spool-bounds.ts';
 import { SpoolIndex } from '../spool-index.ts';
+import { SpoolLog } from '../spool-log.ts';
 import { bornBefore, fits } from '../spool-rules.ts';
-import { SpoolVoice } from '../spool-voice.ts';
 import { SpoolWaiters } from '../spool-waiters.ts';
 import type { Disk } from './disk.ts';
 import { PendingWrites } from './pending-writes.ts';
@@ -70,7 +70,7 @@ export class DiskSpool implements Spool {
   readonly #pending: PendingWrites;
   readonly #reader: SpoolReader;
   readonly #bounds: SpoolBounds;
-  readonly #voice: SpoolVoice;
+  readonly #voice: SpoolLog;
   readonly #waiters = new SpoolWaiters();
   #cancelCommit: CancelTimer | null = null;
   /** The files are worked on by one after the other. */
@@ -92,7 +92,7 @@ export class DiskSpool implements Spool {
       spool.#index.refuse(kind, 'damage', count);
       if (slots !== null) options.onLost(slots);
     }
-    for (const lot of LOTS) {
+    for (const lot of LOG_PRIORITIES) {
       for (let from = 0; from < waiting[lot].length; from += MAX_TAKEN_OVER) {
         spool.#takeOver(waiting[lot].slice(from, from + MAX_TAKEN_OVER));
         await setImmediate();
@@ -108,7 +108,7 @@ export class DiskSpool implements Spool {
     this.#store = store;
     const index = new SpoolIndex(options.onDropped);
     const pending = new PendingWrites(index, store.lastKey);
-    const voice = new SpoolVoice(options.clock, options.log);
+    const voice = new SpoolLog(options.clock, options.log);
     this.#index = index;
     this.#pending = pending;
     this.#voice = voice;

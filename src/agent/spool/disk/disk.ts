@@ -51,6 +51,6 @@ export interface Disk {
 export const systemDisk: Disk = { open, mkdir, readdir, rename, unlink, stat };
 
 /** Closes a file of which nothing more is wanted: what was read or synced is so, whatever closing says. */
-export async function letGo(file: DiskFile | null): Promise<void> {
+export async function closeQuietly(file: DiskFile | null): Promise<void> {
   await file?.close().catch(() => {});
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
-import { type Disk, letGo } from './disk.ts';
+import { closeQuietly, type Disk } from './disk.ts';
 
 /**
  * Makes a folder, for the agent's user alone, and those above it as far as they are missing, and
@@ -33,7 +33,7 @@ export async function syncNames(folder: string, disk: Disk): Promise<void> {
   try {
     await handle?.sync();
   } finally {
-    await letGo(handle);
+    await closeQuietly(handle);
   }
 }
 

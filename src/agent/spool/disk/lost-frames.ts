@@ -1,4 +1,4 @@
-import { LOT_OF, type Lot } from '../entry.ts';
+import { type LogPriority, PRIORITY_OF_KIND } from '../entry.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
 import type { NotedFrame } from './manifest.ts';
 import {
@@ -63,7 +63,7 @@ export function lostRecords(
     noted,
     isThere,
   }: {
-    readonly lot: Lot;
+    readonly lot: LogPriority;
     readonly noted: readonly NotedFrame[];
     readonly isThere: (key: number) => boolean;
   },
@@ -78,7 +78,7 @@ export function lostRecords(
     named.push({ kind: each.kind, count: 1, slots: each.slots });
   }
   const count = countNumbers(ranges) - own.size;
-  const [likely] = SPOOL_KINDS.filter((kind) => LOT_OF[kind] === lot);
+  const [likely] = SPOOL_KINDS.filter((kind) => PRIORITY_OF_KIND[kind] === lot);
   return count === 0 || likely === undefined
     ? named
     : [...named, { kind: likely, count, slots: null }];

@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { encodeNotes, type NotableFrame } from './manifest.ts';
 
 /**
@@ -61,7 +61,7 @@ export class ManifestWriter {
     const handle = this.#handle;
     this.#handle = null;
     await handle?.datasync().catch((error: unknown) => this.#sayRefused(error));
-    await letGo(handle);
+    await closeQuietly(handle);
   }
 
   #sayRefused(error: unknown): void {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Frame } from '../frame.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
-import { type Disk, letGo } from './disk.ts';
+import { closeQuietly, type Disk } from './disk.ts';
 
 /**
  * What a segment holds, in a file beside it (`main-….manifest`), so that it is known what is lost
@@ -107,7 +107,7 @@ export async function readManifest(path: string, disk: Disk): Promise<NotedFrame
       }
       return decodeManifest(bytes.toString('utf8', 0, done));
     } finally {
-      await letGo(handle);
+      await closeQuietly(handle);
     }
   } catch (error) {
     const code = systemCodeOf(error);

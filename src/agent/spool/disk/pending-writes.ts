@@ -1,4 +1,4 @@
-import { type Entry, LOT_OF, LOTS, type Lot } from '../entry.ts';
+import { type Entry, LOG_PRIORITIES, type LogPriority, PRIORITY_OF_KIND } from '../entry.ts';
 import { lostKeyOf } from '../frame.ts';
 import type { SpoolKind } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
@@ -80,14 +80,14 @@ export class PendingWrites {
 
   /** One that is on disk has no entry any more, and must not be there after the next start. */
   removed(kind: SpoolKind, key: number): void {
-    this.#removals[LOT_OF[kind]].push(key);
+    this.#removals[PRIORITY_OF_KIND[kind]].push(key);
   }
 
   /**
    * The frame of this number is lost, which is known from now on. Told by its log like a removal,
    * as a key below 0, which no record has.
    */
-  lost(lot: Lot, number: number): void {
+  lost(lot: LogPriority, number: number): void {
     this.#removals[lot].push(lostKeyOf(number));
   }
 
@@ -135,6 +135,7 @@ export class PendingWrites {
     for (const { gone, segment, bytes } of entries) {
       if (!gone && segment === null) this.#waitingBytes += bytes;
     }
-    for (const lot of LOTS) this.#removals[lot] = [...removals[lot], ...this.#removals[lot]];
+    for (const lot of LOG_PRIORITIES)
+      this.#removals[lot] = [...removals[lot], ...this.#removals[lot]];
   }
 }

@@ -2,7 +2,7 @@ import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.t
 import type { Content, Entry, Segment } from '../entry.ts';
 import { readFrame } from '../frame.ts';
 import type { SpoolSlots } from '../spool.ts';
-import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { readManifest } from './manifest.ts';
 import { manifestPath } from './spool-folder.ts';
 
@@ -34,7 +34,7 @@ export async function readContents(
     try {
       for (const run of runs) await readRun(run, handle, contents);
     } finally {
-      await letGo(handle);
+      await closeQuietly(handle);
     }
   }
   return contents;

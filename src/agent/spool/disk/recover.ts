@@ -1,7 +1,7 @@
 import { systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
-import type { Entry, Lot, Segment } from '../entry.ts';
+import type { Entry, LogPriority, Segment } from '../entry.ts';
 import { decodeKeys, findFrame, isTornWrite, lostKeyOf, readFrame } from '../frame.ts';
-import { type Disk, letGo } from './disk.ts';
+import { closeQuietly, type Disk } from './disk.ts';
 import { type KnownNumbers, type LostRecords, lostRecords, missingNumbers } from './lost-frames.ts';
 import { type NotedFrame, readManifest } from './manifest.ts';
 import {
@@ -68,7 +68,7 @@ interface OrderedPart extends Part {
  *
  * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where a file may not be read
  */
-export async function recoverLog(folder: SpoolFolder, lot: Lot): Promise<RecoveredLog> {
+export async function recoverLog(folder: SpoolFolder, lot: LogPriority): Promise<RecoveredLog> {
   const files = (await folder.files()).filter(({ log }) => log === lot);
   const manifests = new Manifests(
     files.filter(({ type }) => type === 'manifest'),
@@ -96,7 +96,7 @@ export async function recoverLog(folder: SpoolFolder, lot: Lot): Promise<Recover
     segment.damaged = isUnwhole || within(damaged, share).length > 0;
     if (isUnwhole || own.length > 0) {
       damagedFiles += 1;
-      sayDamaged(part, ownLost, folder);
+      logDamaged(part, ownLost, folder);
     }
     lost.push(...ownLost);
     if (!(await isKept(part, manifests, folder))) continue;
@@ -202,7 +202,7 @@ async function isKept(
   folder: SpoolFolder,
 ): Promise<boolean> {
   if (scan !== null && scan.frames > 0) return true;
-  if (scan !== null) await putAway(segment, folder);
+  if (scan !== null) await setAside(segment, folder);
   segment.bytes = 0;
   segment.damaged = false;
   if (!manifests.has(segment.path)) return false;
@@ -211,7 +211,7 @@ async function isKept(
   return false;
 }
 
-function sayDamaged(
+function logDamaged(
   { segment: { path }, scan, isGone }: Part,
   lost: readonly LostRecords[],
   { log }: SpoolFolder,
@@ -348,7 +348,7 @@ class WholeFileReader {
       }
       return this.#memory.subarray(0, done);
     } finally {
-      await letGo(handle);
+      await closeQuietly(handle);
     }
   }
 }
@@ -420,7 +420,7 @@ async function contentsOf(
 }
 
 /** A file with nothing in it that is whole must go: the next one may need its name. */
-async function putAway({ path, damaged }: Segment, folder: SpoolFolder): Promise<void> {
+async function setAside({ path, damaged }: Segment, folder: SpoolFolder): Promise<void> {
   try {
     if (damaged) await folder.disk.rename(path, asidePath(folder.path, path));
     else await folder.disk.unlink(path);

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import type { Segment } from '../entry.ts';
 import { encodeFrames, type Frame } from '../frame.ts';
-import { type DiskFile, letGo } from './disk.ts';
+import { closeQuietly, type DiskFile } from './disk.ts';
 import type { NotableFrame } from './manifest.ts';
 import { ManifestWriter } from './manifest-writer.ts';
 import { asidePath, manifestPath, type SpoolFolder } from './spool-folder.ts';
@@ -172,7 +172,7 @@ export class SegmentLog {
     const sealed = this.#open;
     this.#open = null;
     // All that counts was synced.
-    await letGo(sealed?.handle ?? null);
+    await closeQuietly(sealed?.handle ?? null);
     await sealed?.manifest.close();
   }
 

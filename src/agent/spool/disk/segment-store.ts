@@ -1,5 +1,11 @@
 import type { Logger } from '../../../runtime/logger.ts';
-import { type Entry, LOT_OF, LOTS, type Lot, type Segment } from '../entry.ts';
+import {
+  type Entry,
+  LOG_PRIORITIES,
+  type LogPriority,
+  PRIORITY_OF_KIND,
+  type Segment,
+} from '../entry.ts';
 import { encodeKeys } from '../frame.ts';
 import type { BesideSpool } from '../spool.ts';
 import type { Disk } from './disk.ts';
@@ -13,7 +19,7 @@ const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
 const SEGMENTS = 32;
 
 /** Keys of records that left, which their log must tell. */
-export type Removals = Record<Lot, number[]>;
+export type Removals = Record<LogPriority, number[]>;
 
 export interface StoreOptions {
   readonly dataDir: string;
@@ -25,7 +31,7 @@ export interface StoreOptions {
 export interface OpenedStore {
   readonly store: SegmentStore;
   /** What was found, oldest first in each lot. */
-  readonly waiting: Readonly<Record<Lot, readonly RecoveredEntry[]>>;
+  readonly waiting: Readonly<Record<LogPriority, readonly RecoveredEntry[]>>;
   /** What damage took. */
   readonly lost: readonly LostRecords[];
 }
@@ -36,10 +42,10 @@ const MAX_FORGOTTEN = 10_000;
 /** The two logs in their folder, bounded together. One call at a time. */
 export class SegmentStore {
   readonly #folder: SpoolFolder;
-  readonly #logs: Readonly<Record<Lot, SegmentLog>>;
+  readonly #logs: Readonly<Record<LogPriority, SegmentLog>>;
   readonly #maxBytes: number;
   /** Until damage is forgotten. */
-  #found: Readonly<Record<Lot, RecoveredLog>> | null;
+  #found: Readonly<Record<LogPriority, RecoveredLog>> | null;
   readonly damagedFiles: number;
   /** The highest key in use; -1 where there is none. */
   readonly lastKey: number;
@@ -63,11 +69,11 @@ export class SegmentStore {
 
   private constructor(
     folder: SpoolFolder,
-    found: Readonly<Record<Lot, RecoveredLog>>,
+    found: Readonly<Record<LogPriority, RecoveredLog>>,
     maxBytes: number,
   ) {
     const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.ceil(maxBytes / SEGMENTS));
-    const logOf = (name: Lot): SegmentLog => {
+    const logOf = (name: LogPriority): SegmentLog => {
       const { segments, nextNumber } = found[name];
       return new SegmentLog({ folder, name, segmentBytes, segments, nextNumber });
     };
@@ -93,8 +99,8 @@ export class SegmentStore {
    */
   async write(entries: readonly Entry[], removals: Removals, key: number): Promise<void> {
     const written = await Promise.allSettled(
-      LOTS.map((lot) => {
-        const own = entries.filter(({ kind }) => LOT_OF[kind] === lot);
+      LOG_PRIORITIES.map((lot) => {
+        const own = entries.filter(({ kind }) => PRIORITY_OF_KIND[kind] === lot);
         return this.#writeLot(lot, own, removals, key);
       }),
     );
@@ -108,7 +114,7 @@ export class SegmentStore {
   async makeRoom(
     bytes: number,
     beside: BesideSpool,
-    dropped: (lot: Lot, segment: Segment) => void,
+    dropped: (lot: LogPriority, segment: Segment) => void,
   ): Promise<void> {
     const missing = (): number => this.bytes + beside.bytes + bytes - this.#maxBytes;
     if (missing() <= 0) return;
@@ -127,11 +133,11 @@ export class SegmentStore {
    * The damage that was found at the start is told: what is left of those files may go as soon as
    * nothing waits in them. `forget` gets the numbers that are to be known as lost from now on.
    */
-  forgetDamage(forget: (lot: Lot, number: number) => void): void {
+  forgetDamage(forget: (lot: LogPriority, number: number) => void): void {
     const found = this.#found;
     this.#found = null;
     if (found === null) return;
-    for (const lot of LOTS) {
+    for (const lot of LOG_PRIORITIES) {
       for (const segment of found[lot].held) segment.live -= 1;
       let left = MAX_FORGOTTEN;
       for (const { from, end } of found[lot].toForget) {
@@ -144,16 +150,16 @@ export class SegmentStore {
 
   /** Takes away the files in which nothing waits any more. */
   async sweep(): Promise<void> {
-    for (const lot of LOTS) await this.#logs[lot].sweep();
+    for (const lot of LOG_PRIORITIES) await this.#logs[lot].sweep();
   }
 
   async close(): Promise<void> {
-    for (const lot of LOTS) await this.#logs[lot].close();
+    for (const lot of LOG_PRIORITIES) await this.#logs[lot].close();
     await this.#folder.close();
   }
 
   async #writeLot(
-    lot: Lot,
+    lot: LogPriority,
     entries: readonly Entry[],
     removals: Removals,
     key: number,

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { messageOf, systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { type Disk, type DiskFile, letGo } from './disk.ts';
+import { closeQuietly, type Disk, type DiskFile } from './disk.ts';
 import { makeDurableFolder } from './durable-folder.ts';
 import { lockFolder } from './folder-lock.ts';
 
@@ -51,9 +51,9 @@ export async function openSpoolFolder(
     await makeDurableFolder(path, disk);
     handle = await disk.open(path, 'r');
     await lockFolder(handle, dataDir, log);
-    await tryToWrite(path, disk);
+    await probeFolder(path, disk);
   } catch (error) {
-    await letGo(handle);
+    await closeQuietly(handle);
     throw error instanceof VedetteError ? error : unusable(dataDir, error);
   }
   const held = handle;
@@ -71,7 +71,7 @@ export async function openSpoolFolder(
       }
     },
     sync: () => held.sync(),
-    close: () => letGo(held),
+    close: () => closeQuietly(held),
   };
 }
 
@@ -103,7 +103,7 @@ function unusable(dataDir: string, error: unknown): VedetteError {
 }
 
 /** Rights, a read-only mount and the like show only in a real attempt. */
-async function tryToWrite(folder: string, disk: Disk): Promise<void> {
+async function probeFolder(folder: string, disk: Disk): Promise<void> {
   const path = join(folder, 'probe');
   try {
     const handle = await disk.open(path, 'w', 0o600);

@@ -2,7 +2,7 @@ import type { Content, Entry } from '../entry.ts';
 import type { SpooledRecord, SpoolLost, SpoolSlots } from '../spool.ts';
 import type { SpoolBounds } from '../spool-bounds.ts';
 import type { SpoolIndex } from '../spool-index.ts';
-import type { SpoolVoice } from '../spool-voice.ts';
+import type { SpoolLog } from '../spool-log.ts';
 import type { Disk } from './disk.ts';
 import { readContents, slotsOf } from './read-entries.ts';
 
@@ -10,7 +10,7 @@ export interface SpoolReaderParts {
   readonly index: SpoolIndex;
   readonly bounds: Pick<SpoolBounds, 'drop'>;
   readonly disk: Disk;
-  readonly voice: SpoolVoice;
+  readonly voice: SpoolLog;
   readonly onLost: SpoolLost;
 }
 

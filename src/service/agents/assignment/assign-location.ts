@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { slotRuleOf } from '../../../model/schedule/frequency.ts';
-import { type TurnRule, turnRuleOf } from '../../../model/schedule/slot-stride.ts';
+import { type RotationRule, rotationRuleOf } from '../../../model/schedule/rotation.ts';
 import { MAX_STRIDE } from '../../../wire/v1/limits.ts';
 import type { Sql } from '../../database/port.ts';
 import { type AgentLimits, countedConcurrency } from '../agent-limits.ts';
@@ -17,19 +17,19 @@ import {
 } from './candidates.sql.ts';
 import type { AssignableCheck } from './capable.ts';
 import {
+  claimLocationChanges,
   noteGoneAgent,
+  notifyLocation,
   purgeTombstones,
-  takeLocationChanges,
-  tellLocation,
 } from './location-changes.sql.ts';
 import { type LockedLocation, listSlugs, lockAssignments, setRevision } from './lock.sql.ts';
 import { assign } from './rendezvous.ts';
 import {
   type AgentCheck,
+  type Assignment,
   addTombstones,
   dropAssignments,
-  type NewPlace,
-  type Place,
+  type NewAssignment,
   putAssignments,
   renewEpochs,
 } from './sql.ts';
@@ -75,7 +75,7 @@ export async function assignLocation(
 ): Promise<boolean> {
   const location = await lockAssignments(tx, { locationId, whenBusy: 'skip' });
   if (location === null) return false;
-  const changes = await takeLocationChanges(tx, { locationId, maxChecks: MAX_NAMED });
+  const changes = await claimLocationChanges(tx, { locationId, maxChecks: MAX_NAMED });
   const reaped = await reapAgents(tx, { locationId });
   const purged = await purgeTombstones(tx, { locationId });
   const gone = [...changes.goneAgents, ...reaped];
@@ -101,7 +101,7 @@ export async function assignLocation(
   if (!isWhole) changed += await moveOrphans(tx, pass, gone);
   if (changed > 0) await setRevision(tx, { locationId, revision: pass.nextRevision - 1 });
   // A poll may wait for the end of this, also where it brought nothing new.
-  if (changed > 0 || isWhole || gone.length > 0) await tellLocation(tx, { locationId });
+  if (changed > 0 || isWhole || gone.length > 0) await notifyLocation(tx, { locationId });
   return true;
 }
 
@@ -115,7 +115,7 @@ async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promis
   const { locationId } = pass;
   const found = await listOrphans(tx, { locationId, agentIds: gone, limit: MAX_ORPHANS });
   let changed = await drop(tx, pass, found.deleted);
-  changed += await placeInTurns(tx, pass, found.orphans, (orphan) => {
+  changed += await assignInChunks(tx, pass, found.orphans, (orphan) => {
     const { slots, checkRevision: revision } = orphan.before;
     return { ...orphan, slots, revision };
   });
@@ -154,7 +154,7 @@ async function assignRange(tx: Sql, pass: Pass, range: CheckRange): Promise<numb
   const running = new Set(candidates.map(({ id }) => id));
   const gone = await listGone(tx, pass, range, running);
   const dropped = await drop(tx, pass, gone);
-  const changed = await placeInTurns(tx, pass, candidates, (candidate) => {
+  const changed = await assignInChunks(tx, pass, candidates, (candidate) => {
     return { ...candidate, slots: slotsOf(candidate, pass) };
   });
   return dropped + changed;
@@ -183,17 +183,17 @@ async function listGone(
 }
 
 /** A check that is to have an agent, with the slots that it has here; null where it can have none. */
-interface Placeable extends AssignableCheck {
-  readonly slots: TurnRule | null;
+interface AssignableHere extends AssignableCheck {
+  readonly slots: RotationRule | null;
   readonly revision: number;
-  readonly before: Place | null;
+  readonly before: Assignment | null;
 }
 
-async function placeInTurns<Check>(
+async function assignInChunks<Check>(
   tx: Sql,
   pass: Pass,
   checks: readonly Check[],
-  placeable: (check: Check) => Placeable,
+  placeable: (check: Check) => AssignableHere,
 ): Promise<number> {
   let changed = 0;
   for (let from = 0; from < checks.length; from += CHECKS_A_TURN) {
@@ -203,14 +203,14 @@ async function placeInTurns<Check>(
   return changed;
 }
 
-async function place(tx: Sql, pass: Pass, checks: readonly Placeable[]): Promise<number> {
+async function place(tx: Sql, pass: Pass, checks: readonly AssignableHere[]): Promise<number> {
   const { owners, unassigned } = assign(checks, pass.agents);
-  const places: NewPlace[] = [];
+  const places: NewAssignment[] = [];
   const lost: AgentCheck[] = [];
   for (const { id: checkId, slots, revision: checkRevision, before } of checks) {
     const agentId = slots === null ? null : (owners.get(checkId) ?? null);
     const reason = slots === null ? 'too_many_locations' : (unassigned.get(checkId) ?? null);
-    const next: NewPlace = {
+    const next: NewAssignment = {
       checkId,
       agentId,
       agentEpoch: agentId === null ? null : (pass.epochs.get(agentId) ?? null),
@@ -233,16 +233,16 @@ async function place(tx: Sql, pass: Pass, checks: readonly Placeable[]): Promise
 }
 
 /** For a check that nobody runs here, so that its row has some. */
-const WITHOUT_TURN: TurnRule = { periodMs: 86_400_000, phaseMs: 0, stride: 1, index: 0 };
+const WITHOUT_TURN: RotationRule = { periodMs: 86_400_000, phaseMs: 0, stride: 1, index: 0 };
 
 /** null for the locations after the last one that can take turns. */
-function slotsOf(check: Candidate, { slugs, slug }: Pass): TurnRule | null {
+function slotsOf(check: Candidate, { slugs, slug }: Pass): RotationRule | null {
   const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   const locations = [...new Set(check.slugs)].filter((each) => slugs.has(each));
-  return turnRuleOf(rule, check.runParallel, locations.slice(0, MAX_STRIDE), slug);
+  return rotationRuleOf(rule, check.runParallel, locations.slice(0, MAX_STRIDE), slug);
 }
 
-function isSame(before: Place | null, next: NewPlace): boolean {
+function isSame(before: Assignment | null, next: NewAssignment): boolean {
   return (
     before !== null &&
     before.agentId === next.agentId &&

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { Bell } from '../../../runtime/signal.ts';
+import { WakeSignal } from '../../../runtime/wake-signal.ts';
 import type { Store } from '../../database/port.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { type AgentLimits, DEFAULT_AGENT_LIMITS } from '../agent-limits.ts';
@@ -46,7 +46,7 @@ export function createAssigner({
   log,
   agentLimits: limits = DEFAULT_AGENT_LIMITS,
 }: AssignerParts): Assigner {
-  const bell = new Bell();
+  const bell = new WakeSignal();
   /** By location; one that fails keeps none of the others waiting. */
   const troubles = new Map<string, Trouble>();
   /** Kinds of failures that were logged since all went well. */

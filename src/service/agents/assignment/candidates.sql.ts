@@ -1,7 +1,7 @@
 import type { Frequency, IpFamily, RunnableCheckType } from '../../../model/vocabulary.ts';
 import type { Sql } from '../../database/port.ts';
 import type { OfLocation } from './lock.sql.ts';
-import type { Place } from './sql.ts';
+import type { Assignment } from './sql.ts';
 
 /** Which checks the assigner has to place, read within a transaction of `lockAssignments`. */
 
@@ -57,10 +57,10 @@ export interface Candidate {
   readonly slugs: readonly string[];
   readonly revision: number;
   /** What it was so far; null for one that is new here. */
-  readonly before: Place | null;
+  readonly before: Assignment | null;
 }
 
-type PlaceRow = {
+type AssignmentRow = {
   readonly agent_id: string | null;
   readonly unassigned_reason: string | null;
   readonly period_ms: number;
@@ -74,7 +74,7 @@ type PlaceRow = {
 const PLACE = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.stride, a.stride_index,
   a.check_revision`;
 
-function placeOf(row: PlaceRow): Place {
+function assignmentOf(row: AssignmentRow): Assignment {
   return {
     agentId: row.agent_id,
     unassignedReason: row.unassigned_reason,
@@ -91,7 +91,7 @@ function placeOf(row: PlaceRow): Place {
 /** Of a check `c`. */
 const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
 
-type CandidateRow = PlaceRow & {
+type CandidateRow = AssignmentRow & {
   readonly id: string;
   readonly check_type: RunnableCheckType;
   readonly ip_family: IpFamily;
@@ -113,7 +113,7 @@ function candidateOf(row: CandidateRow): Candidate {
     runParallel: row.run_parallel,
     slugs: row.slugs,
     revision: row.revision,
-    before: row.known === null ? null : placeOf(row),
+    before: row.known === null ? null : assignmentOf(row),
   };
 }
 
@@ -170,10 +170,10 @@ export async function listAssigned(
 
 /** A check that ran in a location by the changes that were taken so far, and is without its agent. */
 export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'> {
-  readonly before: Place;
+  readonly before: Assignment;
 }
 
-type OrphanRow = PlaceRow & {
+type OrphanRow = AssignmentRow & {
   readonly id: string;
   readonly check_type: RunnableCheckType | null;
   readonly ip_family: IpFamily | null;
@@ -211,7 +211,7 @@ export async function listOrphans(
   const orphans: Orphan[] = [];
   for (const { id, check_type: checkType, ip_family: ipFamily, ...row } of rows) {
     if (checkType === null || ipFamily === null) deleted.push(id);
-    else orphans.push({ id, checkType, ipFamily, before: placeOf(row) });
+    else orphans.push({ id, checkType, ipFamily, before: assignmentOf(row) });
   }
   return { orphans, deleted, all: rows.length < limit };
 }

@@ -48,7 +48,7 @@ async function noteChange(sql: Sql, locationId: string, goneAgent: string | null
  * Takes away what is noted of the location. What is read after it has all of these changes, and
  * one that comes later is noted anew.
  */
-export async function takeLocationChanges(
+export async function claimLocationChanges(
   sql: Sql,
   { locationId, maxChecks }: { readonly locationId: string; readonly maxChecks: number },
 ): Promise<LocationChanges> {
@@ -124,7 +124,7 @@ export async function purgeTombstones(
 }
 
 /** Wakes the held polls of the location's agents, in every replica, when the transaction ends. */
-export async function tellLocation(
+export async function notifyLocation(
   sql: Sql,
   { locationId }: { readonly locationId: string },
 ): Promise<void> {

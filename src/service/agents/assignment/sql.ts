@@ -1,4 +1,4 @@
-import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Sql } from '../../database/port.ts';
 import type { OfLocation } from './lock.sql.ts';
 
@@ -8,10 +8,10 @@ import type { OfLocation } from './lock.sql.ts';
  */
 
 /** Who runs a check, and at which slots. */
-export interface Place {
+export interface Assignment {
   readonly agentId: string | null;
   readonly unassignedReason: string | null;
-  readonly slots: TurnRule;
+  readonly slots: RotationRule;
   /** Of the check's body that its agent was told. */
   readonly checkRevision: number;
 }
@@ -71,7 +71,7 @@ export async function addTombstones(
   );
 }
 
-export interface NewPlace extends Place {
+export interface NewAssignment extends Assignment {
   readonly checkId: string;
   readonly agentEpoch: number | null;
 }
@@ -95,11 +95,11 @@ export async function putAssignments(
   }: OfLocation & {
     readonly accountId: string;
     readonly revision: number;
-    readonly places: readonly NewPlace[];
+    readonly places: readonly NewAssignment[];
   },
 ): Promise<void> {
   if (places.length === 0) return;
-  const column = <Value>(of: (place: NewPlace) => Value): Value[] => places.map(of);
+  const column = <Value>(of: (place: NewAssignment) => Value): Value[] => places.map(of);
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
        unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until)

@@ -25,8 +25,8 @@ import {
 } from './sql.ts';
 import {
   deleteSubscriptionsOfChannel,
-  holdSubscribers,
   insertSubscriptions,
+  lockSubscribedChecks,
   type Subscription,
   subscriptionsOfChannels,
 } from './subscriptions.sql.ts';
@@ -96,7 +96,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
       return store.transaction(async (tx) => {
         // First of all locks, as everywhere.
         await allowance.grow(tx, accountId, 'alertChannels');
-        await holdNamedChecks(tx, accountId, subscriptions, []);
+        await requireChecks(tx, accountId, subscriptions, []);
         const key = { accountId, id: await newChannelId(tx) };
         const { target, sealedSecrets } = sealedTarget(secrets, key, given);
         const fields = { ...given, ...target };
@@ -134,7 +134,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
         // The checks come first, as where a check changes.
         const key = { accountId, id };
         const { subscriptions: named } = changedChannel(secrets, key, known, input);
-        if (isSubscribing) await holdNamedChecks(tx, accountId, named, before);
+        if (isSubscribing) await requireChecks(tx, accountId, named, before);
         const stored = await lockChannel(tx, { accountId, id });
         if (stored === null) throw notFound('alert channel');
         const { subscriptions, content } = changedChannel(secrets, key, stored, input);
@@ -172,7 +172,7 @@ export function createAlertChannels(parts: AlertChannelsParts): AlertChannels {
  *
  * @throws ServiceError 400 where one is named that there is not, or twice
  */
-async function holdNamedChecks(
+async function requireChecks(
   tx: Sql,
   accountId: string,
   named: readonly { readonly checkId: string }[],
@@ -180,7 +180,7 @@ async function holdNamedChecks(
 ): Promise<void> {
   const ids = named.map(({ checkId }) => checkId);
   const all = [...new Set([...ids, ...before.map(({ checkId }) => checkId)])];
-  const there = new Set(await holdSubscribers(tx, { accountId, checkIds: all }));
+  const there = new Set(await lockSubscribedChecks(tx, { accountId, checkIds: all }));
   const firsts = new Map<string, number>();
   const problems = ids.flatMap((id, index): readonly RequestProblem[] => {
     const path = ['subscriptions', index, 'checkId'];

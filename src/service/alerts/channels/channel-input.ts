@@ -13,7 +13,7 @@ import { bodyProblem, MASK_GIVEN, parseBody } from '../../http/resources/input-p
 import { notReadable } from '../../secrets/secret-store.ts';
 import { templateProblemOf } from '../senders/template-check.ts';
 import { openedTarget, sealedTarget, withoutSecrets } from './channel-secrets.ts';
-import { withKeptSecrets } from './kept-secrets.ts';
+import { withKeptSecrets } from './retained-secrets.ts';
 import type { ChannelFields, ChannelKey, StoredChannel } from './sql.ts';
 
 /** A body as it came. */

@@ -37,7 +37,9 @@ export function sealedTarget(
     [...hidden.headers, ...hidden.queryParameters].some((value) => value !== '');
   return {
     target: { type: 'WEBHOOK', config: withoutSecrets(target.config, webhookSecret !== null) },
-    sealedSecrets: hasAny ? boxOf(secrets).seal(JSON.stringify(hidden), placeOf(key)) : null,
+    sealedSecrets: hasAny
+      ? boxOf(secrets).seal(JSON.stringify(hidden), sealingContextOf(key))
+      : null,
   };
 }
 
@@ -68,7 +70,7 @@ export function openedTarget(
   if (target.type !== 'WEBHOOK') return target;
   const { hasWebhookSecret: _, ...config } = target.config;
   if (sealedSecrets === null) return { type: 'WEBHOOK', config };
-  const text = opened(secrets, sealedSecrets, placeOf(key));
+  const text = opened(secrets, sealedSecrets, sealingContextOf(key));
   const { webhookSecret, headers, queryParameters }: WebhookSecrets = JSON.parse(text);
   return {
     type: 'WEBHOOK',
@@ -88,7 +90,7 @@ export function secretsIn(config: WebhookConfig): readonly string[] {
   return webhookSecret === null ? locked : [webhookSecret, ...locked];
 }
 
-function placeOf({ accountId, id }: ChannelKey): readonly string[] {
+function sealingContextOf({ accountId, id }: ChannelKey): readonly string[] {
   return ['alert_channels', accountId, String(id)];
 }
 

@@ -2,7 +2,7 @@ import type { ChannelPair, OpenTarget } from '../../../model/alerting/alert-chan
 import type { Sql } from '../../database/port.ts';
 import type { RequestProblem } from '../../errors.ts';
 import { bodyProblem } from '../../http/resources/input-problems.ts';
-import { holdChannels } from './sql.ts';
+import { lockChannelsShared } from './sql.ts';
 import {
   channelsOfChecks,
   deleteSubscriptionsOfCheck,
@@ -99,7 +99,7 @@ function channelsOf(ones: readonly { readonly target: OpenTarget }[]): CheckChan
  *
  * @returns what is wrong: a channel that the account has not, or one that is named twice
  */
-export async function holdNamedChannels(
+export async function requireChannels(
   tx: Sql,
   accountId: string,
   named: readonly ChannelSubscription[],
@@ -107,7 +107,7 @@ export async function holdNamedChannels(
   const ids = named.map(({ alertChannelId }) => alertChannelId);
   // A fraction or a number past 2^53 is no id, and not a number that the database takes.
   const possible = [...new Set(ids.filter(Number.isSafeInteger))];
-  const held = new Set(await holdChannels(tx, { accountId, ids: possible }));
+  const held = new Set(await lockChannelsShared(tx, { accountId, ids: possible }));
   const seen = new Set<number>();
   return ids.flatMap((id, index) => {
     const path = ['alertChannelSubscriptions', index, 'alertChannelId'];
@@ -120,7 +120,7 @@ export async function holdNamedChannels(
   });
 }
 
-/** Those given, and no others. Only of channels that `holdNamedChannels` holds, and a locked check. */
+/** Those given, and no others. Only of channels that `requireChannels` holds, and a locked check. */
 export async function replaceSubscriptions(
   tx: Sql,
   { accountId, checkId, given }: CheckKey & { readonly given: readonly ChannelSubscription[] },
@@ -150,7 +150,7 @@ export async function firstSubscriptions(
     readonly autoAssignAlerts: boolean;
   },
 ): Promise<void> {
-  const all = autoAssignAlerts ? await holdChannels(tx, { accountId, ids: null }) : [];
+  const all = autoAssignAlerts ? await lockChannelsShared(tx, { accountId, ids: null }) : [];
   const named = new Set(given.map(({ alertChannelId }) => alertChannelId));
   const others = all.filter((id) => !named.has(id));
   await replaceSubscriptions(tx, {

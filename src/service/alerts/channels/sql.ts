@@ -204,7 +204,7 @@ export async function findChannels(
  * @param ids null for all
  * @returns the ids of those that there are, in their order
  */
-export async function holdChannels(
+export async function lockChannelsShared(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] | null },
 ): Promise<readonly number[]> {

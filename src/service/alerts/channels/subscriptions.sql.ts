@@ -83,7 +83,7 @@ export async function subscriptionsOfChannels(
  *
  * @returns their ids
  */
-export async function holdSubscribers(
+export async function lockSubscribedChecks(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly string[]> {
@@ -135,7 +135,7 @@ type ListenerRow = {
 };
 
 /** The channels that hear of the checks now. Until the transaction ends, none of them is deleted. */
-export async function holdListeners(
+export async function lockListeningChannels(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly Listener[]> {
@@ -162,17 +162,17 @@ export async function holdListeners(
 }
 
 /** Of which certificate's end a channel was last told. */
-export interface SslTold {
+export interface CertificateNotice {
   readonly checkId: string;
   readonly channelId: number;
   /** Epoch milliseconds, true to a day. */
   readonly endsAtMs: number;
 }
 
-export async function listSslTold(
+export async function listCertificateNotices(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
-): Promise<readonly SslTold[]> {
+): Promise<readonly CertificateNotice[]> {
   if (checkIds.length === 0) return [];
   const rows = await sql.query<{ check_id: string; channel_id: number; ends_at: Date }>(
     `select check_id, channel_id, ends_at from alert_ssl_told
@@ -187,9 +187,9 @@ export async function listSslTold(
 }
 
 /** None of a check and a channel twice. */
-export async function keepSslTold(
+export async function saveCertificateNotices(
   sql: Sql,
-  { accountId, told }: { readonly accountId: string; readonly told: readonly SslTold[] },
+  { accountId, told }: { readonly accountId: string; readonly told: readonly CertificateNotice[] },
 ): Promise<void> {
   if (told.length === 0) return;
   await sql.query(

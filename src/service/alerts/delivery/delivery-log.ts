@@ -38,7 +38,7 @@ export interface AlertDeliveries {
     query: Page & { readonly states: readonly DeliveryState[] },
   ): Promise<readonly StoredDelivery[]>;
   /** Now and then, until the signal aborts, removes what is past the retention. Logs what fails. */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** So that no statement takes long. */
@@ -69,7 +69,7 @@ export function createAlertDeliveries(parts: AlertDeliveriesParts): AlertDeliver
       }));
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'deliveries past their retention could not be removed',

@@ -2,7 +2,7 @@ import type { ChannelTarget } from '../../../model/alerting/alert-channel.ts';
 import type { AlertNotice } from '../notice.ts';
 
 /** One notice on its way to one channel. */
-export interface Parcel<Target extends ChannelTarget = ChannelTarget> {
+export interface SealedDelivery<Target extends ChannelTarget = ChannelTarget> {
   /** The same each time it is sent, so that receivers know it again. */
   readonly deliveryId: string;
   readonly target: Target;
@@ -35,7 +35,7 @@ export type SendOutcome =
 
 /** Sends to one kind of channel. Resolves whatever happens, at the latest when the signal aborts. */
 export type Send<Target extends ChannelTarget> = (
-  parcel: Parcel<Target>,
+  parcel: SealedDelivery<Target>,
   signal: AbortSignal,
 ) => Promise<SendOutcome>;
 

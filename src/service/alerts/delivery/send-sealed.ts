@@ -7,7 +7,7 @@ import type { AlertNotice } from '../notice.ts';
 import { notSent, type SendOutcome } from './outcome.ts';
 import type { NoticeSender } from './sender.ts';
 
-export interface SealedParcel extends SealedTarget {
+export interface SealedDelivery extends SealedTarget {
   readonly deliveryId: string;
   readonly accountId: string;
   readonly channelId: number;
@@ -25,7 +25,7 @@ export interface SealedSending {
  */
 export async function sendSealed(
   { sender, secrets }: SealedSending,
-  { deliveryId, accountId, channelId, notice, ...sealed }: SealedParcel,
+  { deliveryId, accountId, channelId, notice, ...sealed }: SealedDelivery,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
   let target: ChannelTarget;

@@ -7,7 +7,7 @@ import { createSlackSender } from '../senders/slack.ts';
 import { createSmsSender } from '../senders/sms.ts';
 import { createWebhookSender } from '../senders/webhook.ts';
 import type { DeliveryConfig } from './delivery-config.ts';
-import { notSent, type Parcel, type SendOutcome } from './outcome.ts';
+import { notSent, type SealedDelivery, type SendOutcome } from './outcome.ts';
 
 /** Sends a notice once, to a channel of any type. */
 export interface NoticeSender {
@@ -16,7 +16,7 @@ export interface NoticeSender {
    *
    * @param signal breaks it off: whether it arrived is not known then
    */
-  send(parcel: Parcel, signal: AbortSignal): Promise<SendOutcome>;
+  send(parcel: SealedDelivery, signal: AbortSignal): Promise<SendOutcome>;
   close(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ export function createNoticeSender(config: DeliveryConfig, clock: Clock): Notice
   const webhook = createWebhookSender(http, clock);
   const slack = createSlackSender(http);
 
-  async function sendTo(parcel: Parcel, signal: AbortSignal): Promise<SendOutcome> {
+  async function sendTo(parcel: SealedDelivery, signal: AbortSignal): Promise<SendOutcome> {
     const { target } = parcel;
     switch (target.type) {
       case 'EMAIL':

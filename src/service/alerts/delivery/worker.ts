@@ -2,10 +2,11 @@ import PQueue from 'p-queue';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { Bell } from '../../../runtime/signal.ts';
 import { sleep } from '../../../runtime/wait.ts';
+import { WakeSignal } from '../../../runtime/wake-signal.ts';
 import type { Store } from '../../database/port.ts';
 import type { AlertNotice } from '../notice.ts';
+import { NameCounts } from './name-counts.ts';
 import { notSent, type SendOutcome } from './outcome.ts';
 import { outcomeOfAttempt } from './retry-rule.ts';
 import { type SealedSending, sendSealed } from './send-sealed.ts';
@@ -18,7 +19,6 @@ import {
   nextDueAtMs,
   recordAttempt,
 } from './sql.ts';
-import { Tally } from './tally.ts';
 
 export interface DeliveryWorkerParts extends SealedSending {
   readonly store: Store;
@@ -52,7 +52,10 @@ const RECORD_AGAIN_MS = 2_000;
  *
  * Where the database is away, it is asked ever less often, up to every half a minute.
  */
-export async function keepSending(parts: DeliveryWorkerParts, signal: AbortSignal): Promise<void> {
+export async function runDeliveryWorker(
+  parts: DeliveryWorkerParts,
+  signal: AbortSignal,
+): Promise<void> {
   const worker = new DeliveryWorker(parts);
   await worker.run(signal);
 }
@@ -60,10 +63,10 @@ export async function keepSending(parts: DeliveryWorkerParts, signal: AbortSigna
 class DeliveryWorker {
   readonly #parts: DeliveryWorkerParts;
   readonly #owner: string;
-  readonly #bell = new Bell();
+  readonly #bell = new WakeSignal();
   readonly #queue = new PQueue({ concurrency: MAX_SENDING });
-  readonly #channels = new Tally();
-  readonly #accounts = new Tally();
+  readonly #channels = new NameCounts();
+  readonly #accounts = new NameCounts();
   /** Aborts what is being sent, some time after the service was told to stop. */
   readonly #cut = new AbortController();
   /** Epoch milliseconds: what was due then is taken, as far as there is room. */

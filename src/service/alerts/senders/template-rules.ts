@@ -44,12 +44,12 @@ function holdsMoreThan(most: number, what: string, text: string): boolean {
   return false;
 }
 
-interface Place {
+interface TemplatePosition {
   readonly depth: number;
   readonly inLoop: boolean;
 }
 
-function problemIn(program: hbs.AST.Program, place: Place): string | null {
+function problemIn(program: hbs.AST.Program, place: TemplatePosition): string | null {
   if (place.depth > MAX_DEPTH) return `its blocks are nested more than ${MAX_DEPTH} deep`;
   for (const statement of program.body) {
     const problem = problemOf(statement, place);
@@ -58,7 +58,7 @@ function problemIn(program: hbs.AST.Program, place: Place): string | null {
   return null;
 }
 
-function problemOf(statement: hbs.AST.Statement, place: Place): string | null {
+function problemOf(statement: hbs.AST.Statement, place: TemplatePosition): string | null {
   switch (statement.type) {
     case 'ContentStatement':
     case 'CommentStatement':
@@ -72,7 +72,10 @@ function problemOf(statement: hbs.AST.Statement, place: Place): string | null {
   }
 }
 
-function problemOfBlock(block: hbs.AST.BlockStatement, { depth, inLoop }: Place): string | null {
+function problemOfBlock(
+  block: hbs.AST.BlockStatement,
+  { depth, inLoop }: TemplatePosition,
+): string | null {
   const name = nameOf(block.path);
   if (!BLOCKS.includes(name)) return `a block {{#${name}}} is not allowed: ${ALLOWED}`;
   if (block.params.length !== 1) return `{{#${name}}} takes one value`;
@@ -88,7 +91,10 @@ function problemOfBlock(block: hbs.AST.BlockStatement, { depth, inLoop }: Place)
 }
 
 /** The line of the innermost statement is told, and not that of each block around it. */
-function problemWithin(program: hbs.AST.Program | undefined, place: Place): string | null {
+function problemWithin(
+  program: hbs.AST.Program | undefined,
+  place: TemplatePosition,
+): string | null {
   if (program === undefined) return null;
   return problemIn(program, place)?.replace(/^line \d+: /, '') ?? null;
 }

@@ -1,5 +1,5 @@
 import { cutText } from '../../../runtime/text/cut-text.ts';
-import type { Parcel } from '../delivery/outcome.ts';
+import type { SealedDelivery } from '../delivery/outcome.ts';
 import { headlineOf, MAX_ERROR_BYTES } from './headline.ts';
 
 type Value = string | number | null | readonly string[];
@@ -8,7 +8,7 @@ interface NoticeVariable {
   readonly name: string;
   /** For the documentation. */
   readonly meaning: string;
-  readonly of: (parcel: Pick<Parcel, 'deliveryId' | 'notice'>) => Value;
+  readonly of: (parcel: Pick<SealedDelivery, 'deliveryId' | 'notice'>) => Value;
 }
 
 /** What a webhook's template may name, and what its default body holds, in this order. */
@@ -94,7 +94,7 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
 
 /** Their values for one notice to one channel. */
 export function variablesOf(
-  parcel: Pick<Parcel, 'deliveryId' | 'notice'>,
+  parcel: Pick<SealedDelivery, 'deliveryId' | 'notice'>,
 ): Readonly<Record<string, Value>> {
   return Object.fromEntries(NOTICE_VARIABLES.map(({ name, of }) => [name, of(parcel)]));
 }

@@ -7,7 +7,7 @@ import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
 import type { Param, Row, Store, Transaction } from '../port.ts';
 import { Serial } from '../serial.ts';
-import { closed, hushedUp, judge, StoreError } from '../store-errors.ts';
+import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
 import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
 import { encodeParam, PARSERS } from '../values.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
@@ -160,7 +160,7 @@ export class PgliteStore implements Store {
     await this.#script('begin');
     try {
       const result = await runInside(this, new OpenTransaction(connection), work);
-      if ((await this.#script('commit')) === 'ROLLBACK') throw hushedUp();
+      if ((await this.#script('commit')) === 'ROLLBACK') throw silentRollback();
       return result;
     } catch (thrown) {
       if (this.#fault === null) await this.#script('rollback').catch(() => {});

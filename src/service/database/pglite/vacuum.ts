@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
  * does by itself: without it its files only grow, and its plans go by what it held at first. Logs
  * what fails.
  */
-export async function keepVacuumed(
+export async function runVacuum(
   { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },
   signal: AbortSignal,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction, TransactionOptions } from '../port.ts';
-import { closed, hushedUp, judge, StoreError } from '../store-errors.ts';
+import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
 import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
 import { encodeParam, parserOf } from '../values.ts';
 import { PostgresListener } from './postgres-listener.ts';
@@ -234,7 +234,7 @@ async function transact<T>(
   try {
     if (statementTimeoutMs !== undefined) await connection.limitStatements(statementTimeoutMs);
     const result = await runInside(store, new OpenTransaction(connection), work);
-    if ((await connection.command('commit')) === 'ROLLBACK') throw hushedUp();
+    if ((await connection.command('commit')) === 'ROLLBACK') throw silentRollback();
     return result;
   } catch (thrown) {
     // A failed rollback marks the connection as broken; what failed first is what matters.

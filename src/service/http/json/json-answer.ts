@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
-import type { Turn } from '../../../runtime/event-loop.ts';
+import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 
 /** Longer ones are sent piece by piece: to put one of 16 MiB together and encode it takes 40 ms. */
 export const AT_ONCE_BYTES = 1_048_576;
@@ -78,7 +78,7 @@ export async function addShaped(
   answer: JsonAnswer,
   schema: z.ZodType,
   value: unknown,
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<void> {
   const list = Array.isArray(value) ? listIn(schema) : null;
   const lists = longListsOf(schema, value);
@@ -91,7 +91,7 @@ async function addList(
   answer: JsonAnswer,
   { items, bound }: List,
   value: readonly unknown[],
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<void> {
   if (bound !== null) z.encode(bound, value);
   answer.add('[');
@@ -108,7 +108,7 @@ async function addObject(
   answer: JsonAnswer,
   schema: z.ZodType,
   { value, lists }: { readonly value: object; readonly lists: ReadonlyMap<string, List> },
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<void> {
   const emptied = Object.fromEntries([...lists.keys()].map((key) => [key, []]));
   const shaped: object = Object(z.encode(schema, { ...value, ...emptied }));

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { z } from 'zod';
-import type { Turn } from '../../../runtime/event-loop.ts';
+import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import { AT_ONCE_BYTES, addShaped, JsonAnswer } from './json-answer.ts';
 
 /** A list as the payload of an answer, read a few items at a time as they are sent. */
@@ -45,7 +45,7 @@ export async function bodyOfSlices(
     onBreak,
   }: {
     readonly items: z.ZodType;
-    readonly turn: Turn;
+    readonly turn: YieldWhenDue;
     readonly onBreak: (error: unknown) => void;
   },
 ): Promise<string | Readable> {
@@ -65,7 +65,7 @@ type Pieces = AsyncGenerator<string, void, undefined>;
 async function* shapedPieces(
   slices: AsyncIterable<readonly unknown[]>,
   items: z.ZodType,
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Pieces {
   const answer = new JsonAnswer();
   let separator = '[';

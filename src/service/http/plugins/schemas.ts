@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { serializerCompiler } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import type { Clock } from '../../../runtime/clock.ts';
-import { turnsFromNow } from '../../../runtime/event-loop.ts';
+import { createYielder } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { StoreError } from '../../database/store-errors.ts';
 import { invalid } from '../../errors.ts';
@@ -36,7 +36,7 @@ function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void
     if (list === null) throw new Error(`the answer of ${route} is declared as something else`);
     const body = await bodyOfSlices(payload, {
       items: list.items,
-      turn: turnsFromNow(clock),
+      turn: createYielder(clock),
       onBreak: (err) => {
         const level = err instanceof StoreError && err.kind === 'unavailable' ? 'warn' : 'error';
         log[level]({ err, requestId: request.id, route }, 'an answer was broken off half-way');
@@ -57,7 +57,7 @@ function addLongAnswers(app: FastifyInstance, clock: Clock): void {
     const schema: unknown = Object(routeOptions.schema?.response)[reply.statusCode];
     if (!(schema instanceof z.ZodType) || !isLong(schema, payload)) return payload;
     const answer = new JsonAnswer();
-    await addShaped(answer, schema, payload, turnsFromNow(clock));
+    await addShaped(answer, schema, payload, createYielder(clock));
     // It may be a stream, too, of which the types do not tell.
     reply.serializer((() => answer.body(reply)) as () => string);
     return payload;

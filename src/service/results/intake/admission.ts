@@ -1,5 +1,5 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
-import { grouped } from '../../../runtime/group-by.ts';
+import { groupBy } from '../../../runtime/group-by.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
   type Deferral,
@@ -200,7 +200,7 @@ async function lockAssigned(
   const slots = await listAssignedSlots(tx, { locationId, checkIds });
   return {
     subjects: new Map(held.map((subject) => [subject.checkId, subject])),
-    assigned: grouped(slots, ({ checkId }) => checkId),
+    assigned: groupBy(slots, ({ checkId }) => checkId),
   };
 }
 

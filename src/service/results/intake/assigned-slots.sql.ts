@@ -1,11 +1,11 @@
-import type { TurnRule } from '../../../model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import type { Sql } from '../../database/port.ts';
 
 /** Slots of a check that a location was given, over one stretch of time. */
 export interface AssignedSlots {
   readonly checkId: string;
   /** null: any instant. So it is for the time before the history was kept. */
-  readonly rule: TurnRule | null;
+  readonly rule: RotationRule | null;
   /** Epoch milliseconds, by the database's clock. */
   readonly sinceMs: number;
   /** null while the location has the check. */
@@ -44,7 +44,7 @@ function ruleOf(
   phaseMs: number | null,
   stride: number | null,
   index: number | null,
-): TurnRule | null {
+): RotationRule | null {
   if (periodMs === null || phaseMs === null || stride === null || index === null) return null;
   return { periodMs, phaseMs, stride, index };
 }

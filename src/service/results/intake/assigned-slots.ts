@@ -1,4 +1,4 @@
-import { lastTurnAt, ownSlotsOf, type TurnRule } from '../../../model/schedule/slot-stride.ts';
+import { lastOwnSlotAt, ownSlotsOf, type RotationRule } from '../../../model/schedule/rotation.ts';
 import { cutTo, type SlotRange, stepOf } from '../slot-ranges.ts';
 import type { AssignedSlots } from './assigned-slots.sql.ts';
 
@@ -12,7 +12,8 @@ export const EDGE_MS = 15 * 60_000;
 export function isAssignedSlot(assigned: readonly AssignedSlots[], slotMs: number): boolean {
   return assigned.some(
     (slots) =>
-      isWithin(slots, slotMs) && (slots.rule === null || lastTurnAt(slots.rule, slotMs) === slotMs),
+      isWithin(slots, slotMs) &&
+      (slots.rule === null || lastOwnSlotAt(slots.rule, slotMs) === slotMs),
   );
 }
 
@@ -68,7 +69,7 @@ function isWithin({ sinceMs, untilMs }: AssignedSlots, slotMs: number): boolean 
 }
 
 /** Every slot of the range is one of the rule: the first one is, and they are whole periods apart. */
-function hasSlotsOf(rule: TurnRule, range: SlotRange): boolean {
-  const isAtSlot = lastTurnAt(rule, range.slot) === range.slot;
+function hasSlotsOf(rule: RotationRule, range: SlotRange): boolean {
+  const isAtSlot = lastOwnSlotAt(rule, range.slot) === range.slot;
   return isAtSlot && stepOf(range) % ownSlotsOf(rule).periodMs === 0;
 }

@@ -1,6 +1,6 @@
 import { type CompiledPauses, compilePauses } from '../../../model/schedule/pause.ts';
 import type { Clock } from '../../../runtime/clock.ts';
-import { turnsFromNow } from '../../../runtime/event-loop.ts';
+import { createYielder } from '../../../runtime/event-loop.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import {
@@ -17,8 +17,8 @@ import { findPrivateLocation } from '../../private-locations/exports.ts';
 import type { AgentCaller } from '../../private-locations/location-keys.ts';
 import type { SecretScrubbing } from '../../secrets/secret-scrubbing.ts';
 import { currentOf, type FinalFollower } from '../final-follower.ts';
-import { recordMissed } from '../missed-slots/missed-book.ts';
 import { withoutPaused } from '../missed-slots/paused-slots.ts';
+import { recordMissed } from '../missed-slots/record-missed.ts';
 import type { ResultPartitions } from '../partitions.sql.ts';
 import { partsOf, type SlotRange } from '../slot-ranges.ts';
 import {
@@ -111,7 +111,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   ): Promise<readonly Rejection[]> {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
-      const turn = turnsFromNow(clock);
+      const turn = createYielder(clock);
       const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
       const received = admitted.map(({ record }) => record);
       // Before all that follows from them: error groups, analyses and notices quote results.
@@ -139,7 +139,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     const { accountId, slug: location } = sender;
     return store.transaction(async (tx) => {
       const { admitted, rejected } = await admitMissed(tx, sender, records);
-      const turn = turnsFromNow(clock);
+      const turn = createYielder(clock);
       const reported = admitted.flatMap(({ received, ranges }) => {
         const { checkId, reason } = received.record;
         return ranges.flatMap(inPieces).map((range) => ({ ...range, checkId, reason }));
@@ -166,7 +166,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
   return {
     async take(caller, message) {
       const sender = await senderOf(caller);
-      const batch = await readBatch(message, turnsFromNow(clock));
+      const batch = await readBatch(message, createYielder(clock));
       const accepted: string[] = [];
       const rejected = [...batch.rejected];
       const deferred: Deferral[] = [];

@@ -3,7 +3,7 @@ import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Store } from '../../database/port.ts';
 import { StoreError } from '../../database/store-errors.ts';
-import { tryToWrite } from './write-probe.sql.ts';
+import { probeDatabaseDisk } from './write-probe.sql.ts';
 
 /** SQLSTATE: its disk is full (53100), or it is read-only (25006), whatever is to be stored. */
 const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
@@ -55,7 +55,7 @@ export class ResultStorage {
   async #try(): Promise<void> {
     const { store, clock, log } = this.#parts;
     try {
-      await tryToWrite(store);
+      await probeDatabaseDisk(store);
       this.#isRefusing = false;
       log.warn('the database takes results again');
     } catch (thrown) {

@@ -1,11 +1,11 @@
 import { sequenceIdOf } from '../../../model/ids.ts';
 import { checkErrorGroupId } from '../../../model/result/error-group.ts';
-import type { Turn } from '../../../runtime/event-loop.ts';
+import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 import type { Sql } from '../../database/port.ts';
 import { knownFactsOf, withErrorGroups } from '../../error-groups/known-facts.ts';
 import type { FinalFollower, NewFinals } from '../final-follower.ts';
-import { takeOutFinals } from '../missed-slots/missed-book.ts';
+import { removeMissed } from '../missed-slots/record-missed.ts';
 import { insertResults, type ResultKey, type RunSlot, raiseToFinal } from '../sql.ts';
 import { type CheckStatus, findStatuses, putStatuses } from '../statuses/sql.ts';
 import { afterFinal } from '../statuses/status-fold.ts';
@@ -34,7 +34,7 @@ export async function storeResults(
   tx: Sql,
   accountId: string,
   received: readonly ReceivedResult[],
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<readonly ReceivedResult[]> {
   if (received.length === 0) return [];
   const results: ReceivedResult[] = [];
@@ -71,17 +71,17 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
 }
 
 /** What follows from new FINALs wherever they are of: they move the statuses, and were not missed. */
-export function settleFinals(turn: Turn): FinalFollower {
+export function settleFinals(turn: YieldWhenDue): FinalFollower {
   return async (tx, batch) => {
     const { accountId, location, finals } = batch;
     await moveStatuses(tx, batch);
-    await takeOutFinals(tx, { accountId, location, finals: finals.map(runSlotOf) }, turn);
+    await removeMissed(tx, { accountId, location, finals: finals.map(runSlotOf) }, turn);
     // A retry that another location handed over fills a slot of that location.
     const handedOver = finals
       .filter(({ attempts }) => attempts > 0)
       .map(runSlotOf)
       .filter((run) => sequenceIdOf(run.checkId, location, run.slotMs) !== run.sequenceId);
-    await takeOutFinals(tx, { accountId, location: null, finals: handedOver }, turn);
+    await removeMissed(tx, { accountId, location: null, finals: handedOver }, turn);
   };
 }
 

@@ -16,7 +16,7 @@ const ROLLBACK = new Error('what the probe wrote is taken back');
  *
  * @throws StoreError where the database does not take it
  */
-export async function tryToWrite(store: Pick<Store, 'transaction'>): Promise<void> {
+export async function probeDatabaseDisk(store: Pick<Store, 'transaction'>): Promise<void> {
   try {
     await store.transaction(async (tx) => {
       // Temporary tables may be set to have a disk of their own.

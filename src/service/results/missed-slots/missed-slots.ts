@@ -35,7 +35,7 @@ export interface MissedSlots {
    * Now and then, until the signal aborts, removes what is past the retention, with the history of which
    * location was given which slots. Logs what fails.
    */
-  keep(signal: AbortSignal): Promise<void>;
+  maintain(signal: AbortSignal): Promise<void>;
 }
 
 /** So that no statement takes long. */
@@ -67,7 +67,7 @@ export function createMissedSlots(parts: MissedSlotsParts): MissedSlots {
       });
     },
 
-    async keep(signal) {
+    async maintain(signal) {
       await everyHour(
         parts,
         'missed slots past their retention could not be removed',

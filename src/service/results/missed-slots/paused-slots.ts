@@ -1,9 +1,9 @@
 import { type CompiledPauses, NEVER_PAUSED } from '../../../model/schedule/pause.ts';
-import type { Turn } from '../../../runtime/event-loop.ts';
+import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import type { Sql } from '../../database/port.ts';
 import { tagsOfChecks } from '../intake/subjects.sql.ts';
 import { without } from '../slot-ranges.ts';
-import type { MissedRange } from './missed-book.ts';
+import type { MissedRange } from './record-missed.ts';
 
 /**
  * What of the ranges is not in a pause: nobody misses a slot of a maintenance window. Agents leave
@@ -24,7 +24,7 @@ export async function withoutPaused(
     readonly ranges: readonly MissedRange[];
     readonly pauses: CompiledPauses | null;
   },
-  turn: Turn,
+  turn: YieldWhenDue,
 ): Promise<readonly MissedRange[]> {
   if (pauses === null || ranges.length === 0) return ranges;
   const checkIds = [...new Set(ranges.map(({ checkId }) => checkId))];

@@ -1,7 +1,7 @@
 import type { Analysis, EvidenceArtifact } from '../../../model/result/root-cause-analysis.ts';
 import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import { failedAssertions } from '../rules/causes/assertion-causes.ts';
 import { TELLING_HEADERS } from '../rules/response-facts.ts';
 import { analyseByRules } from '../rules/rules-provider.ts';
@@ -57,7 +57,7 @@ const MAX_RECORD_CHARS = 1000;
 type Detail = NonNullable<ReturnType<typeof detailOf>>;
 
 /** What is told: as little as an analysis needs, and none of it with a secret. */
-export function briefOf(given: CaseFile, scrubber: Scrubber): Briefing {
+export function briefOf(given: AnalysisInput, scrubber: Scrubber): Briefing {
   const file = scrubbedFile(given, scrubber);
   const { check, result } = file;
   const byRules = analyseByRules(file);
@@ -98,7 +98,10 @@ function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact
 }
 
 /** Scrubbed before the rules cut anything short, or half a secret could stay. */
-function scrubbedFile({ result, surroundings, ...rest }: CaseFile, scrubber: Scrubber): CaseFile {
+function scrubbedFile(
+  { result, surroundings, ...rest }: AnalysisInput,
+  scrubber: Scrubber,
+): AnalysisInput {
   const lean = withoutBulk(result);
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = lean;
   const detail = <T extends Kept | null>(one: T): T => {

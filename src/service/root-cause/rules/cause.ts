@@ -1,15 +1,15 @@
 import type { ERROR_CODES } from '../../../model/result/error-codes.ts';
 import type { Classification, ReferenceLink } from '../../../model/result/root-cause-analysis.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import type { Subject } from './subject.ts';
 
 /** Why something failed, in general: a row of a table. */
 export interface CauseRow {
   readonly classification: Classification;
   /** What is known, and then what is likely. Whole sentences. */
-  readonly cause: (subject: Subject, file: CaseFile) => string;
+  readonly cause: (subject: Subject, file: AnalysisInput) => string;
   /** What to do. Whole sentences. */
-  readonly fix: (subject: Subject, file: CaseFile) => string;
+  readonly fix: (subject: Subject, file: AnalysisInput) => string;
   readonly links: readonly ReferenceLink[];
 }
 

@@ -1,5 +1,5 @@
 import { countText } from '../../../runtime/text/count-text.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import type { Certificate, Subject } from './subject.ts';
 import { listText, shortened, spanText, timeText } from './words.ts';
 
@@ -31,7 +31,7 @@ export function isExpired({ validTo }: Certificate, { startedAtMs }: Subject): b
 export function certificateSentences(
   certificate: Certificate,
   subject: Subject,
-  { surroundings }: CaseFile,
+  { surroundings }: AnalysisInput,
 ): readonly string[] {
   const { validFrom, validTo, daysRemaining } = certificate;
   const names = namesOf(certificate);

@@ -4,7 +4,7 @@ import {
   MAX_EVIDENCE,
 } from '../../../model/result/root-cause-analysis.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import { storedEvidenceOf } from './artifacts.ts';
 import { assertionText, failedAssertions } from './causes/assertion-causes.ts';
 import { certificateSentences } from './certificate.ts';
@@ -19,7 +19,7 @@ const MAX_LOG_LINES = 5;
 const MAX_LINE = 500;
 
 /** All that the rest is concluded from: each with where it is stored. */
-export function evidenceOf(subject: Subject, file: CaseFile): readonly Evidence[] {
+export function evidenceOf(subject: Subject, file: AnalysisInput): readonly Evidence[] {
   const { result } = file;
   const stored = storedEvidenceOf(result);
   const told = (
@@ -67,7 +67,7 @@ function bounded(all: readonly Evidence[]): readonly Evidence[] {
   return [...kept, { artifacts: [], description }];
 }
 
-function whatFailed(subject: Subject, { result }: CaseFile): readonly string[] {
+function whatFailed(subject: Subject, { result }: AnalysisInput): readonly string[] {
   const retries =
     result.attempts === 0
       ? ''
@@ -87,7 +87,7 @@ function whatFailed(subject: Subject, { result }: CaseFile): readonly string[] {
   ];
 }
 
-function assertionSentences({ result }: CaseFile): readonly string[] {
+function assertionSentences({ result }: AnalysisInput): readonly string[] {
   const failed = failedAssertions(result);
   const sentences = failed
     .slice(0, MAX_ASSERTIONS)
@@ -104,7 +104,7 @@ function phaseSentence({ phases }: Subject): readonly string[] {
   return [`The time was spent in these phases: ${shown}.`];
 }
 
-function logSentences({ result }: CaseFile): readonly string[] {
+function logSentences({ result }: AnalysisInput): readonly string[] {
   return (detailOf(result)?.jobLog ?? [])
     .filter(({ level }) => level !== 'info')
     .slice(0, MAX_LOG_LINES)

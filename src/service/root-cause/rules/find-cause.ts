@@ -1,4 +1,4 @@
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import type { CauseRow } from './cause.ts';
 import { causeOfAssertions, failedAssertions } from './causes/assertion-causes.ts';
 import { CODE_CAUSES, causeOfCode } from './causes/code-causes.ts';
@@ -19,7 +19,7 @@ const OF_OURS: ReadonlySet<string> = new Set(
  * The cause that the rest follows from: what ended the attempt, else the target's own word for it
  * (a status, a code, loss), else an assertion, and last the time it took.
  */
-export function findCause(file: CaseFile): CauseRow {
+export function findCause(file: AnalysisInput): CauseRow {
   const { result, check } = file;
   const wantsFailure = check?.shouldFail === true;
   const code = detailOf(result)?.requestErrorCode ?? null;
@@ -38,7 +38,7 @@ export function findCause(file: CaseFile): CauseRow {
 }
 
 /** What the target itself says is wrong. */
-function causeByTarget({ result, check }: CaseFile): CauseRow | null {
+function causeByTarget({ result, check }: AnalysisInput): CauseRow | null {
   const { apiCheckResult: http, dnsCheckResult: dns, icmpCheckResult: icmp } = result;
   const status = http?.response?.status ?? 0;
   if (status >= 400) return causeOfStatus(status);
@@ -55,7 +55,7 @@ function causeByTarget({ result, check }: CaseFile): CauseRow | null {
 }
 
 /** What a check that should fail does not want. */
-function isAnswered({ result, check }: CaseFile): boolean {
+function isAnswered({ result, check }: AnalysisInput): boolean {
   const {
     apiCheckResult: http,
     tcpCheckResult: tcp,

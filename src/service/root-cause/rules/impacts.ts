@@ -1,5 +1,5 @@
 import type { Classification } from '../../../model/result/root-cause-analysis.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import type { Subject } from './subject.ts';
 import { listText } from './words.ts';
 
@@ -53,7 +53,7 @@ const IMPACTS: Readonly<Record<Classification, ImpactOf>> = {
 export function impactOf(
   classification: Classification,
   subject: Subject,
-  { surroundings }: CaseFile,
+  { surroundings }: AnalysisInput,
 ): string {
   const impact = IMPACTS[classification](subject);
   const { others } = surroundings;

@@ -1,5 +1,5 @@
 import type { Analysis, ReferenceLink } from '../../../model/result/root-cause-analysis.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import type { RootCauseProvider } from '../provider.ts';
 import { evidenceOf } from './evidence.ts';
 import { findCause } from './find-cause.ts';
@@ -20,7 +20,7 @@ const SCOPELESS: ReadonlySet<string> = new Set([
 ]);
 
 /** Says why something failed, from what is stored alone: the same of the same, always. */
-export function analyseByRules(file: CaseFile): Analysis {
+export function analyseByRules(file: AnalysisInput): Analysis {
   const subject = subjectOf(file);
   const cause = findCause(file);
   const scope = SCOPELESS.has(cause.classification) ? null : scopeSentence(subject, file);

@@ -1,5 +1,5 @@
 import { countText } from '../../../runtime/text/count-text.ts';
-import type { CaseFile, OtherLocation } from '../case-file.ts';
+import type { AnalysisInput, OtherLocation } from '../analysis-input.ts';
 import { phaseChanges, phaseText } from './causes/slow-causes.ts';
 import type { Subject } from './subject.ts';
 import { durationText, listText, quoted, spanText, timeText } from './words.ts';
@@ -9,7 +9,7 @@ const GREW_MS = 20;
 const MAX_LISTED = 8;
 
 /** What else points at the cause: one sentence for the cause itself, or null. */
-export function scopeSentence(subject: Subject, { surroundings }: CaseFile): string | null {
+export function scopeSentence(subject: Subject, { surroundings }: AnalysisInput): string | null {
   const { others, neighbours } = surroundings;
   const passing = others.filter(({ passed }) => passed);
   if (others.length > 0 && passing.length === others.length) {
@@ -28,7 +28,7 @@ export function scopeSentence(subject: Subject, { surroundings }: CaseFile): str
 const placeOf = ({ location }: OtherLocation): string => location;
 
 /** What happened around the failure, in sentences. */
-export function surroundingSentences(subject: Subject, file: CaseFile): readonly string[] {
+export function surroundingSentences(subject: Subject, file: AnalysisInput): readonly string[] {
   return [
     ...history(subject, file),
     ...changesSince(subject, file),
@@ -37,7 +37,7 @@ export function surroundingSentences(subject: Subject, file: CaseFile): readonly
   ];
 }
 
-function history(subject: Subject, { result, surroundings }: CaseFile): readonly string[] {
+function history(subject: Subject, { result, surroundings }: AnalysisInput): readonly string[] {
   const { passed, failing, lookedBackMs } = surroundings;
   if (lookedBackMs === 0) return [];
   const [last] = passed;
@@ -61,7 +61,7 @@ function history(subject: Subject, { result, surroundings }: CaseFile): readonly
   return sentences;
 }
 
-function changesSince(subject: Subject, file: CaseFile): readonly string[] {
+function changesSince(subject: Subject, file: AnalysisInput): readonly string[] {
   const { passed } = file.surroundings;
   const [last] = passed;
   if (last === undefined) return [];
@@ -80,7 +80,7 @@ function changesSince(subject: Subject, file: CaseFile): readonly string[] {
   return sentences;
 }
 
-function elsewhere({ result, surroundings }: CaseFile): readonly string[] {
+function elsewhere({ result, surroundings }: AnalysisInput): readonly string[] {
   return surroundings.others.slice(0, MAX_LISTED).map((other) => {
     const when =
       other.slotMs === result.checkRunId ? 'at the same slot' : `at ${timeText(other.slotMs)}`;
@@ -91,7 +91,7 @@ function elsewhere({ result, surroundings }: CaseFile): readonly string[] {
   });
 }
 
-function nextDoor({ surroundings }: CaseFile): readonly string[] {
+function nextDoor({ surroundings }: AnalysisInput): readonly string[] {
   const { neighbours } = surroundings;
   if (neighbours.length === 0) return [];
   const failing = neighbours.filter((one) => one.failing);

@@ -1,5 +1,5 @@
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import type { CaseFile } from '../case-file.ts';
+import type { AnalysisInput } from '../analysis-input.ts';
 import { endpointText } from './words.ts';
 
 export type Tls = NonNullable<NonNullable<ReceivedResult['apiCheckResult']>['tls']>;
@@ -53,7 +53,7 @@ export function detailOf(result: ReceivedResult) {
   );
 }
 
-export function subjectOf({ result, check }: CaseFile): Subject {
+export function subjectOf({ result, check }: AnalysisInput): Subject {
   const detail = detailOf(result);
   const base = {
     location: result.runLocation,
@@ -154,7 +154,7 @@ function portOf(url: URL | null): number | null {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-function familyOf(check: CaseFile['check']): string {
+function familyOf(check: AnalysisInput['check']): string {
   const request = check?.request;
   return request !== undefined && 'ipFamily' in request ? request.ipFamily : 'IPv4';
 }

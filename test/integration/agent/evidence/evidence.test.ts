@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import type { Capturer } from '../../../../src/agent/evidence/capturer.ts';
-import { type EvidenceAbout, EvidenceRoom } from '../../../../src/agent/evidence/evidence.ts';
+import type { Capturer } from '../../../../src/agent/evidence/capture.ts';
+import { type EvidenceAbout, EvidenceBudget } from '../../../../src/agent/evidence/evidence.ts';
 import type { Tracer } from '../../../../src/agent/evidence/tracer.ts';
 import { stubCapturer, stubTracer } from '../../../support/agent/evidence-parts.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -24,7 +24,7 @@ function roomOf(tracer: Tracer, capturer: Capturer) {
   return {
     clock,
     passes,
-    room: new EvidenceRoom({
+    room: new EvidenceBudget({
       clock,
       tracer,
       capturer,

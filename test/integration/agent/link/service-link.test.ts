@@ -7,7 +7,7 @@ import { fixedKey, type KeySource, keyFile } from '../../../../src/agent/config/
 import { createMetrics } from '../../../../src/agent/health/metrics.ts';
 import { openServiceLink } from '../../../../src/agent/link/service-link.ts';
 import { NO_PROXIES } from '../../../../src/agent/net/proxy/choose-proxy.ts';
-import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
+import { NO_REPORTS } from '../../../../src/agent/observability/disabled-reports.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { UploadService } from '../../../support/agent/upload-service.ts';
@@ -101,7 +101,7 @@ it('ends its work at once, also where the key file is one that never answers', a
   const { link, clock } = await openLink(keyFile(folder.file('key')), folder);
   const ended = new AbortController();
   const worked = link.work(ended.signal);
-  link.leftIsTold();
+  link.ledgerIsOurs();
   // Whoever reads it waits for a writer.
   rmSync(folder.file('key'));
   execFileSync('mkfifo', [folder.file('key')]);
@@ -140,7 +140,7 @@ it('reports the slots of results that damage took, once, also over restarts', as
     const { link, clock, metrics } = await open();
     const ended = new AbortController();
     const worked = link.work(ended.signal);
-    link.leftIsTold();
+    link.ledgerIsOurs();
     // As long as it takes until the damage is known, and what is reported of it is sent.
     const isDone = (): boolean =>
       link.status().spool?.records === 0 && existsSync(folder.file('accounted.json'));

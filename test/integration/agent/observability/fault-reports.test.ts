@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { silentReports } from '../../../../src/agent/observability/fault-reports.ts';
+import { discardReports } from '../../../../src/agent/observability/fault-reports.ts';
 import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { PATHS } from '../../../../src/wire/v1/limits.ts';
 import { errorsOfKinds, reportsRig } from '../../../support/agent/reports-rig.ts';
@@ -61,9 +61,9 @@ describe('errors of the agent', () => {
     const { clock, reports, run, due } = start();
     run();
     // The module fails where it takes what it is given to bits.
-    expect(() => silentReports(null as never)).toThrow();
+    expect(() => discardReports(null as never)).toThrow();
     try {
-      silentReports(null as never);
+      discardReports(null as never);
     } catch (error) {
       reports.note(error);
     }
@@ -72,8 +72,8 @@ describe('errors of the agent', () => {
     await eventually(() => service.errors.length > 0);
     const [frame] = service.errors[0]?.reports[0]?.stack ?? [];
     expect(frame).toMatchObject({
-      function: expect.stringMatching(/silentReports$/),
-      file: 'src/agent/observability/no-reports.ts',
+      function: expect.stringMatching(/discardReports$/),
+      file: 'src/agent/observability/disabled-reports.ts',
     });
   });
 
@@ -123,7 +123,7 @@ describe('errors of the agent', () => {
     const { proxy, revoke } = Proxy.revocable({}, {});
     revoke();
     reports.note(proxy);
-    reports.keep(proxy);
+    reports.recordCrash(proxy);
     await clock.advance(10 * MINUTE_MS);
     expect(service.errors).toEqual([]);
     expect(records().map(({ level }) => level)).toEqual(['debug', 'debug']);
@@ -299,7 +299,7 @@ describe('what ends the process', () => {
     const crashed = start({ version: '1.0.0' });
     crashed.run();
     const error = new VedetteError('internal', 'SCHEDULER_LOST', 'of https://a.example.com');
-    crashed.reports.keep(error);
+    crashed.reports.recordCrash(error);
     // It is logged as well.
     crashed.reports.note(error);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -325,7 +325,7 @@ describe('what ends the process', () => {
 
   it('is one report, however many processes it ended', async () => {
     const { service, start, file } = await reportsRig();
-    for (let n = 0; n < 3; n += 1) start().reports.keep(errorsOfKinds(1)[0]);
+    for (let n = 0; n < 3; n += 1) start().reports.recordCrash(errorsOfKinds(1)[0]);
     const next = start();
     next.run();
     await next.due();
@@ -337,7 +337,7 @@ describe('what ends the process', () => {
 
   it('is of the last 20 kinds', async () => {
     const { start, file } = await reportsRig();
-    for (const error of errorsOfKinds(25)) start().reports.keep(error);
+    for (const error of errorsOfKinds(25)) start().reports.recordCrash(error);
     const { crashes } = JSON.parse(readFileSync(file, 'utf8'));
     const lines = crashes.map((crash: { report: { stack: { line: number }[] } }) =>
       crash.report.stack.map(({ line }) => line),
@@ -350,7 +350,7 @@ describe('what ends the process', () => {
     const crashed = start();
     crashed.run();
     await eventually(() => !existsSync(file));
-    crashed.reports.keep(new TypeError('no'));
+    crashed.reports.recordCrash(new TypeError('no'));
     expect(existsSync(file)).toBe(true);
     await crashed.drain();
     expect(service.errors).toHaveLength(1);
@@ -368,7 +368,7 @@ describe('what ends the process', () => {
     const crashed = start();
     crashed.run();
     await settle();
-    crashed.reports.keep(new TypeError('no'));
+    crashed.reports.recordCrash(new TypeError('no'));
     await crashed.drain();
     expect(service.count(PATHS.errors)).toBe(1);
     expect(existsSync(file)).toBe(true);
@@ -388,7 +388,7 @@ describe('what ends the process', () => {
       const crashed = start();
       crashed.run();
       for (let turn = 0; turn < turns; turn += 1) await new Promise((next) => setImmediate(next));
-      crashed.reports.keep(new TypeError('no'));
+      crashed.reports.recordCrash(new TypeError('no'));
       await crashed.drain();
       expect(JSON.parse(readFileSync(file, 'utf8')).crashes).toHaveLength(1);
     },
@@ -403,7 +403,7 @@ describe('what ends the process', () => {
     await due();
     await clock.advance(5_000);
     await eventually(() => service.errors.length === 1);
-    reports.keep(error);
+    reports.recordCrash(error);
     expect(existsSync(file)).toBe(false);
   });
 
@@ -412,7 +412,7 @@ describe('what ends the process', () => {
     const { reports, run, drain } = start();
     const error = new TypeError('no');
     reports.note(error);
-    reports.keep(error);
+    reports.recordCrash(error);
     run();
     await settle();
     await drain();
@@ -426,7 +426,7 @@ describe('what ends the process', () => {
     const { reports, run, drain } = start({ dataDir: null });
     run();
     const error = new TypeError('no');
-    reports.keep(error);
+    reports.recordCrash(error);
     reports.note(error);
     await drain();
     expect(service.errors[0]?.reports).toMatchObject([{ count: 1 }]);
@@ -449,7 +449,7 @@ describe('what ends the process', () => {
     await clock.advance(HOUR_MS);
     expect(service.seen).toEqual([]);
     damage(file);
-    reports.keep(new TypeError('no'));
+    reports.recordCrash(new TypeError('no'));
     await due();
     await clock.advance(5_000);
     await eventually(() => service.errors.length === 1);
@@ -462,7 +462,7 @@ describe('what ends the process', () => {
     const { run, reports, drain } = start();
     run();
     await settle();
-    reports.keep(new TypeError('no'));
+    reports.recordCrash(new TypeError('no'));
     await drain();
     expect(service.errors).toHaveLength(1);
   });
@@ -470,7 +470,7 @@ describe('what ends the process', () => {
   it('makes DATA_DIR where it has to', async () => {
     const { start, folder } = await reportsRig();
     const dataDir = folder.file('later');
-    start({ dataDir }).reports.keep(new TypeError('no'));
+    start({ dataDir }).reports.recordCrash(new TypeError('no'));
     expect(statSync(dataDir).mode & 0o777).toBe(0o700);
     chmodSync(dataDir, 0o700);
     expect(existsSync(`${dataDir}/crash-reports.json`)).toBe(true);
@@ -480,16 +480,16 @@ describe('what ends the process', () => {
 describe('EXTERNAL_OBSERVABILITY=off', () => {
   it('sends nothing, writes nothing, and removes what was left (trust model SN15)', async () => {
     const { service, start, file, folder } = await reportsRig();
-    start().reports.keep(new TypeError('no'));
+    start().reports.recordCrash(new TypeError('no'));
     expect(existsSync(file)).toBe(true);
     const { log } = captureLog();
     const { clock, reports, run, drain } = start({
-      reportsOf: ({ dataDir }) => silentReports({ dataDir, log }),
+      reportsOf: ({ dataDir }) => discardReports({ dataDir, log }),
     });
     run();
     reports.note(new TypeError('no'));
     await eventually(() => !existsSync(file));
-    reports.keep(new TypeError('no'));
+    reports.recordCrash(new TypeError('no'));
     await clock.advance(HOUR_MS);
     await drain();
     expect(service.seen).toEqual([]);

@@ -18,7 +18,7 @@ it('the service takes what an agent reports, and lists it at the location', asyn
     serviceUrl: new URL(`http://127.0.0.1:${app.port}`),
     key: mine.agentKey,
   });
-  reports.keep(new VedetteError('internal', 'SCHEDULER_LOST', 'of https://a.example.com'));
+  reports.recordCrash(new VedetteError('internal', 'SCHEDULER_LOST', 'of https://a.example.com'));
   reports.note('no error at all');
   for (const error of errorsOfKinds(98)) reports.note(error);
   run();

@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { loadConfig } from '../../../../src/agent/config.ts';
 import { createFileLink } from '../../../../src/agent/link/file-link.ts';
 import { runAgent } from '../../../../src/agent/main.ts';
-import { NO_REPORTS } from '../../../../src/agent/observability/no-reports.ts';
+import { NO_REPORTS } from '../../../../src/agent/observability/disabled-reports.ts';
 import type { CheckListener, CheckSource } from '../../../../src/agent/source/check-source.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import { StopSignals } from '../../../../src/runtime/lifecycle.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { EvidenceRoom } from '../../../../src/agent/evidence/evidence.ts';
+import { EvidenceBudget } from '../../../../src/agent/evidence/evidence.ts';
 import { SharedBodyRoom } from '../../../../src/agent/probes/http/body/body-room.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { httpRunner } from '../../../../src/agent/run/check-types/http.ts';
@@ -47,7 +47,7 @@ function rigOf(
   };
   const server = { address: '192.0.2.53', port: 53 };
   const nameServers = () => ({ servers: [server] as const, timeoutMs: 5000, attempts: 2 });
-  const evidence = new EvidenceRoom({
+  const evidence = new EvidenceBudget({
     clock,
     tracer,
     capturer,

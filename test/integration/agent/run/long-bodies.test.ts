@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type BodyRoom, SharedBodyRoom } from '../../../../src/agent/probes/http/body/body-room.ts';
+import {
+  type BodyMemory,
+  SharedBodyRoom,
+} from '../../../../src/agent/probes/http/body/body-room.ts';
 import type { ArtifactTaker } from '../../../../src/agent/run/artifacts/failed-body.ts';
 import { systemClock } from '../../../../src/runtime/clock.ts';
 import { runHarness } from '../../../support/agent/run-harness.ts';
@@ -56,7 +59,7 @@ class WatchedRoom extends SharedBodyRoom {
     super.open(true).take(this.freeBytes, 'assertions');
   }
 
-  override open(keepsDetail: boolean): BodyRoom {
+  override open(keepsDetail: boolean): BodyMemory {
     const room = super.open(keepsDetail);
     return {
       take: (bytes, use) => {

@@ -6,7 +6,11 @@ import {
   NO_OPERATOR_VARIABLES,
   type OperatorVariables,
 } from '../../../../src/agent/config/operator-variables.ts';
-import { type Given, openVault, type SecretsVault } from '../../../../src/agent/secrets/vault.ts';
+import {
+  openVault,
+  type SecretsVault,
+  type VaultInput,
+} from '../../../../src/agent/secrets/vault.ts';
 import { buildScrubber } from '../../../../src/scrub/scrubber.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -17,7 +21,7 @@ import { checkOf } from '../../../support/samples/checks.ts';
 const LOOK_MS = 1000;
 const HOUR_MS = 3_600_000;
 const MASK = '********';
-const NOTHING: Given = { checks: [], variables: [], proxyUrl: null };
+const NOTHING: VaultInput = { checks: [], variables: [], proxyUrl: null };
 
 interface Parts {
   readonly operator?: Partial<OperatorVariables>;

@@ -587,7 +587,7 @@ describe.each(databases)('on %s', (kind) => {
       await put(service(), noticeOf(service()));
       const stop = new AbortController();
       clock.stepWall(32 * DAY_MS);
-      const keeping = features.alertDeliveries.keep(stop.signal);
+      const keeping = features.alertDeliveries.maintain(stop.signal);
       const left = await deliveriesWhen(service(), id, (rows) => rows.length === 1);
       expect(left[0].state).toBe('waiting');
       stop.abort();

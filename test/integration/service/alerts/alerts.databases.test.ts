@@ -582,7 +582,7 @@ describe.each(databases)('on %s', (kind) => {
         };
       };
       await run(0, FAILED);
-      const engine = await keeping(features.alertEngine.keep);
+      const engine = await keeping(features.alertEngine.maintain);
       expect(await alerts()).toEqual([]);
       await clock.advance(5 * 60_000 - 1);
       await engine.isIdle();
@@ -595,7 +595,7 @@ describe.each(databases)('on %s', (kind) => {
       await sweepAt(30 * 24 * 60);
       await run(30 * 24 * 60, PASSED);
       clock.spend(24 * 3_600_000 + 6 * 60_000);
-      const list = await keeping(features.checkAlerts.keep);
+      const list = await keeping(features.checkAlerts.maintain);
       await list.stop();
       const { json } = await mine.get(`${PATH}?from=0&to=${slot(100_000)}`);
       expect(json).toMatchObject([{ alertType: 'ALERT_RECOVERY' }]);

@@ -2,7 +2,7 @@ import { cpSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import { keepRunMetrics } from '../../../../src/service/analytics/follow-finals.ts';
+import { saveRunMetrics } from '../../../../src/service/analytics/follow-finals.ts';
 import { migrate } from '../../../../src/service/database/migrate.ts';
 import { MIGRATIONS_FOLDER } from '../../../../src/service/database/migration-files.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
@@ -124,7 +124,7 @@ describe.each(databases)('on %s', (kind) => {
         current: new Set<CheckResult>(),
         atMs: NOON,
       };
-      await store().transaction((tx) => keepRunMetrics(tx, batch));
+      await store().transaction((tx) => saveRunMetrics(tx, batch));
       expect(await rows()).toEqual(made);
       expect(made.at(-1)).toMatchObject({
         slot: '2026-03-10T12:00:00+00:00',
@@ -143,15 +143,15 @@ describe.each(databases)('on %s', (kind) => {
       await emptySchema(store());
       await migrate(store(), silentLog());
       const clock = new FakeClock(NOON);
-      const { maintain, ensure } = partitions(clock);
+      const { makeAndDrop, ensure } = partitions(clock);
       await ensure([NOON - 20 * DAY_MS, NOON - 19 * DAY_MS]);
       const days = ['0218', '0219', '0309', '0310', '0311', '0312', '0313'];
-      expect(await maintain()).toEqual({ made: 5, dropped: [] });
+      expect(await makeAndDrop()).toEqual({ made: 5, dropped: [] });
       for (const table of ['check_results', 'result_metrics']) {
         expect([table, await partitionsOf(table)]).toEqual([table, days]);
       }
       clock.stepWall(DAY_MS);
-      expect((await maintain()).dropped).toEqual(['check_results_20260218']);
+      expect((await makeAndDrop()).dropped).toEqual(['check_results_20260218']);
       for (const table of ['check_results', 'result_metrics']) {
         expect([table, (await partitionsOf(table))[0]]).toEqual([table, '0219']);
       }

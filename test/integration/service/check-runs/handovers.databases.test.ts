@@ -434,7 +434,7 @@ describe.each(databases)('on %s', (kind) => {
         const keptMs = (retentionDays + 2) * 24 * 60 * MINUTE_MS;
         await world.spend(old.id, keptMs + 1000);
         await world.spend(recent.id, keptMs - 60_000);
-        const ended = kept.keep(stop.signal);
+        const ended = kept.maintain(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         stop.abort();
         await ended;
@@ -450,7 +450,7 @@ describe.each(databases)('on %s', (kind) => {
         const stop = new AbortController();
         const { store } = service();
         const kept = createCheckRuns({ ...OTHER, store, clock, log: silentLog() });
-        const ended = kept.keep(stop.signal);
+        const ended = kept.maintain(stop.signal);
         await eventually(() => clock.pendingTimers > 0);
         const runId = await handedOver();
         await world.spend(runId, 70_001);
@@ -468,7 +468,7 @@ describe.each(databases)('on %s', (kind) => {
     const store = await openTestStore(kind);
     await store.close();
     const stop = new AbortController();
-    const { keep } = createCheckRuns({ ...OTHER, store, clock, log: logs.log });
+    const { maintain: keep } = createCheckRuns({ ...OTHER, store, clock, log: logs.log });
     const ended = keep(stop.signal);
     const delaysMs: number[] = [];
     for (let pass = 0; pass < 8; pass += 1) {

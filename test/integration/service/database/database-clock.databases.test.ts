@@ -55,7 +55,7 @@ describe.each(databases)('on %s', (kind) => {
       const { shared } = clockOf(machine);
       await shared.set();
       const stop = new AbortController();
-      const keeping = shared.keep(stop.signal);
+      const keeping = shared.maintain(stop.signal);
       // Its hour is one of the machine alone: the database has seen next to none of it.
       machine.spend(HOUR);
       expect(shared.wallMs()).toBeGreaterThan(Date.now() + HOUR / 2);

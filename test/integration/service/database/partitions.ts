@@ -39,14 +39,14 @@ export function partitionSuite(store: () => Store): void {
 
     it('are made ahead, from yesterday on, and only once', async () => {
       const { partitions } = await setUp();
-      expect(await partitions.maintain()).toEqual({ made: 5, dropped: [] });
+      expect(await partitions.makeAndDrop()).toEqual({ made: 5, dropped: [] });
       expect(await days()).toEqual(['0309', '0310', '0311', '0312', '0313']);
-      expect(await partitions.maintain()).toEqual({ made: 0, dropped: [] });
+      expect(await partitions.makeAndDrop()).toEqual({ made: 0, dropped: [] });
     });
 
     it('hold whole days in UTC', async () => {
       const { partitions } = await setUp();
-      await partitions.maintain();
+      await partitions.makeAndDrop();
       const start = Date.UTC(2026, 2, 10);
       await insert(start - 1, 'before');
       await insert(start, 'first');
@@ -86,9 +86,9 @@ export function partitionSuite(store: () => Store): void {
       await partitions.ensure([NOON - 3 * DAY_MS, NOON - 2 * DAY_MS]);
       await insert(NOON - 3 * DAY_MS, 'old');
       await insert(NOON - 2 * DAY_MS, 'kept');
-      expect((await partitions.maintain()).dropped).toEqual([]);
+      expect((await partitions.makeAndDrop()).dropped).toEqual([]);
       clock.stepWall(DAY_MS);
-      expect((await partitions.maintain()).dropped).toEqual(['check_results_20260307']);
+      expect((await partitions.makeAndDrop()).dropped).toEqual(['check_results_20260307']);
       expect(await store().query('select id from check_results')).toEqual([{ id: 'kept' }]);
       expect(partitions.judgeSlot(NOON - 3 * DAY_MS)).toBe('too-old');
     });
@@ -97,7 +97,7 @@ export function partitionSuite(store: () => Store): void {
       const { clock, partitions } = await setUp();
       await partitions.ensure([NOON - 3 * DAY_MS]);
       clock.stepWall(DAY_MS);
-      await partitions.maintain();
+      await partitions.makeAndDrop();
       clock.stepWall(-DAY_MS);
       await partitions.ensure([NOON - 3 * DAY_MS]);
       await insert(NOON - 3 * DAY_MS);
@@ -114,7 +114,7 @@ export function partitionSuite(store: () => Store): void {
     it('are kept up hour by hour until told to stop', async () => {
       const { clock, partitions } = await setUp();
       const stop = new AbortController();
-      const keeping = partitions.keep(stop.signal);
+      const keeping = partitions.maintain(stop.signal);
       while (clock.pendingTimers === 0) await settle();
       expect(await days()).toHaveLength(5);
       clock.stepWall(DAY_MS);

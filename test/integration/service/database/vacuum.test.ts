@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepVacuumed } from '../../../../src/service/database/pglite/vacuum.ts';
+import { runVacuum } from '../../../../src/service/database/pglite/vacuum.ts';
 import { useEmptyStore } from '../../../support/database/databases.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { captureLog } from '../../../support/log-capture.ts';
@@ -16,7 +16,7 @@ describe('the embedded database', () => {
       (await store.query(`select reltuples::int as n from pg_class where relname = 'grown'`))[0]?.n;
     expect(await estimated()).toBeLessThan(500);
     const stop = new AbortController();
-    const kept = keepVacuumed({ store, clock, log }, stop.signal);
+    const kept = runVacuum({ store, clock, log }, stop.signal);
     await clock.advance(3_600_000);
     // The store takes one statement after the other.
     expect(await estimated()).toBe(500);

@@ -279,7 +279,7 @@ describe.each(databases)('on %s', (kind) => {
         ],
       );
       const stop = new AbortController();
-      const ended = features.errorGroups.keep(stop.signal);
+      const ended = features.errorGroups.maintain(stop.signal);
       await expect.poll(async () => (await mine.get(`${PATH}/${old.id}`)).status).toBe(404);
       stop.abort();
       await ended;

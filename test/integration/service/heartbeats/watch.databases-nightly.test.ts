@@ -254,7 +254,7 @@ describe.each(databases)('on %s', (kind) => {
       const other = createHeartbeatFeatures({ ...parts(), alerts: alertEngine });
       await ping();
       const keeping = [features, other].map(({ heartbeatWatch }) =>
-        heartbeatWatch.keep(stop.signal),
+        heartbeatWatch.maintain(stop.signal),
       );
       // Each has a timer for its next look, and one for old events.
       const haveLooked = async () => {
@@ -349,7 +349,7 @@ describe.each(databases)('on %s', (kind) => {
       await ping();
       clock.spend(SECOND);
       const stop = new AbortController();
-      const keeping = createHeartbeatFeatures(parts()).heartbeatWatch.keep(stop.signal);
+      const keeping = createHeartbeatFeatures(parts()).heartbeatWatch.maintain(stop.signal);
       while (clock.pendingTimers < 2) await settle();
       stop.abort();
       await keeping;

@@ -266,7 +266,7 @@ describe.each(databases)('on %s', (kind) => {
         const own = new FakeClock(clock.wallMs());
         const parts = { store, clock: own, log: logs.log, ids: randomUUID, retentionDays: 30 };
         const stop = new AbortController();
-        const keeping = createStatusPageIncidents(parts).keep(stop.signal);
+        const keeping = createStatusPageIncidents(parts).maintain(stop.signal);
         await eventually(() => own.pendingTimers > 0);
         stop.abort();
         await keeping;

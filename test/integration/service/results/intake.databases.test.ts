@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { resultIdOf } from '../../../../src/model/ids.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import { lastTurnAt } from '../../../../src/model/schedule/slot-stride.ts';
+import { lastOwnSlotAt } from '../../../../src/model/schedule/rotation.ts';
 import { createAssigner } from '../../../../src/service/agents/assignment/assigner.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { HTTP_DETAIL } from '../../../support/samples/http-results.ts';
@@ -304,7 +304,7 @@ describe.each(databases)('on %s', (kind) => {
           new Date(minutesAgo(60)),
         ]);
         const run = (agoMs: number): CheckResult =>
-          resultOfRun({ slot: lastTurnAt(slots, NOW - agoMs), checkId: 'other' });
+          resultOfRun({ slot: lastOwnSlotAt(slots, NOW - agoMs), checkId: 'other' });
         expect(await codesFor(run(0))).toEqual([]);
         expect((await mine.delete(`/v1/check-groups/${group}`)).status).toBe(204);
         await assigner.pass();

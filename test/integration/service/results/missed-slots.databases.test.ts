@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Sql } from '../../../../src/service/database/port.ts';
 import { createAgentClocks } from '../../../../src/service/results/intake/agent-clocks.ts';
 import { createResultIntake } from '../../../../src/service/results/intake/intake.ts';
-import { recordMissed } from '../../../../src/service/results/missed-slots/missed-book.ts';
+import { recordMissed } from '../../../../src/service/results/missed-slots/record-missed.ts';
 import { createResultPartitions } from '../../../../src/service/results/partitions.sql.ts';
 import { databases, silentLog } from '../../../support/database/databases.ts';
 import { settle } from '../../../support/fake-clock.ts';
@@ -304,7 +304,7 @@ describe.each(databases)('on %s', (kind) => {
       const { clock, features } = service();
       const stop = new AbortController();
       clock.stepWall((RETENTION_DAYS - 1) * DAY_MS + MINUTE_MS);
-      const keeping = features.missedSlots.keep(stop.signal);
+      const keeping = features.missedSlots.maintain(stop.signal);
       const window = `?from=${minutesAgo(60 * 72) / 1000}&to=${NOW / 1000}`;
       while (clock.pendingTimers === 0) await settle();
       clock.stepWall(-(RETENTION_DAYS - 1) * DAY_MS - MINUTE_MS);

@@ -408,7 +408,7 @@ describe.each(databases)('on %s', (kind) => {
         [old.id, createdAt],
       );
       const ended = new AbortController();
-      const kept = features.rootCauseAnalyses.keep(ended.signal);
+      const kept = features.rootCauseAnalyses.maintain(ended.signal);
       while ((await mine.get(`${PATH}/${old.id}`)).status === 200) await settle();
       const { json } = await mine.post(PATH, { checkId: 'shop' });
       // Nothing moves the clock: the request itself wakes whoever makes them.

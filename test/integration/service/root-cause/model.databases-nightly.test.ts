@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
-import { createConfiguredAnalyses } from '../../../../src/service/root-cause/configured.ts';
+import { createConfiguredAnalyses } from '../../../../src/service/root-cause/create.ts';
 import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
 import { databases } from '../../../support/database/databases.ts';
 import { captureLog, type LogCapture } from '../../../support/log-capture.ts';
@@ -62,7 +62,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       const stopped = AbortSignal.abort();
       // Where nothing is left to do, it only closes the connections.
-      open.unshift(() => made.keep(stopped));
+      open.unshift(() => made.maintain(stopped));
       return made;
     }
 
@@ -125,7 +125,7 @@ describe.each(databases)('on %s', (kind) => {
           rootCause: { model: { ...model, url: server.url } },
         },
       });
-      open.unshift(close, () => features.rootCauseAnalyses.keep(AbortSignal.abort()));
+      open.unshift(close, () => features.rootCauseAnalyses.maintain(AbortSignal.abort()));
       await features.rootCauseAnalyses.makePending(NEVER);
       const sent = server.requests.map(({ bytes }) => bytes.toString()).join('\n');
       expect(sent).toContain('It said ********, ********');

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/runtime/clock.ts';
-import type { CaseFile } from '../../../../src/service/root-cause/case-file.ts';
+import type { AnalysisInput } from '../../../../src/service/root-cause/analysis-input.ts';
 import { createOpenAiProvider } from '../../../../src/service/root-cause/model/openai.ts';
 import type { Analysed } from '../../../../src/service/root-cause/provider.ts';
 import type { ModelConfig } from '../../../../src/service/root-cause/root-cause-config.ts';
@@ -228,7 +228,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     };
 
     /** With the text wherever a target may put one. */
-    function fileWith(text: string): CaseFile {
+    function fileWith(text: string): AnalysisInput {
       const { apiCheckResult } = answered(
         {
           status: 500,

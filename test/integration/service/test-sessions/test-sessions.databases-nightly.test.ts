@@ -357,7 +357,7 @@ describe.each(databases)('on %s', (kind) => {
         new Date(clock.wallMs() - (RETENTION_DAYS + 2) * DAY_MS),
       ]);
       const stop = new AbortController();
-      const ended = features.testSessions.keep(stop.signal);
+      const ended = features.testSessions.maintain(stop.signal);
       await expect.poll(async () => (await mine.get(old.link)).status).toBe(404);
       stop.abort();
       await ended;

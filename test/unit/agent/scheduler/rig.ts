@@ -1,5 +1,5 @@
 import type { Run } from '../../../../src/agent/run/runner.ts';
-import type { Place } from '../../../../src/agent/scheduler/permits/places.ts';
+import type { Permit } from '../../../../src/agent/scheduler/permits/permits.ts';
 import type { RunKind } from '../../../../src/agent/scheduler/run-queue.ts';
 import { Scheduler } from '../../../../src/agent/scheduler/scheduler.ts';
 import { type Check, checkBodySchema } from '../../../../src/model/check/check.ts';
@@ -53,7 +53,12 @@ interface RigOptions {
   readonly durationMs?: (check: Check, slotMs: number) => number;
   /** What the slots wait for after it stood still. */
   readonly onStoodStill?: (since: Moment) => Promise<void> | null;
-  readonly run?: (check: Check, slotMs: number, signal: AbortSignal, place: Place) => Promise<void>;
+  readonly run?: (
+    check: Check,
+    slotMs: number,
+    signal: AbortSignal,
+    place: Permit,
+  ) => Promise<void>;
 }
 
 /** A scheduler on a clock of its own, and all that it said. */

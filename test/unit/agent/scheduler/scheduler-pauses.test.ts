@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { Pause } from '../../../../src/model/schedule/pause.ts';
-import type { TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import { checkOf, DAY, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 
-const NO_TURNS: ReadonlyMap<string, TurnRule> = new Map();
+const NO_TURNS: ReadonlyMap<string, RotationRule> = new Map();
 
 /** Once, from and to minutes after T0. */
 function pause(fromMinute: number, toMinute: number, fields: Partial<Pause> = {}): Pause {

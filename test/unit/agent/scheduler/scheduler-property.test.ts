@@ -8,7 +8,7 @@ import {
   slotRuleOf,
 } from '../../../../src/model/schedule/frequency.ts';
 import { type Pause, pausedAt } from '../../../../src/model/schedule/pause.ts';
-import { ownSlotsOf, type TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
+import { ownSlotsOf, type RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import type { OneOff } from '../../../../src/wire/v1/assignment.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { checkOf, DAY, HOUR, MINUTE, Rig, SECOND, T0, YEAR } from './rig.ts';
@@ -36,7 +36,7 @@ const SHARES = [
 
 interface Plan {
   readonly check: Check;
-  readonly turn: TurnRule | null;
+  readonly turn: RotationRule | null;
 }
 
 const checkSet = fc
@@ -52,8 +52,8 @@ function planOf(id: string): fc.Arbitrary<Plan> {
   });
 }
 
-function turnsOf(plans: readonly Plan[]): Map<string, TurnRule> {
-  const turns = new Map<string, TurnRule>();
+function turnsOf(plans: readonly Plan[]): Map<string, RotationRule> {
+  const turns = new Map<string, RotationRule>();
   for (const { check, turn } of plans) if (turn !== null) turns.set(check.id, turn);
   return turns;
 }

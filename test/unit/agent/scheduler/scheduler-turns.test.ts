@@ -3,20 +3,20 @@ import type { Check } from '../../../../src/model/check/check.ts';
 import type { MissedSlots } from '../../../../src/model/result/result.ts';
 import { slotRuleOf } from '../../../../src/model/schedule/frequency.ts';
 import {
-  nextTurnAfter,
-  type TurnRule,
-  turnRuleOf,
-} from '../../../../src/model/schedule/slot-stride.ts';
+  nextOwnSlotAfter,
+  type RotationRule,
+  rotationRuleOf,
+} from '../../../../src/model/schedule/rotation.ts';
 import { checkOf, everyMinute, gate, HOUR, MINUTE, Rig, SECOND, T0 } from './rig.ts';
 
-const NO_RULE: TurnRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };
+const NO_RULE: RotationRule = { periodMs: 1, phaseMs: 0, stride: 1, index: 0 };
 
 const LOCATIONS = ['north', 'south', 'west'];
 
 /** The turns of the check where these locations take turns and this is number `index` of them. */
-function turn(check: Check, index: number, locations = LOCATIONS): Map<string, TurnRule> {
+function turn(check: Check, index: number, locations = LOCATIONS): Map<string, RotationRule> {
   const slots = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
-  const rule = turnRuleOf(slots, false, locations, locations[index] ?? '');
+  const rule = rotationRuleOf(slots, false, locations, locations[index] ?? '');
   if (rule === null) throw new Error('no such location');
   return new Map([[check.id, rule]]);
 }
@@ -30,7 +30,7 @@ describe('Scheduler, with turns', () => {
     expect(rig.unfinished.size).toBe(0);
   });
 
-  function begin(check: Check, turns: ReadonlyMap<string, TurnRule>): void {
+  function begin(check: Check, turns: ReadonlyMap<string, RotationRule>): void {
     rig.scheduler.setChecks([check], turns);
     rig.scheduler.start();
   }
@@ -82,7 +82,7 @@ describe('Scheduler, with turns', () => {
     rig = new Rig({ concurrency: 1, run: () => busy.opened });
     const check = checkOf('a', 0, 10);
     const turns = turn(check, 0);
-    const slotMs = nextTurnAfter(turns.get('a') ?? NO_RULE, T0);
+    const slotMs = nextOwnSlotAfter(turns.get('a') ?? NO_RULE, T0);
     begin(check, turns);
     rig.ask(everyMinute('long'));
     await rig.clock.advance(slotMs - T0 + 5 * SECOND);

@@ -3,7 +3,7 @@ import { missedBeforeComing, missedSince } from '../../../../src/agent/slots/mis
 import { UnfinishedSlots } from '../../../../src/agent/slots/unfinished-slots.ts';
 import type { Check } from '../../../../src/model/check/check.ts';
 import type { Pause } from '../../../../src/model/schedule/pause.ts';
-import type { TurnRule } from '../../../../src/model/schedule/slot-stride.ts';
+import type { RotationRule } from '../../../../src/model/schedule/rotation.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 
 const MINUTE = 60_000;
@@ -13,7 +13,7 @@ const T0 = Date.UTC(2026, 0, 1);
 /** Due at each full minute. */
 const every = (id: string, fields: object = {}): Check =>
   checkOf('TCP', { id, frequency: 1, frequencyOffset: 10, ...fields });
-const setOf = (checks: readonly Check[], turns: Record<string, TurnRule> = {}) => ({
+const setOf = (checks: readonly Check[], turns: Record<string, RotationRule> = {}) => ({
   checks,
   turns: new Map(Object.entries(turns)),
   pauses: [] as readonly Pause[],

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LOT_OF } from '../../../../src/agent/spool/entry.ts';
+import { PRIORITY_OF_KIND } from '../../../../src/agent/spool/entry.ts';
 import { SPOOL_KINDS, type SpoolKind } from '../../../../src/agent/spool/spool.ts';
 import { SpoolIndex } from '../../../../src/agent/spool/spool-index.ts';
 
@@ -40,7 +40,7 @@ describe('SpoolIndex', () => {
         expect(keys(after)).toEqual(list.map(({ key }) => key).filter((key) => key > after));
         expect(index.depth.records).toBe(list.length);
         expect(index.oldest?.key).toBe(list[0]?.key);
-        const spares = list.filter(({ kind }) => LOT_OF[kind] === 'spare');
+        const spares = list.filter(({ kind }) => PRIORITY_OF_KIND[kind] === 'spare');
         expect(index.firstOf('spare')?.key).toBe(spares[0]?.key);
         expect(index.firstInMemory('spare', after)?.key).toBe(
           spares.find(({ key }) => key > after)?.key,

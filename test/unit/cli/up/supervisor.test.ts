@@ -67,7 +67,7 @@ describe('Supervisor', () => {
     const { clock, supervisor, children, ports, restarts, newest, endNewest } = supervised();
     newest().listen(8080);
     expect(await supervisor.listening).toBe(8080);
-    supervisor.keep();
+    supervisor.keepRunning();
     for (const delayMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       const before = children.length;
       await endNewest();
@@ -85,7 +85,7 @@ describe('Supervisor', () => {
 
   it('ends what runs, and starts nothing after that', async () => {
     const { clock, supervisor, children, newest, endNewest } = supervised();
-    supervisor.keep();
+    supervisor.keepRunning();
     const ending = supervisor.end();
     expect(newest().asked).toEqual(['stop']);
     supervisor.kill();
@@ -99,7 +99,7 @@ describe('Supervisor', () => {
 
   it('ends while it waits to start again', async () => {
     const { clock, supervisor, children, endNewest } = supervised();
-    supervisor.keep();
+    supervisor.keepRunning();
     await endNewest();
     await supervisor.end();
     expect(clock.pendingTimers).toBe(0);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { afterSight, type RunDown } from '../../../../src/model/alerting/certificate-run-down.ts';
+import { afterSight, type RunDown } from '../../../../src/model/alerting/certificate-expiry.ts';
 
 const DAY_MS = 86_400_000;
 

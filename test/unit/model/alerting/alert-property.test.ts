@@ -6,9 +6,12 @@ import {
   CONDITIONS,
   type Condition,
 } from '../../../../src/model/alerting/alert.ts';
-import { freshFor, type ParallelPlaces } from '../../../../src/model/alerting/alert-places.ts';
 import type { AlertRules } from '../../../../src/model/alerting/alert-settings.ts';
 import { afterRun, afterTime, NEVER_RUN } from '../../../../src/model/alerting/alert-state.ts';
+import {
+  freshFor,
+  type ParallelLocations,
+} from '../../../../src/model/alerting/location-verdicts.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
 const MINUTE_MS = 60_000;
@@ -145,7 +148,7 @@ it('several places: as one check whose slots are as bad as enough of its places'
   const percents = fc.constantFrom(null, 10, 26, 50, 75, 76, 100);
   fc.assert(
     fc.property(rounds, percents, (history, percent) => {
-      const parallel: ParallelPlaces = { places: PLACES, freshMs: freshFor(MINUTE_MS), percent };
+      const parallel: ParallelLocations = { places: PLACES, freshMs: freshFor(MINUTE_MS), percent };
       const own: AlertRules = {
         escalation: { by: 'runs', runs: 1 },
         reminders: { amount: 0, everyMs: MINUTE_MS },

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import {
   afterPing,
   countedAnew,
+  type HeartbeatPosition,
   type HeartbeatState,
   judge,
   NEVER_PINGED,
   type Span,
-  type Standing,
 } from '../../../../src/model/heartbeat/heartbeat-machine.ts';
 import { caseCount } from '../../../support/nightly.ts';
 
@@ -33,7 +33,7 @@ const END = 400;
  */
 function byMachine({ rhythm, pings, pauses }: Story, looks: readonly number[]): Told {
   const told: [number, HeartbeatState][] = [];
-  let standing: Standing = NEVER_PINGED;
+  let standing: HeartbeatPosition = NEVER_PINGED;
   let dueMs: number | null = null;
   for (let atMs = 0; atMs <= END; atMs += 1) {
     const isPing = pings.includes(atMs);

@@ -4,8 +4,8 @@ import {
   lastSlotAt,
   maxFrequencyOffset,
   nextSlotAfter,
+  rotationIndexOf,
   slotRuleOf,
-  turnOf,
 } from '../../../../src/model/schedule/frequency.ts';
 import { FREQUENCIES, type Frequency } from '../../../../src/model/vocabulary.ts';
 
@@ -90,10 +90,10 @@ describe('slots', () => {
     fc.assert(
       fc.property(RULE, INSTANT, fc.integer({ min: 1, max: 22 }), ({ rule }, instantMs, n) => {
         const slot = nextSlotAfter(rule, instantMs);
-        const turn = turnOf(rule, slot, n);
+        const turn = rotationIndexOf(rule, slot, n);
         expect(turn).toBeGreaterThanOrEqual(0);
         expect(turn).toBeLessThan(n);
-        expect(turnOf(rule, slot + rule.periodMs, n)).toBe((turn + 1) % n);
+        expect(rotationIndexOf(rule, slot + rule.periodMs, n)).toBe((turn + 1) % n);
       }),
     );
   });

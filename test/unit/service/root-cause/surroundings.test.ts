@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Traceroute, TracerouteHop } from '../../../../src/model/result/traceroute.ts';
-import type { Surroundings } from '../../../../src/service/root-cause/case-file.ts';
+import type { Surroundings } from '../../../../src/service/root-cause/analysis-input.ts';
 import { analyseByRules } from '../../../../src/service/root-cause/rules/rules-provider.ts';
 import {
   answered,

@@ -4,7 +4,7 @@ import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.t
 import type { HostsFile } from './hosts-file.ts';
 
 /** What the hosts file makes of an absolute name. */
-export function lookInHosts(hosts: HostsFile, name: string, family: Family): SourceResult {
+export function findInHosts(hosts: HostsFile, name: string, family: Family): SourceResult {
   const found = foundOrNull(hosts.addresses(name, family));
   if (found !== null) return found;
   const other: Family = family === 4 ? 6 : 4;

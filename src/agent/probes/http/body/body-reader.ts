@@ -1,5 +1,5 @@
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../../secrets/cut-scrubbed.ts';
-import type { BodyRoom, BodyUse } from './body-room.ts';
+import type { BodyMemory, BodyUse } from './body-room.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
 
@@ -12,7 +12,7 @@ export interface BodyReaderOptions {
   readonly keepBytes: number;
   /** Asked for whatever is kept beyond `ownBytes`; when it has no more, nothing more is kept. */
   readonly room?:
-    | { readonly ownBytes: number; readonly shared: BodyRoom; readonly use: BodyUse }
+    | { readonly ownBytes: number; readonly shared: BodyMemory; readonly use: BodyUse }
     | undefined;
   /** For a Content-Encoding that is quoted in part. */
   readonly scrub?: Scrub;

@@ -5,7 +5,7 @@ export type BodyUse = 'assertions' | 'detail';
 export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 
 /** What one attempt may keep of a body beyond what its result stores. */
-export interface BodyRoom {
+export interface BodyMemory {
   /** Whether so many bytes more may be kept; they then count until the room is closed. */
   take(bytes: number, use: BodyUse): boolean;
   /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
@@ -49,7 +49,7 @@ export class SharedBodyRoom {
   }
 
   /** @param keepsDetail whether a body that no assertion reads is wanted, too */
-  open(keepsDetail: boolean): BodyRoom {
+  open(keepsDetail: boolean): BodyMemory {
     return this.#room(keepsDetail, 0);
   }
 
@@ -60,8 +60,8 @@ export class SharedBodyRoom {
    */
   reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: RoomWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
-    return new Promise<BodyRoom | null>((resolve) => {
-      const end = (room: BodyRoom | null): void => {
+    return new Promise<BodyMemory | null>((resolve) => {
+      const end = (room: BodyMemory | null): void => {
         this.#waiting.delete(waiter);
         cancel();
         signal.removeEventListener('abort', giveUp);
@@ -92,7 +92,7 @@ export class SharedBodyRoom {
     }
   }
 
-  #room(keepsDetail: boolean, reservedBytes: number): BodyRoom {
+  #room(keepsDetail: boolean, reservedBytes: number): BodyMemory {
     let heldBytes = reservedBytes;
     let unusedBytes = reservedBytes;
     return {

@@ -20,7 +20,7 @@ export interface Content {
  * Whether a body is text, by its content type and by a look at its bytes: what calls itself text
  * must look like it, and what does not say is text only if every byte does.
  */
-export function lookAtContent(bytes: Buffer, contentType: string | null): Content {
+export function sniffContent(bytes: Buffer, contentType: string | null): Content {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const isText = TEXT_TYPES.test(type);
   if (!isText && BINARY_TYPES.test(type)) return BINARY;

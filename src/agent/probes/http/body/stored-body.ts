@@ -5,7 +5,7 @@ import {
   NOT_SCRUBBED,
   type Scrub,
 } from '../../../secrets/cut-scrubbed.ts';
-import { lookAtContent } from './content-kind.ts';
+import { sniffContent } from './content-kind.ts';
 import { decodeText } from './decode-text.ts';
 
 export { decodeText } from './decode-text.ts';
@@ -24,7 +24,7 @@ export function storedBodyOf(
   scrub: Scrub = NOT_SCRUBBED,
 ): StoredBody {
   const facts = { bodyBytes: body.totalBytes, bodyTruncated: body.truncated };
-  const content = lookAtContent(body.bytes, contentType);
+  const content = sniffContent(body.bytes, contentType);
   if (content.kind === 'text') {
     // Two bytes a character is the most that the encodings in use spend on ASCII.
     const start = body.bytes.subarray(0, 2 * MAX_TEXT_BYTES + MARGIN_CHARS);

@@ -1,4 +1,4 @@
-import type { CaseFile } from '../../case-file.ts';
+import type { AnalysisInput } from '../../analysis-input.ts';
 import type { CauseRow } from '../cause.ts';
 import { LINKS } from '../links.ts';
 import { type Phase, phasesOf, type Subject } from '../subject.ts';
@@ -71,7 +71,10 @@ export interface PhaseChange extends Phase {
 }
 
 /** The phases of the failure beside the medians of the runs before it that passed. */
-export function phaseChanges(subject: Subject, { surroundings }: CaseFile): readonly PhaseChange[] {
+export function phaseChanges(
+  subject: Subject,
+  { surroundings }: AnalysisInput,
+): readonly PhaseChange[] {
   const before = surroundings.passed.map(({ phases }) => phasesOf(phases));
   return subject.phases.map(({ name, ms }) => {
     const values = before.map((phases) => phases.find((one) => one.name === name)?.ms ?? 0);
@@ -130,7 +133,7 @@ export const SLOW_CAUSE: CauseRow = {
   links: [LINKS.caching],
 };
 
-function limitOf(check: CaseFile['check'], isOverMax: boolean): number | null {
+function limitOf(check: AnalysisInput['check'], isOverMax: boolean): number | null {
   if (check === null || !('maxResponseTime' in check)) return null;
   return isOverMax ? check.maxResponseTime : check.degradedResponseTime;
 }

@@ -30,7 +30,7 @@ const SOURCES: readonly string[] = [
   ...readdirSync(join(AGENT, 'spool'), { encoding: 'utf8', recursive: true })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `spool/${name}`),
-  ...['artifact-keep', 'artifact-outbox', 'file-pieces'].map((name) => `upload/${name}.ts`),
+  ...['artifact-files', 'artifact-outbox', 'file-pieces'].map((name) => `upload/${name}.ts`),
 ];
 
 /** The lines of the product that call the port: `spool/recover.ts:87`. */

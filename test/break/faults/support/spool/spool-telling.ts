@@ -60,13 +60,13 @@ const RULES: readonly Rule[] = [
   { file: 'spool/disk/segment-log.ts', calls: /^(rename|unlink) /, told: ['left over'] },
   { file: 'spool/disk/segment-log.ts', calls: /^truncate /, told: ['nobody'] },
   { file: 'spool/disk/segment-log.ts', calls: /./, told: ['failing'] },
-  { file: 'upload/artifact-keep.ts', calls: /^readdir /, told: ['no start'] },
+  { file: 'upload/artifact-files.ts', calls: /^readdir /, told: ['no start'] },
   // At the start; later it is asked for its size, to be sent.
-  { file: 'upload/artifact-keep.ts', calls: /^stat /, told: ['no start', 'not sent'] },
+  { file: 'upload/artifact-files.ts', calls: /^stat /, told: ['no start', 'not sent'] },
   // What is left of a write that was cut short; those that are done with are found at the next start.
-  { file: 'upload/artifact-keep.ts', calls: /^unlink .*part$/, told: ['no start', 'nobody'] },
-  { file: 'upload/artifact-keep.ts', calls: /^unlink /, told: ['nobody'] },
-  { file: 'upload/artifact-keep.ts', calls: /./, told: ['not kept'] },
+  { file: 'upload/artifact-files.ts', calls: /^unlink .*part$/, told: ['no start', 'nobody'] },
+  { file: 'upload/artifact-files.ts', calls: /^unlink /, told: ['nobody'] },
+  { file: 'upload/artifact-files.ts', calls: /./, told: ['not kept'] },
   { file: 'upload/artifact-outbox.ts', calls: /./, told: ['not kept'] },
   { file: 'upload/file-pieces.ts', calls: / capture$/, told: ['not kept'] },
   { file: 'upload/file-pieces.ts', calls: /./, told: ['not sent'] },

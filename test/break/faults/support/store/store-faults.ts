@@ -5,7 +5,7 @@ import type {
   Transaction,
   TransactionOptions,
 } from '../../../../../src/service/database/port.ts';
-import { hushedUp, StoreError } from '../../../../../src/service/database/store-errors.ts';
+import { StoreError, silentRollback } from '../../../../../src/service/database/store-errors.ts';
 import { isOfLoop } from './store-loops.ts';
 import { type Asked, whoAsks } from './store-operations.ts';
 
@@ -171,7 +171,7 @@ export class FaultStore implements Store {
       const broken: Broken = { error: null };
       const made = await work(this.#watched(tx, broken));
       // As the real ones: a statement failed, the work went on, and all of it is lost.
-      if (broken.error !== null) throw hushedUp();
+      if (broken.error !== null) throw silentRollback();
       atCommit = this.#note('commit', asked);
       if (atCommit === 'stalled') await this.#stalled();
       if (atCommit === 'refused') throw lost();

@@ -40,7 +40,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'secrets/sealing.sql.ts lockCheckCredentials': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts putCheckCredentials': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts putLocationProxy': BESIDE_REQUESTS,
-  'results/intake/write-probe.sql.ts tryToWrite':
+  'results/intake/write-probe.sql.ts probeDatabaseDisk':
     'asked only where the disk of the database refuses results',
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {

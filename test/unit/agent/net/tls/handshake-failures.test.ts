@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { NoHandshake } from '../../../../../src/agent/net/tls/handshake.ts';
 import {
   handshakeFailure,
-  isWorthALook,
+  isWorthTlsProbe,
 } from '../../../../../src/agent/net/tls/handshake-failures.ts';
 
 const error = (code: string): NoHandshake => ({ ok: false, ended: 'error', error: { code } });
@@ -26,7 +26,7 @@ describe('handshakeFailure', () => {
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(/^a\.test:443 /);
     expect(failure.message).toContain(systemCode);
-    expect(isWorthALook(error(systemCode))).toBe(look);
+    expect(isWorthTlsProbe(error(systemCode))).toBe(look);
   });
 
   it('tells time and cancellation apart', () => {
@@ -37,6 +37,6 @@ describe('handshakeFailure', () => {
     });
     const cancelled: NoHandshake = { ok: false, ended: 'cancelled' };
     expect(handshakeFailure('a.test:443', cancelled, 1).code).toBe('CANCELLED');
-    expect(isWorthALook(timeUp) || isWorthALook(cancelled)).toBe(false);
+    expect(isWorthTlsProbe(timeUp) || isWorthTlsProbe(cancelled)).toBe(false);
   });
 });

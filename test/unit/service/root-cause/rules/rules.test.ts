@@ -11,7 +11,7 @@ import {
   analysisSchema,
   CLASSIFICATIONS,
 } from '../../../../../src/model/result/root-cause-analysis.ts';
-import type { CaseFile } from '../../../../../src/service/root-cause/case-file.ts';
+import type { AnalysisInput } from '../../../../../src/service/root-cause/analysis-input.ts';
 import { analyseByRules } from '../../../../../src/service/root-cause/rules/rules-provider.ts';
 import { ASSERTION, HTTP_RESPONSE } from '../../../../support/samples/http-results.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from '../../../../support/samples/root-cause-cases.ts';
 
 /** Held to the form of the API, and to be the same each time. */
-function analyse(file: CaseFile): Analysis {
+function analyse(file: AnalysisInput): Analysis {
   const analysis = analyseByRules(file);
   expect(analysisSchema.parse(analysis)).toEqual(analysis);
   expect(analyseByRules(structuredClone(file))).toEqual(analysis);

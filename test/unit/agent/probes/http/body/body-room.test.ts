@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { BodyReader } from '../../../../../../src/agent/probes/http/body/body-reader.ts';
 import {
-  type BodyRoom,
+  type BodyMemory,
   SharedBodyRoom,
 } from '../../../../../../src/agent/probes/http/body/body-room.ts';
 import { FakeClock } from '../../../../../support/fake-clock.ts';
@@ -12,7 +12,7 @@ describe('SharedBodyRoom', () => {
   it('gives what it has to all together, and no more', () => {
     const shared = new SharedBodyRoom(100);
     const [a, b] = [shared.open(true), shared.open(true)];
-    const take = (room: BodyRoom, bytes: number) => room.take(bytes, 'assertions');
+    const take = (room: BodyMemory, bytes: number) => room.take(bytes, 'assertions');
     expect([take(a, 60), take(b, 41), take(b, 40), take(a, 1)]).toEqual([true, false, true, false]);
     a.close();
     expect([shared.freeBytes, take(b, 60)]).toEqual([60, true]);
@@ -47,7 +47,7 @@ describe('room that is waited for', () => {
     const clock = new FakeClock();
     const shared = new SharedBodyRoom(100);
     const [older, newer] = [shared.open(true), shared.open(true)];
-    const take = (room: BodyRoom) => room.take(30, 'assertions');
+    const take = (room: BodyMemory) => room.take(30, 'assertions');
     expect([take(older), take(newer)]).toEqual([true, true]);
     const waiting = shared.reserve(90, wait(clock));
     // Each would leave less than is waited for, for as long as it lasts.

@@ -1,0 +1,63 @@
+import type { Socket } from 'node:net';
+import { createSecureContext, type SecureContext } from 'node:tls';
+import type { TlsFacts } from '../../../model/result/result.ts';
+import type { ProbeContext } from '../../probes/probe.ts';
+import type { Limits } from '../limited-wait.ts';
+import { leafOf, tlsFacts } from './certificate-facts.ts';
+import { shakeHands } from './handshake.ts';
+
+/** A second look is a courtesy: it may not take the attempt's whole time. */
+const MAX_LOOK_MS = 2000;
+
+/** Versions below the least that is safe: SSL 3 cannot be spoken any more. */
+const OLD_PROTOCOLS: ReadonlySet<string> = new Set(['TLSv1', 'TLSv1.1']);
+
+let permissiveContext: SecureContext | null = null;
+
+export interface TlsProbe {
+  readonly facts: TlsFacts;
+  /** The server chose a version below TLS 1.2 when it could have had 1.2. */
+  readonly oldProtocol: boolean;
+  /** The server broke off after it had shown its certificate: it objects to the client's. */
+  readonly brokenOff: boolean;
+}
+
+/**
+ * Shakes hands once more, on a connection of its own to the same address, with old versions and
+ * weak ciphers allowed and without a client certificate, to learn what a server is that would not
+ * shake hands properly. Sends nothing, trusts nothing, and closes. null where it learnt nothing.
+ *
+ * @param reopen makes that connection
+ */
+export async function probeTlsPermissively(
+  reopen: (limits: Limits) => Promise<Socket | null>,
+  servername: string | null,
+  context: ProbeContext,
+): Promise<TlsProbe | null> {
+  const { clock, signal, scrub } = context;
+  const deadlineMs = Math.min(context.deadlineMs, clock.monotonicMs() + MAX_LOOK_MS);
+  const limits = { clock, signal, deadlineMs };
+  const connection = await reopen(limits);
+  if (connection === null) return null;
+
+  permissiveContext ??= createSecureContext({
+    minVersion: 'TLSv1',
+    maxVersion: 'TLSv1.2',
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  });
+  const secureContext = permissiveContext;
+  const names = servername === null ? {} : { servername };
+  let facts: TlsFacts | null = null;
+  const end = await shakeHands(connection, { secureContext, ...names }, limits, (socket) => {
+    // Up to TLS 1.2 the keys are made once the server has sent all of its first flight, so this
+    // is where its certificate is known even if the handshake then fails. The keys go nowhere.
+    socket.once('keylog', () => {
+      facts = tlsFacts(socket, leafOf(socket), false, { wallMs: clock.wallMs(), scrub });
+    });
+  });
+  if (end.ok) end.socket.destroy();
+  const seen = facts as TlsFacts | null;
+  if (seen === null) return null;
+  const oldProtocol = seen.protocol !== null && OLD_PROTOCOLS.has(seen.protocol);
+  return { facts: seen, oldProtocol, brokenOff: !end.ok && end.ended === 'error' };
+}

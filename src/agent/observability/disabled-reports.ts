@@ -1,0 +1,27 @@
+import { loadOneByOne } from '../../runtime/load-one-by-one.ts';
+import { isInTime } from '../../runtime/wait.ts';
+import type { FaultReports, FaultReportsOptions } from './reporting.ts';
+
+/** Nobody is told of anything: where there is no service, or nothing yet to tell by. */
+export const NO_REPORTS: FaultReports = {
+  note: () => {},
+  recordCrash: () => {},
+  run: async () => {},
+  flush: async () => {},
+};
+
+/** EXTERNAL_OBSERVABILITY=off: also what a process before has left is not reported, but removed. */
+export function discardReports({
+  dataDir,
+  log,
+}: Pick<FaultReportsOptions, 'dataDir' | 'log'>): FaultReports {
+  if (dataDir === null) return NO_REPORTS;
+  return {
+    ...NO_REPORTS,
+    async run(_parts, signal) {
+      loadOneByOne(import.meta.url, './crash-file.js');
+      const { removeCrashReports } = await import('./crash-file.ts');
+      await isInTime(removeCrashReports({ dataDir, log }), signal);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { totalmem } from 'node:os';
+import { descriptorLimit } from '../../../runtime/descriptors.ts';
+
+/** For the service, the health port (128), the spool, evidence and what libraries open. */
+const OWN_DESCRIPTORS = 256;
+/** A look-up may ask for both families at once. */
+const DESCRIPTORS_EACH = 2;
+/** Before the first byte a run takes 50 KiB, in a TLS handshake 100; the rest is for its body. */
+const BYTES_EACH = 256 * 1024;
+/** Share of the process's memory that waiting runs may take. */
+const MEMORY_SHARE = 1 / 4;
+/** Each looks ten times a second for floods. */
+const MOST = 10_000;
+
+export interface MachineLimits {
+  /** Files and sockets that the process may have open; null for no limit that is known. */
+  readonly descriptors: number | null;
+  /** Memory of the machine, or the container's limit where that is lower. */
+  readonly memoryBytes: number;
+}
+
+/** How many runs may wait for their peers beside those at work. */
+export interface WaitingLimit {
+  /** 0 or more. */
+  readonly runs: number;
+  /** What would raise it. */
+  readonly cure: string;
+}
+
+export function machineLimits(): MachineLimits {
+  // Without a limit it is 0, undefined or a huge number, by the version of Node.
+  const constrainedBytes = Number(process.constrainedMemory() ?? 0);
+  const machineBytes = totalmem();
+  const memoryBytes =
+    constrainedBytes > 0 ? Math.min(constrainedBytes, machineBytes) : machineBytes;
+  return { descriptors: descriptorLimit(), memoryBytes };
+}
+
+/** @param concurrency runs at work at once, which have their descriptors first */
+export function waitingBound(
+  concurrency: number,
+  { descriptors, memoryBytes }: MachineLimits = machineLimits(),
+): WaitingLimit {
+  const free = (descriptors ?? Number.POSITIVE_INFINITY) - OWN_DESCRIPTORS;
+  const byDescriptors = Math.max(0, Math.floor(free / DESCRIPTORS_EACH) - concurrency);
+  const byMemory = Math.floor((memoryBytes * MEMORY_SHARE) / BYTES_EACH);
+  const runs = Math.min(byDescriptors, byMemory, MOST);
+  if (runs === MOST) return { runs, cure: 'add an agent to the location' };
+  const cure =
+    runs === byDescriptors
+      ? `raise its limit of open files (ulimit -n), which is ${descriptors}`
+      : `give it more memory than ${Math.floor(memoryBytes / 1024 ** 2)} MiB`;
+  return { runs, cure };
+}

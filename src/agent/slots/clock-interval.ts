@@ -1,0 +1,50 @@
+import type { MissedReason } from '../../model/result/result.ts';
+import type { Clock } from '../../runtime/clock.ts';
+
+/** All clocks at one moment. */
+export interface Reading {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+/** The instants of the wall clock that one turn of the scheduler has to account for. */
+export interface ClockInterval {
+  /** Slots after this instant are due in the stretch … */
+  readonly fromMs: number;
+  /** … up to and including this one, which was the wall clock's time at `atMonotonicMs`. */
+  readonly toMs: number;
+  readonly atMonotonicMs: number;
+  /** How far the wall clock was set, on top of the time that passed; below 0 when set back. */
+  readonly stepMs: number;
+  /** The step is larger than those by which time daemons keep a clock right. */
+  readonly isNotable: boolean;
+  /** Why a slot of the stretch for which it is too late now was not run in time. */
+  readonly reason: Extract<MissedReason, 'agent_asleep' | 'clock_jump'>;
+}
+
+const NOTABLE_STEP_MS = 1000;
+
+export function readClock(clock: Clock): Reading {
+  return { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
+}
+
+/**
+ * The stretch between two readings.
+ *
+ * @param suspendedMs how long the machine slept in between, which the monotonic clock leaves out
+ */
+export function stretchBetween(before: Reading, now: Reading, suspendedMs: number): ClockInterval {
+  const movedMs = now.wallMs - before.wallMs;
+  const passedMs = now.monotonicMs - before.monotonicMs + suspendedMs;
+  const stepMs = movedMs - passedMs;
+  return {
+    // Set back: at the most as much was passed as lies behind the instant that it shows now.
+    fromMs: stepMs < 0 ? now.wallMs - passedMs : before.wallMs,
+    toMs: now.wallMs,
+    atMonotonicMs: now.monotonicMs,
+    stepMs,
+    isNotable: Math.abs(stepMs) >= NOTABLE_STEP_MS,
+    // A stretch may hold a pause and a step; nothing tells which came first, so the larger names it.
+    reason: stepMs > passedMs ? 'clock_jump' : 'agent_asleep',
+  };
+}

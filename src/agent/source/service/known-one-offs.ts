@@ -1,0 +1,90 @@
+import {
+  type OneOff,
+  type OneOffMessage,
+  type Refusal,
+  readOneOff,
+} from '../../../wire/v1/assignment.ts';
+import { MAX_ONE_OFFS } from '../../../wire/v1/limits.ts';
+
+/** Runs beside the plan that are known at once. */
+const MAX_KNOWN = 10 * MAX_ONE_OFFS;
+/** Of the JSON of those that are not done, so that no service fills the memory with them. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export interface TakenRuns {
+  readonly runs: readonly OneOff[];
+  readonly refused: readonly Refusal[];
+}
+
+/**
+ * Runs beside the plan. The service names each in every answer until it is told that the run is
+ * done; here each is known by its id, so that it is passed on once. One for which there is no room is
+ * taken when it is named again and others are done.
+ */
+export class KnownOneOffs {
+  /** The runs that were passed on, until the service knows that they are done: bytes of JSON by id. */
+  readonly #known = new Map<string, number>();
+  #bytes = 0;
+  readonly #done = new Set<string>();
+
+  /** Those of an answer that are new. What cannot be read is done: to name it again helps nobody. */
+  take(messages: readonly OneOffMessage[]): TakenRuns {
+    const runs: OneOff[] = [];
+    const refused: Refusal[] = [];
+    for (const message of messages) {
+      const { runId } = message;
+      if (this.#known.has(runId)) continue;
+      const read = readOneOff(message);
+      // What was read is nested no deeper than a check; the message may be.
+      const bytes = read.ok ? Buffer.byteLength(JSON.stringify(read.value)) : 0;
+      if (this.#bytes + bytes > MAX_BYTES || !this.#makeRoom()) continue;
+      this.#known.set(runId, bytes);
+      this.#bytes += bytes;
+      if (read.ok) {
+        runs.push(read.value);
+      } else {
+        refused.push(read.refusal);
+        this.done(runId);
+      }
+    }
+    return { runs, refused };
+  }
+
+  /** Its result is safe, or it was missed. */
+  done(runId: string): void {
+    if (!this.#known.has(runId)) return;
+    this.#done.add(runId);
+    this.#free(runId);
+  }
+
+  /** What the next request tells; it takes no more at once. */
+  get toTell(): string[] {
+    return [...this.#done].slice(0, MAX_ONE_OFFS);
+  }
+
+  /** The service knows of them. */
+  told(runIds: readonly string[]): void {
+    for (const runId of runIds) {
+      this.#free(runId);
+      this.#done.delete(runId);
+      this.#known.delete(runId);
+    }
+  }
+
+  /** It is kept in memory no more, but for its id. */
+  #free(runId: string): void {
+    const bytes = this.#known.get(runId);
+    if (bytes === undefined) return;
+    this.#bytes -= bytes;
+    this.#known.set(runId, 0);
+  }
+
+  /** Forgets the run that was done first: the service has taken back what is so old. */
+  #makeRoom(): boolean {
+    if (this.#known.size < MAX_KNOWN) return true;
+    const [oldest] = this.#done;
+    if (oldest === undefined) return false;
+    this.told([oldest]);
+    return true;
+  }
+}

@@ -1,0 +1,86 @@
+import type { Clock } from '../../runtime/clock.ts';
+import type { Logger } from '../../runtime/logger.ts';
+import { sleep } from '../../runtime/wait.ts';
+import { type BackoffRange, REACTIONS } from './fault-reactions.ts';
+import type { ServiceClient } from './service-client.ts';
+import type { ServiceFault, ServiceFaultKind } from './service-faults.ts';
+
+export interface PatienceOptions {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly client: Pick<ServiceClient, 'key'>;
+  /** What cannot be sent, for the log: `results`. */
+  readonly what: string;
+  readonly backoff: BackoffRange;
+  /** From 0 to under 1. */
+  readonly random: () => number;
+}
+
+const KEY_LOOK_MS = 1_000;
+/** What goes on is told again after this long. */
+const SAY_AGAIN_MS = 600_000;
+
+/** Waits after a fault as its kind has it, and tells the log when the service is lost and found. */
+export class ServiceBackoff {
+  readonly #options: PatienceOptions;
+  #faults = 0;
+  #said: { readonly kind: ServiceFaultKind; readonly atMs: number } | null = null;
+
+  constructor(options: PatienceOptions) {
+    this.#options = options;
+  }
+
+  /** Faults since the last success. */
+  get faults(): number {
+    return this.#faults;
+  }
+
+  /** Resolves when it is time for another try, or the signal aborts. */
+  async wait(fault: ServiceFault, signal: AbortSignal): Promise<void> {
+    const reaction = REACTIONS[fault.kind];
+    if (reaction.act === 'stop' || signal.aborted) return;
+    this.#faults += 1;
+    this.#say(fault);
+    const { clock } = this.#options;
+    if (reaction.act === 'wait-for-key') await this.#waitForKey(reaction.waitMs, signal);
+    else if (reaction.act === 'wait') await sleep(clock, reaction.waitMs, signal);
+    else await sleep(clock, Math.max(this.#nextDelayMs(), fault.retryAfterMs ?? 0), signal);
+  }
+
+  /** The next waits are short again. */
+  restart(): void {
+    this.#faults = 0;
+  }
+
+  succeeded(): void {
+    this.#faults = 0;
+    if (this.#said === null) return;
+    this.#said = null;
+    const { log, what } = this.#options;
+    log.info(`${what} reach the service again`);
+  }
+
+  /** Half of the delay is chance, so that agents that lost a service together do not return so. */
+  #nextDelayMs(): number {
+    const { backoff, random } = this.#options;
+    const fullMs = Math.min(backoff.maxMs, backoff.minMs * 2 ** Math.min(this.#faults - 1, 30));
+    return fullMs * (0.5 + random() / 2);
+  }
+
+  async #waitForKey(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { clock, client } = this.#options;
+    const { key } = client;
+    for (let waitedMs = 0; waitedMs < waitMs && client.key === key; waitedMs += KEY_LOOK_MS) {
+      if (!(await sleep(clock, KEY_LOOK_MS, signal))) return;
+    }
+  }
+
+  #say({ kind, message }: ServiceFault): void {
+    const { clock, log, what } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (this.#said?.kind === kind && nowMs - this.#said.atMs < SAY_AGAIN_MS) return;
+    this.#said = { kind, atMs: nowMs };
+    const isForPeople = !REACTIONS[kind].healsByItself;
+    log[isForPeople ? 'error' : 'warn']({ fault: kind }, `${what} wait: ${message}`);
+  }
+}

@@ -1,0 +1,107 @@
+import { BASE64_VALUES } from '../search/bytes-of-text.ts';
+import {
+  LOOK_AHEAD_BYTES,
+  MAX_ESCAPE_BYTES,
+  type Report,
+  type Task,
+  type Window,
+} from '../search/window.ts';
+import type { DigitReader } from './digit-probe.ts';
+import type { DigitRun } from './digit-run.ts';
+import { isEscapePair, isSix, kindsOfBytes } from './digit-tables.ts';
+
+/** Four bytes take so many digits at least, and no secret is shorter. */
+const MIN_DIGITS = 6;
+/** Six bytes, that may be digits themselves. */
+const SIX_BYTES_DIGITS = 8;
+const NO_DIGIT = 64;
+const WORK = 100;
+const PHASES = [0, 1, 2, 3];
+
+/**
+ * What was read as an escape of a digit of base64 may as well be a sign that stands before the
+ * digits by chance: `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`. So what begins
+ * in the escape is searched as well, as far as it is sure to be there (LOOK_AHEAD_BYTES).
+ */
+export class AlternateDecoding {
+  readonly #window: Window;
+  readonly #task: Task;
+  readonly #reader: DigitReader;
+  readonly #run: DigitRun;
+  #escapeEnd = 0;
+
+  constructor(window: Window, task: Task, reader: DigitReader, run: DigitRun) {
+    this.#window = window;
+    this.#task = task;
+    this.#reader = reader;
+    this.#run = run;
+  }
+
+  /**
+   * Only what begins in the escape is news. The rest is found without this reading, and only whole: of
+   * this one, which ends somewhere, beginnings are masked.
+   */
+  found(from: number, to: number, report: Report): void {
+    if (from < this.#escapeEnd) report(from, to);
+  }
+
+  /**
+   * @param from behind the sign
+   * @param escapeEnd where the escape ends
+   */
+  search(from: number, escapeEnd: number): void {
+    let wasDigit = false;
+    this.#escapeEnd = escapeEnd;
+    for (let at = from; at < escapeEnd; at += 1) {
+      const isDigit = (BASE64_VALUES[this.#window.bytes[at] ?? 0] ?? NO_DIGIT) < NO_DIGIT;
+      if (isDigit && !wasDigit) this.#searchFrom(at, escapeEnd);
+      wasDigit = isDigit;
+    }
+  }
+
+  #searchFrom(from: number, escapeEnd: number): void {
+    this.#task.work += WORK;
+    const { length, isCut } = this.#window;
+    const limit = Math.min(length, from + LOOK_AHEAD_BYTES - MAX_ESCAPE_BYTES * 2);
+    if (!this.#mayBegin(from, escapeEnd, limit)) return;
+    const run = this.#run;
+    run.start(0);
+    let at = from;
+    for (; at < limit; at = this.#reader.end) {
+      const digit = this.#reader.digitAt(at);
+      if (digit === NO_DIGIT) break;
+      if (digit > NO_DIGIT) continue;
+      run.push(digit, at, this.#reader.end);
+      // From the first digits on.
+      if (at === from) for (const phase of PHASES) run.search(phase, limit);
+    }
+    run.finish(at >= limit && (limit < length || isCut));
+  }
+
+  /** Whether a secret may begin in the digits of the escape. */
+  #mayBegin(from: number, escapeEnd: number, limit: number): boolean {
+    const { prefilter } = this.#task.automaton;
+    let last = 0;
+    let digits = 0;
+    let base64 = 0;
+    let isEncoded = false;
+    const table = kindsOfBytes(prefilter.hasSpace);
+    // The digits of the escape, and those of the first six bytes that begin in them.
+    let count = SIX_BYTES_DIGITS - 1;
+    for (let at = from; at < limit && digits <= count; at = this.#reader.end) {
+      const digit = this.#reader.digitAt(at);
+      if (digit >= NO_DIGIT) break;
+      if (at < escapeEnd) count += 1;
+      digits += 1;
+      const ends = [(last << 2) | (digit >> 4), (last << 4) | (digit >> 2), (last << 6) | digit];
+      last = (last << 6) | digit;
+      base64 = (base64 << 3) | ((table[last & 4095] ?? 0) & 7);
+      if (isSix(base64)) isEncoded = true;
+      for (const bytes of ends) {
+        if (digits >= MIN_DIGITS && prefilter.mayBeginFour(bytes)) return true;
+        if (isEscapePair(bytes, prefilter.hasSpace)) isEncoded = true;
+      }
+    }
+    return isEncoded && digits >= MIN_DIGITS;
+  }
+}

@@ -1,0 +1,95 @@
+import { commonFields } from '../../model/check/check.ts';
+import type { Sql } from '../database/port.ts';
+import type { IncidentTrigger } from '../incidents/incident-trigger.ts';
+import type { GivenAlert, Judgement } from './judge.ts';
+import type { AlertNotice, Outbox } from './notice.ts';
+import { type CheckAlert, insertAlerts } from './sql.ts';
+import { putAlertRecords } from './states.sql.ts';
+
+export interface JudgementEffects {
+  readonly notices: Outbox;
+  readonly incidents: IncidentTrigger;
+}
+
+/**
+ * Writes down what became of checks of one account, and all that follows from it. A reminder is no
+ * alert of its own: it is sent, and stands in the log of what was sent.
+ */
+export async function applyJudgements(
+  tx: Sql,
+  { notices, incidents }: JudgementEffects,
+  {
+    accountId,
+    judgements,
+    atMs,
+  }: {
+    readonly accountId: string;
+    readonly judgements: readonly Judgement[];
+    readonly atMs: number;
+  },
+): Promise<void> {
+  const news = judgements.filter(({ isNews }) => isNews);
+  if (news.length > 0) {
+    const records = news.map(({ subject, record }) => ({ checkId: subject.checkId, record }));
+    await putAlertRecords(tx, { accountId, records });
+  }
+  const given = judgements.flatMap((judgement) =>
+    judgement.alerts.map((alert) => ({ judgement, alert })),
+  );
+  const alerts = given
+    .filter(({ alert }) => alert.reminder === 0)
+    .map(({ judgement, alert }) => alertRowOf(judgement, alert, atMs));
+  if (alerts.length > 0) await insertAlerts(tx, { accountId, alerts });
+  if (given.length > 0) {
+    const wanted = given.map(({ judgement, alert }) => noticeOf(judgement, alert, atMs));
+    await notices.put(tx, accountId, wanted);
+  }
+  for (const judgement of judgements) {
+    for (const change of judgement.incidents) {
+      await changeIncident(tx, incidents, { accountId, judgement, change, atMs });
+    }
+  }
+}
+
+async function changeIncident(
+  tx: Sql,
+  incidents: IncidentTrigger,
+  {
+    accountId,
+    judgement,
+    change,
+    atMs,
+  }: {
+    readonly accountId: string;
+    readonly judgement: Judgement;
+    readonly change: 'opened' | 'resolved';
+    readonly atMs: number;
+  },
+): Promise<void> {
+  const { checkId, triggerIncident } = judgement.subject;
+  if (change === 'resolved') return incidents.resolved(tx, accountId, { checkId, atMs });
+  const trigger = commonFields.triggerIncident.safeParse(triggerIncident).data ?? null;
+  if (trigger !== null) await incidents.opened(tx, accountId, { checkId, trigger, atMs });
+}
+
+function alertRowOf(
+  { subject: { checkId, name, checkType } }: Judgement,
+  { alertId: id, alertType, facts }: GivenAlert,
+  atMs: number,
+): CheckAlert {
+  const { sslDaysRemaining: _, ...run } = facts;
+  return { ...run, id, checkId, name, checkType, alertType, createdAtMs: atMs };
+}
+
+function noticeOf({ subject }: Judgement, alert: GivenAlert, atMs: number): AlertNotice {
+  const { checkId: id, name, checkType, tags, groupName } = subject;
+  const { alertId, alertType, reminder, facts } = alert;
+  return {
+    ...facts,
+    alertId,
+    alertType,
+    atMs,
+    check: { id, name, checkType, tags, groupName },
+    reminder,
+  };
+}

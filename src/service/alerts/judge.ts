@@ -1,0 +1,241 @@
+import { type AlertType, saysFailing } from '../../model/alerting/alert.ts';
+import {
+  type AlertRules,
+  alertRulesOf,
+  alertSettingsSchema,
+  settingsInForce,
+} from '../../model/alerting/alert-settings.ts';
+import {
+  type AlertStep,
+  afterRun,
+  afterTime,
+  NEVER_RUN,
+} from '../../model/alerting/alert-state.ts';
+import { afterSight } from '../../model/alerting/certificate-expiry.ts';
+import {
+  freshFor,
+  type LocationVerdict,
+  type ParallelLocations,
+  withVerdict,
+} from '../../model/alerting/location-verdicts.ts';
+import { sequenceIdOf } from '../../model/ids.ts';
+import { slotRuleOf } from '../../model/schedule/frequency.ts';
+import type { Silence } from './no-op-parts.ts';
+import type { AlertObservation } from './observation.ts';
+import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
+
+/** An alert that is given, or a reminder of one. */
+export interface GivenAlert {
+  readonly alertId: string;
+  readonly alertType: AlertType;
+  /** 0 for the alert itself. */
+  readonly reminder: number;
+  readonly facts: RunFacts;
+}
+
+/** What becomes of a check. */
+export interface Judgement {
+  readonly subject: AlertSubject;
+  readonly record: AlertRecord;
+  /** Whether the record is to be kept: where the check was and is passing there is nothing in it. */
+  readonly isNews: boolean;
+  /** In their order. */
+  readonly alerts: readonly GivenAlert[];
+  /** In their order. */
+  readonly incidents: readonly ('opened' | 'resolved')[];
+}
+
+export interface JudgeParts {
+  readonly atMs: number;
+  readonly isSilent: Silence;
+  /** Makes a UUID. */
+  readonly ids: () => string;
+}
+
+const NO_RECORD: AlertRecord = {
+  state: NEVER_RUN,
+  lastRun: null,
+  alertId: null,
+  hasIncident: false,
+  dueAtMs: null,
+  runDown: null,
+};
+
+/** The places of the check that run every slot; null where they take turns, or there is one. */
+export function parallelOf(subject: AlertSubject, rules: AlertRules): ParallelLocations | null {
+  const { runsParallel, locations } = subject;
+  if (!runsParallel || locations.length < 2) return null;
+  return { places: locations, freshMs: freshMsOf(subject), percent: rules.parallelPercent };
+}
+
+/** How long what one of several locations says counts beside the others. */
+export function freshMsOf({ checkId, frequency, frequencyOffset }: AlertSubject): number {
+  return freshFor(slotRuleOf(checkId, frequency, frequencyOffset).periodMs);
+}
+
+function rotationLatenessMsOf(subject: AlertSubject): number {
+  const { runsParallel, locations } = subject;
+  return runsParallel || locations.length < 2 ? 0 : freshMsOf(subject);
+}
+
+/**
+ * The settings in force. A heartbeat fails once, and is not run again to fail: where runs are
+ * counted, the first is enough.
+ */
+export function rulesOf({ settings, checkType }: AlertSubject): AlertRules {
+  const read = (stored: unknown) => alertSettingsSchema.safeParse(stored).data ?? null;
+  const rules = alertRulesOf(
+    settingsInForce({
+      ...settings,
+      own: read(settings.own),
+      group: read(settings.group),
+      account: read(settings.account),
+    }),
+  );
+  if (checkType !== 'HEARTBEAT' || rules.escalation.by === 'time') return rules;
+  return { ...rules, escalation: { by: 'runs', runs: 1 } };
+}
+
+/**
+ * The location whose slot a run was. Where a retry was handed over, that is not where it ended.
+ */
+export function parallelLocationOf(
+  { checkId, locations }: AlertSubject,
+  run: { readonly location: string; readonly slotMs: number; readonly sequenceId: string | null },
+): string {
+  const { location, slotMs, sequenceId } = run;
+  if (sequenceId === null || sequenceIdOf(checkId, location, slotMs) === sequenceId) {
+    return location;
+  }
+  return locations.find((slug) => sequenceIdOf(checkId, slug, slotMs) === sequenceId) ?? location;
+}
+
+/** What is gathered while one check is judged. */
+class Ledger {
+  readonly alerts: GivenAlert[] = [];
+  readonly incidents: ('opened' | 'resolved')[] = [];
+  readonly #subject: AlertSubject;
+  readonly #ids: () => string;
+  record: AlertRecord;
+
+  constructor(subject: AlertSubject, ids: () => string) {
+    this.#subject = subject;
+    this.#ids = ids;
+    this.record = subject.record ?? NO_RECORD;
+  }
+
+  /** @param facts of the run that the step is about */
+  step({ state, alert, reminder, dueAtMs }: AlertStep, facts: RunFacts): void {
+    this.record = { ...this.record, state, dueAtMs };
+    if (alert !== 'NO_ALERT') {
+      const alertId = reminder === 0 ? this.#ids() : (this.record.alertId ?? this.#ids());
+      this.alerts.push({ alertId, alertType: alert, reminder, facts });
+      this.record = { ...this.record, alertId };
+      const { triggerIncident } = this.#subject;
+      if (saysFailing(alert) && reminder === 0 && triggerIncident && !this.record.hasIncident) {
+        this.incidents.push('opened');
+        this.record = { ...this.record, hasIncident: true };
+      }
+    }
+    if (state.condition !== 'passing') return;
+    if (this.record.hasIncident) this.incidents.push('resolved');
+    this.record = { ...this.record, lastRun: null, alertId: null, hasIncident: false };
+  }
+
+  certificate(facts: RunFacts, slotMs: number, isSilent: boolean): void {
+    const { sslDaysRemaining: daysRemaining } = facts;
+    if (daysRemaining === null) return;
+    const runDown = afterSight(this.record.runDown, { slotMs, daysRemaining });
+    if (runDown === null) return;
+    this.record = { ...this.record, runDown };
+    if (isSilent) return;
+    this.alerts.push({ alertId: this.#ids(), alertType: 'ALERT_SSL', reminder: 0, facts });
+  }
+
+  judgement(): Judgement {
+    const { record, alerts, incidents } = this;
+    const before = this.#subject.record ?? NO_RECORD;
+    const hasTrouble = [before, record].some(({ state }) => state.condition !== 'passing');
+    const isNews = record !== before && (hasTrouble || record.runDown !== before.runDown);
+    return { subject: this.#subject, record, isNews, alerts, incidents };
+  }
+}
+
+/**
+ * What becomes of a check by runs of it. A deactivated check is not judged.
+ *
+ * @param earlier what other results say that are stored already, where the check was passing: the
+ *   state itself is not kept up then
+ */
+export function judgeRuns(
+  subject: AlertSubject,
+  observations: readonly AlertObservation[],
+  earlier: readonly LocationVerdict[],
+  { atMs, isSilent, ids }: JudgeParts,
+): Judgement {
+  const ledger = new Ledger(subject, ids);
+  if (!subject.isActive) return ledger.judgement();
+  const rules = rulesOf(subject);
+  const parallel = parallelOf(subject, rules);
+  const turnLateMs = rotationLatenessMsOf(subject);
+  const known = bySlot(earlier).reduce(
+    (places, verdict) => withVerdict(places, verdict, parallel, turnLateMs) ?? places,
+    ledger.record.state.places,
+  );
+  ledger.record = { ...ledger.record, state: { ...ledger.record.state, places: known } };
+  for (const observation of bySlot(observations)) {
+    const { slotMs, location, condition } = observation;
+    const silent = subject.isMuted || isSilent(subject.tags, slotMs);
+    const facts = factsOf(observation);
+    const sequenceId = observation.result?.sequenceId ?? null;
+    const place = parallelLocationOf(subject, { location, slotMs, sequenceId });
+    const scene = { rules, parallel, turnLateMs, isSilent: silent, atMs };
+    const step = afterRun(ledger.record.state, { place, slotMs, condition }, scene);
+    if (step !== null) {
+      if (condition !== 'passing') ledger.record = { ...ledger.record, lastRun: facts };
+      ledger.step(step, facts);
+    }
+    ledger.certificate(facts, slotMs, silent);
+  }
+  return ledger.judgement();
+}
+
+/**
+ * What becomes of a check whose time has come. Of a deactivated one nothing: the next run decides
+ * when something is due again.
+ */
+export function judgeTime(subject: AlertSubject, { atMs, isSilent, ids }: JudgeParts): Judgement {
+  const ledger = new Ledger(subject, ids);
+  const { state, lastRun } = ledger.record;
+  if (!subject.isActive || lastRun === null) {
+    ledger.record = { ...ledger.record, dueAtMs: null };
+    return ledger.judgement();
+  }
+  const rules = rulesOf(subject);
+  const silent = subject.isMuted || isSilent(subject.tags, atMs);
+  const parallel = parallelOf(subject, rules);
+  const scene = {
+    rules,
+    parallel,
+    turnLateMs: rotationLatenessMsOf(subject),
+    isSilent: silent,
+    atMs,
+  };
+  ledger.step(afterTime(state, scene), lastRun);
+  return ledger.judgement();
+}
+
+function factsOf(observation: AlertObservation): RunFacts {
+  return {
+    runLocation: observation.location,
+    responseTime: observation.responseTime,
+    error: observation.error,
+    statusCode: observation.statusCode,
+    startedAtMs: observation.startedAtMs,
+    sslDaysRemaining: observation.sslDaysRemaining,
+  };
+}
+
+function bySlot<T extends { readonly slotMs: number }>(items: readonly T[]): readonly T[] {
+  return items.toSorted((one, other) => one.slotMs - other.slotMs);
+}

@@ -1,0 +1,219 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openCapturer } from '../../../../src/agent/evidence/capture/capturer.ts';
+import type { CaptureFilter, Capturer } from '../../../../src/agent/evidence/capture.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { captureLog } from '../../../support/log-capture.ts';
+import { makeTempFolder } from '../../../support/process/temp-folder.ts';
+
+const FILTER: CaptureFilter = { addresses: ['127.0.0.1'], port: 80, transport: 'tcp' };
+const BOUNDS = { limitMs: 10_000, maxBytes: 100_000 };
+
+/** The header of a file, and packets of four bytes. */
+const HEADER = String.raw`printf '\324\303\262\241\2\0\4\0\0\0\0\0\0\0\0\0\377\377\0\0\161\0\0\0'`;
+const PACKET = String.raw`printf '\0\0\0\0\0\0\0\0\4\0\0\0\4\0\0\0abcd'`;
+/** From here on the test goes on, so what it needs has to be done before. */
+const LISTEN = "echo 'tcpdump: listening on any, link-type LINUX_SLL' >&2";
+const WAIT = 'exec sleep 60';
+
+interface Rig {
+  readonly folder: string;
+  readonly clock: FakeClock;
+  /** The program's pid, once it has said it. */
+  pid(): Promise<number>;
+}
+
+/**
+ * Programs of the tests' own in tcpdump's place, that behave as none should. They are tried with
+ * what they do when it is tried, and captured with by what they do then.
+ */
+function rig(onTrial: string, onCapture: string): Rig {
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const pidFile = folder.file('pid');
+  const text = `#!/bin/sh
+case "$*" in
+*192.0.2.1*) ${onTrial} ;;
+*) echo $$ > ${pidFile}.new && mv ${pidFile}.new ${pidFile}
+${onCapture} ;;
+esac`;
+  writeFileSync(folder.file('tcpdump'), text, { mode: 0o755 });
+  return {
+    folder: folder.path,
+    clock: new FakeClock(),
+    async pid() {
+      await eventually(() => existsSync(pidFile));
+      return Number(readFileSync(pidFile, 'utf8'));
+    },
+  };
+}
+
+function open({ folder, clock }: Rig): Promise<Capturer> {
+  return openCapturer({ clock, log: captureLog().log, folders: [folder] });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('A capturer', () => {
+  it('without tcpdump cannot be used, and says so', async () => {
+    const folder = makeTempFolder();
+    onTestFinished(() => folder.remove());
+    const capturer = await open({ ...rig('', ''), folder: folder.path });
+    expect(capturer.usable).toBe(false);
+    expect(capturer.lack).toMatch(/^tcpdump is not on this machine: install it/);
+    const started = await capturer.start(FILTER, {
+      ...BOUNDS,
+      signal: new AbortController().signal,
+    });
+    expect(started).toEqual({ ok: false, note: capturer.lack });
+  });
+
+  it('whose tcpdump does not begin cannot be used, and nobody waits for it', async () => {
+    const hanging = rig(WAIT, '');
+    const opened = open(hanging);
+    await eventually(() => hanging.clock.pendingTimers > 1);
+    await hanging.clock.advance(3000);
+    const capturer = await opened;
+    expect(capturer.usable).toBe(false);
+    expect(capturer.lack).toContain('(tcpdump did not begin within 3 s)');
+    expect(hanging.clock.pendingTimers).toBe(0);
+  });
+
+  it('whose tcpdump says very much tells a sentence of it', async () => {
+    const loud = rig('yes "no such device" | head -c 1000000 >&2; exit 1', '');
+    const capturer = await open(loud);
+    expect(capturer.lack).toContain('no such device');
+    expect(capturer.lack?.length).toBeLessThan(500);
+    expect(loud.clock.pendingTimers).toBe(0);
+  });
+
+  it('whose tcpdump says nothing tells how it ended', async () => {
+    const capturer = await open(rig('exit 7', ''));
+    expect(capturer.lack).toContain('(tcpdump ended by itself (exit code 7))');
+  });
+});
+
+describe('A capture', () => {
+  async function start(rigged: Rig, signal = new AbortController().signal) {
+    const capturer = await open(rigged);
+    expect(capturer).toMatchObject({ usable: true, lack: null });
+    const started = await capturer.start(FILTER, { ...BOUNDS, signal });
+    if (!started.ok) throw new Error(started.note);
+    return started.capture;
+  }
+
+  const trial = `${HEADER}\n${LISTEN}\n${WAIT}`;
+
+  it('ends with what came, once nothing came for a while', async () => {
+    const rigged = rig(trial, `${HEADER}\n${PACKET}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(rigged);
+    const stopped = capture.stop();
+    await rigged.clock.advance(99);
+    expect(isAlive(await rigged.pid())).toBe(true);
+    await rigged.clock.advance(401);
+    const outcome = await stopped;
+    if (!outcome.ok) throw new Error(outcome.note);
+    const { bytes, ...counts } = outcome.captured;
+    expect(counts).toEqual({ packets: 2, truncated: false, dropped: null });
+    expect(bytes.subarray(24).toString('latin1')).toMatch(/abcd.*abcd$/s);
+    // It may wait for the service with thousands of others, so nothing is held beside it.
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+    expect(await capture.stop()).toBe(outcome);
+    expect(isAlive(await rigged.pid())).toBe(false);
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends with whole packets also where they never stop', async () => {
+    const rigged = rig(trial, `${HEADER}\n${LISTEN}\nwhile :; do ${PACKET}; done`);
+    const capture = await start(rigged);
+    const stopped = capture.stop();
+    await rigged.clock.advance(500);
+    const outcome = await stopped;
+    if (!outcome.ok) throw new Error(outcome.note);
+    const { bytes, packets } = outcome.captured;
+    expect(bytes).toHaveLength(24 + packets * 20);
+    expect(isAlive(await rigged.pid())).toBe(false);
+  });
+
+  it('whose tcpdump does not end when asked to is killed, and keeps what came', async () => {
+    const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(rigged);
+    const stopped = capture.stop();
+    await rigged.clock.advance(1000);
+    expect(await stopped).toMatchObject({ ok: true, captured: { packets: 1 } });
+    expect(isAlive(await rigged.pid())).toBe(false);
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+
+  it('ends at its limit of time, also where nobody stops it', async () => {
+    const rigged = rig(trial, `trap '' INT\n${HEADER}\n${PACKET}\n${LISTEN}\n${WAIT}`);
+    const capture = await start(rigged);
+    const pid = await rigged.pid();
+    await rigged.clock.advance(9999);
+    expect(isAlive(pid)).toBe(true);
+    await rigged.clock.advance(501);
+    await eventually(() => !isAlive(pid));
+    expect(await capture.stop()).toMatchObject({ ok: true, captured: { packets: 1 } });
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+
+  it('whose tcpdump dies is told with its last words', async () => {
+    const dies = `trap 'kill $!; echo "tcpdump: pcap_loop: the interface is gone" >&2; exit 1' TERM
+${HEADER}
+sleep 60 > /dev/null 2>&1 &
+${LISTEN}
+wait`;
+    const rigged = rig(trial, dies);
+    const capture = await start(rigged);
+    const pid = await rigged.pid();
+    process.kill(pid, 'SIGTERM');
+    await eventually(() => !isAlive(pid));
+    const stopped = capture.stop();
+    await rigged.clock.advance(500);
+    expect(await stopped).toEqual({
+      ok: false,
+      note: 'tcpdump: pcap_loop: the interface is gone',
+    });
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+
+  it('whose output stays open behind its end is not waited for', async () => {
+    const rigged = rig(
+      trial,
+      `${HEADER}\n${PACKET}\nsleep 60 &\necho $! > $0.pid\n${LISTEN}\n${WAIT}`,
+    );
+    const capture = await start(rigged);
+    const pid = await rigged.pid();
+    const heir = Number(readFileSync(`${rigged.folder}/tcpdump.pid`, 'utf8'));
+    onTestFinished(() => void process.kill(heir));
+    const stopped = capture.stop();
+    await rigged.clock.advance(500);
+    await eventually(() => !isAlive(pid));
+    await rigged.clock.advance(1000);
+    expect(await stopped).toMatchObject({ ok: true, captured: { packets: 1 } });
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+
+  it('that is called off before it began leaves nothing', async () => {
+    const rigged = rig(trial, WAIT);
+    const capturer = await open(rigged);
+    const controller = new AbortController();
+    const started = capturer.start(FILTER, { ...BOUNDS, signal: controller.signal });
+    const pid = await rigged.pid();
+    controller.abort();
+    const calledOff = { ok: false, note: 'tcpdump was ended before it began' };
+    expect(await started).toEqual(calledOff);
+    expect(isAlive(pid)).toBe(false);
+    expect(await capturer.start(FILTER, { ...BOUNDS, signal: controller.signal })).toEqual(
+      calledOff,
+    );
+    expect(rigged.clock.pendingTimers).toBe(0);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { stretchBetween } from '../../../../src/agent/slots/clock-interval.ts';
+
+const before = { wallMs: 1_000_000, monotonicMs: 500 };
+
+function stretchAfter(wallByMs: number, monotonicByMs: number, suspendedMs = 0) {
+  const now = { wallMs: before.wallMs + wallByMs, monotonicMs: before.monotonicMs + monotonicByMs };
+  return stretchBetween(before, now, suspendedMs);
+}
+
+describe('stretchBetween', () => {
+  it('goes on from where the clock was when both clocks moved alike', () => {
+    expect(stretchAfter(700, 700)).toEqual({
+      fromMs: 1_000_000,
+      toMs: 1_000_700,
+      atMonotonicMs: 1200,
+      stepMs: 0,
+      isNotable: false,
+      reason: 'agent_asleep',
+    });
+  });
+
+  it('takes a pause in which both clocks moved for sleep', () => {
+    expect(stretchAfter(3_600_000, 3_600_000).reason).toBe('agent_asleep');
+  });
+
+  it('takes a leap of the wall clock alone for a step', () => {
+    const stretch = stretchAfter(3_600_500, 500);
+    expect(stretch).toMatchObject({ stepMs: 3_600_000, isNotable: true, reason: 'clock_jump' });
+  });
+
+  it('takes a leap of the wall clock while the machine slept for sleep', () => {
+    const stretch = stretchAfter(3_600_500, 500, 3_600_000);
+    expect(stretch).toMatchObject({ stepMs: 0, isNotable: false, reason: 'agent_asleep' });
+  });
+
+  it('begins as long before now as time has passed when the clock was set back', () => {
+    expect(stretchAfter(-3_599_500, 500)).toMatchObject({
+      fromMs: 1_000_000 - 3_600_000,
+      toMs: 1_000_500 - 3_600_000,
+      stepMs: -3_600_000,
+      isNotable: true,
+    });
+  });
+
+  it('finds nothing notable in a clock that is slewed', () => {
+    expect(stretchAfter(1010, 1000)).toMatchObject({ fromMs: 1_000_000, isNotable: false });
+    expect(stretchAfter(990, 1000)).toMatchObject({ fromMs: 999_990, isNotable: false });
+  });
+});

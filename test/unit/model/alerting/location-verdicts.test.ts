@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { Condition } from '../../../../src/model/alerting/alert.ts';
+import type { AlertRules } from '../../../../src/model/alerting/alert-settings.ts';
+import {
+  type AlertState,
+  afterRun,
+  NEVER_RUN,
+} from '../../../../src/model/alerting/alert-state.ts';
+import {
+  freshFor,
+  type ParallelLocations,
+} from '../../../../src/model/alerting/location-verdicts.ts';
+
+const MINUTE_MS = 60_000;
+const QUIET = 'NO_ALERT';
+
+/** A check that several places run every minute. */
+class Sentries {
+  readonly #parallel: ParallelLocations;
+  readonly #rules: AlertRules;
+  state: AlertState = NEVER_RUN;
+
+  constructor(places: string, { runs = 1, percent = null as number | null } = {}) {
+    const freshMs = freshFor(MINUTE_MS);
+    this.#parallel = { places: places.split(''), freshMs, percent };
+    this.#rules = {
+      escalation: { by: 'runs', runs },
+      reminders: { amount: 0, everyMs: MINUTE_MS },
+      parallelPercent: percent,
+    };
+  }
+
+  run(place: string, minute: number, condition: Condition): string {
+    const slotMs = minute * MINUTE_MS;
+    const scene = {
+      rules: this.#rules,
+      parallel: this.#parallel,
+      turnLateMs: 0,
+      isSilent: false,
+      atMs: slotMs,
+    };
+    const step = afterRun(this.state, { place, slotMs, condition }, scene);
+    this.state = step?.state ?? this.state;
+    return step?.alert ?? 'late';
+  }
+}
+
+describe('places that run every slot', () => {
+  it('fail with any of them, and recover with the last', () => {
+    const sentries = new Sentries('ab');
+    expect(sentries.run('a', 1, 'passing')).toBe(QUIET);
+    expect(sentries.run('b', 1, 'failing')).toBe('ALERT_FAILURE');
+    // That a is well in the next slot says nothing of b.
+    expect(sentries.run('a', 2, 'passing')).toBe(QUIET);
+    expect(sentries.run('b', 2, 'failing')).toBe(QUIET);
+    expect(sentries.run('b', 3, 'passing')).toBe('ALERT_RECOVERY');
+  });
+
+  it('count a slot once, in however many it fails', () => {
+    const sentries = new Sentries('abc', { runs: 2 });
+    expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('c', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('a', 2, 'passing')).toBe(QUIET);
+    expect(sentries.run('b', 2, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+
+  it('wait for one that retries while the others are ahead', () => {
+    const sentries = new Sentries('ab', { runs: 2 });
+    for (const minute of [1, 2, 3]) sentries.run('a', minute, 'passing');
+    expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
+    for (const minute of [4, 5, 6]) sentries.run('a', minute, 'passing');
+    expect(sentries.run('b', 4, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+
+  it('take nothing from one that is older than its own last run, or than any run may take', () => {
+    const sentries = new Sentries('ab');
+    sentries.run('b', 5, 'passing');
+    expect(sentries.run('b', 4, 'failing')).toBe('late');
+    sentries.run('a', 100, 'passing');
+    expect(sentries.run('b', 60, 'failing')).toBe('late');
+    expect(sentries.run('b', 95, 'failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('recover though one that failed has fallen silent', () => {
+    const sentries = new Sentries('ab');
+    sentries.run('b', 1, 'failing');
+    expect(sentries.run('a', 12, 'passing')).toBe(QUIET);
+    expect(sentries.run('a', 13, 'passing')).toBe('ALERT_RECOVERY');
+  });
+
+  it('take nothing from one that is none of them', () => {
+    expect(new Sentries('ab').run('x', 1, 'failing')).toBe('late');
+  });
+
+  it('fail where so many percent do', () => {
+    const sentries = new Sentries('abcd', { percent: 50 });
+    expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('b', 1, 'passing')).toBe(QUIET);
+    expect(sentries.run('c', 1, 'failing')).toBe('ALERT_FAILURE');
+    expect(sentries.run('d', 1, 'degraded')).toBe(QUIET);
+    expect(sentries.run('a', 2, 'passing')).toBe('ALERT_FAILURE_DEGRADED');
+    expect(sentries.run('c', 2, 'passing')).toBe('ALERT_DEGRADED_RECOVERY');
+  });
+
+  it('count a slot only where so many percent fail anew', () => {
+    const sentries = new Sentries('abcd', { percent: 50, runs: 2 });
+    expect(sentries.run('a', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('b', 1, 'failing')).toBe(QUIET);
+    expect(sentries.run('a', 2, 'failing')).toBe(QUIET);
+    expect(sentries.run('c', 2, 'passing')).toBe(QUIET);
+    expect(sentries.run('b', 2, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+});
+
+describe('places that take turns', () => {
+  const turns = (runs = 1) => {
+    let state: AlertState = NEVER_RUN;
+    const rules: AlertRules = {
+      escalation: { by: 'runs', runs },
+      reminders: { amount: 0, everyMs: MINUTE_MS },
+      parallelPercent: null,
+    };
+    return {
+      stateNow: () => state,
+      run(place: string, minute: number, condition: Condition, own = rules): string {
+        const slotMs = minute * MINUTE_MS;
+        const turnLateMs = freshFor(MINUTE_MS);
+        const scene = { rules: own, parallel: null, turnLateMs, isSilent: false, atMs: slotMs };
+        const step = afterRun(state, { place, slotMs, condition }, scene);
+        state = step?.state ?? state;
+        return step?.alert ?? 'late';
+      },
+    };
+  };
+
+  it('are all heard, also one that retries while the others go on', () => {
+    const { run } = turns();
+    expect(run('a', 2, 'passing')).toBe(QUIET);
+    expect(run('b', 1, 'failing')).toBe('ALERT_FAILURE');
+    expect(run('a', 4, 'passing')).toBe('ALERT_RECOVERY');
+    expect(run('b', 3, 'failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('end no trouble by a run that is older than what tells of it', () => {
+    const { run, stateNow } = turns();
+    expect(run('a', 4, 'failing')).toBe('ALERT_FAILURE');
+    expect(run('b', 3, 'passing')).toBe(QUIET);
+    expect(run('c', 2, 'degraded')).toBe(QUIET);
+    expect(stateNow().condition).toBe('failing');
+    expect(run('b', 6, 'passing')).toBe('ALERT_RECOVERY');
+  });
+
+  it('take nothing from a run that is older than its own last, or than any may be', () => {
+    const { run } = turns();
+    run('b', 3, 'passing');
+    expect(run('b', 1, 'failing')).toBe('late');
+    run('a', 22, 'passing');
+    expect(run('b', 10, 'failing')).toBe('late');
+    expect(run('b', 11, 'failing')).toBe('ALERT_FAILURE');
+  });
+
+  it('begin no minutes and no row of runs that a newer one ended already', () => {
+    const byTime: AlertRules = {
+      escalation: { by: 'time', forMs: 5 * MINUTE_MS },
+      reminders: { amount: 0, everyMs: MINUTE_MS },
+      parallelPercent: null,
+    };
+    const timed = turns();
+    timed.run('a', 10, 'passing', byTime);
+    expect(timed.run('b', 1, 'failing', byTime)).toBe(QUIET);
+    expect(timed.run('a', 12, 'failing', byTime)).toBe(QUIET);
+    expect(timed.stateNow().sinceMs).toBe(12 * MINUTE_MS);
+
+    const { run } = turns(2);
+    expect(run('a', 2, 'passing')).toBe(QUIET);
+    expect(run('b', 1, 'failing')).toBe(QUIET);
+    expect(run('a', 4, 'failing')).toBe(QUIET);
+    expect(run('b', 5, 'failing')).toBe('ALERT_FAILURE_REMAIN');
+  });
+
+  it('keep no more than what still counts', () => {
+    const { run, stateNow } = turns();
+    for (let minute = 1; minute <= 100; minute += 1) run(`place ${minute}`, minute, 'failing');
+    expect(stateNow().places).toHaveLength(12);
+  });
+});

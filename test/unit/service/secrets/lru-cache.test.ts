@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { RecentValues } from '../../../../src/service/secrets/lru-cache.ts';
+
+it('those used longest ago make way', () => {
+  const values = new RecentValues<string>(10);
+  values.set('a', 'A', 4);
+  values.set('b', 'B', 4);
+  expect(values.get('a')).toBe('A');
+  values.set('c', 'C', 4);
+  expect(['a', 'b', 'c'].map((key) => values.get(key))).toEqual(['A', undefined, 'C']);
+});
+
+it('another value in the place of one weighs in its place', () => {
+  const values = new RecentValues<number>(10);
+  for (let weight = 1; weight <= 10; weight += 1) values.set('a', weight, weight);
+  expect([values.get('a'), values.size]).toEqual([10, 1]);
+  values.set('a', 1, 2);
+  values.set('b', 2, 8);
+  expect(values.size).toBe(2);
+  values.delete('a');
+  values.set('c', 3, 2);
+  expect(['a', 'b', 'c'].map((key) => values.get(key))).toEqual([undefined, 2, 3]);
+});
+
+it('one that is too heavy is not kept, and drives out all before it', () => {
+  const values = new RecentValues<string>(10);
+  values.set('a', 'A', 1);
+  values.set('b', 'B', 11);
+  expect(values.size).toBe(0);
+  values.set('c', 'C', 10);
+  expect(values.get('c')).toBe('C');
+});
