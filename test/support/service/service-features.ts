@@ -12,7 +12,7 @@ import {
   createSecretScrubbing,
   type SecretScrubbing,
 } from '../../../src/service/secrets/secret-scrubbing.ts';
-import { silentLog } from '../database/databases.ts';
+import { silentLog } from '../database/silent-store.ts';
 
 export interface TestFeatures {
   readonly features: Features;

@@ -292,6 +292,6 @@ function kindOf(path: string): string {
 
 /** The place in the product that called. */
 function siteOf(stack = ''): string | null {
-  const found = /\/src\/agent\/((?:spool|upload)\/[\w-]+\.ts):(\d+):/.exec(stack);
+  const found = /\/src\/agent\/((?:spool|upload)\/[\w/-]+\.ts):(\d+):/.exec(stack);
   return found === null ? null : `${found[1]}:${found[2]}`;
 }
