@@ -56,7 +56,7 @@ describe('the documents', () => {
         .filter((name) => name === 'README.md' || name.endsWith('/README.md'))
         .map((name) => `${folder}/${name}`),
     );
-    expect(['README.md', ...found].toSorted()).toEqual(DOCUMENTS.toSorted());
+    expect(new Set(['README.md', ...found])).toEqual(new Set(DOCUMENTS));
   });
 
   it.each(Object.keys(tables))('have the table %s as the code has it (npm run docs)', (name) => {
