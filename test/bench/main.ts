@@ -19,7 +19,7 @@ Usage: npm run bench -- [PART...] [--short] [--rounds N] [--json FILE] [--readme
   --short      one short round of each: shows that it works, its figures mean nothing
   --rounds N   how often each measure is taken; 3 unless given
   --json FILE  writes the rows there, too
-  --readme     writes the rows of each part and its method into README.md
+  --readme     writes the rows of each part and its method into test/bench/README.md
 
 Example: npm run bench -- http dns --json rows.json`;
 const DEFAULT_ROUNDS = 3;

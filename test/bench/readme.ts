@@ -5,7 +5,7 @@ import type { Part } from './part.ts';
 import type { Row } from './row.ts';
 import { markdownOf } from './table.ts';
 
-const README = join(import.meta.dirname, '../../README.md');
+const README = join(import.meta.dirname, 'README.md');
 
 /** Between these the README has what a part measured. */
 export function marksOf({ name }: Pick<Part, 'name'>): readonly [string, string] {
@@ -21,7 +21,7 @@ export function methodOf({ name, method }: Pick<Part, 'name' | 'method'>): strin
 export function assertPlace(part: Part): void {
   const text = readFileSync(README, 'utf8');
   const missing = marksOf(part).find((mark) => !text.includes(mark));
-  if (missing !== undefined) throw new Error(`README.md has no ${missing}`);
+  if (missing !== undefined) throw new Error(`README.md of test/bench has no ${missing}`);
 }
 
 /** Puts a part's rows, and how and on what they were taken, between its marks in the README. */

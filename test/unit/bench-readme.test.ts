@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { PARTS } from '../bench/parts/index.ts';
 import { marksOf, methodOf } from '../bench/readme.ts';
 
-const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+const README = readFileSync(join(import.meta.dirname, '../bench/README.md'), 'utf8');
 
 const shown = PARTS.filter(({ isLong = false }) => !isLong);
 

@@ -1,11 +1,11 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { COMPARISONS } from '../../src/model/check/assertion.ts';
+import { DOCUMENTS, ROOT, readDocument } from '../support/documents.ts';
 import { endpointsTable } from '../support/openapi/endpoints-table.ts';
 import { readmeTables } from '../support/readme-tables.ts';
 
-const README = join(import.meta.dirname, '../../README.md');
 const MARKED = /(<!-- table: ([a-z-]+) -->\n)([\s\S]*?)(<!-- end of table -->)/g;
 const tables: Readonly<Record<string, string>> = {
   ...readmeTables(),
@@ -14,50 +14,90 @@ const tables: Readonly<Record<string, string>> = {
 
 /** `npm run docs` writes the tables anew; every other run only compares. */
 if (process.env.UPDATE_DOCS === '1') {
-  const text = readFileSync(README, 'utf8');
-  writeFileSync(
-    README,
-    text.replaceAll(MARKED, (whole, open, name, _old, close) =>
+  for (const path of DOCUMENTS) {
+    const text = readDocument(path);
+    const updated = text.replaceAll(MARKED, (whole, open, name, _old, close) =>
       tables[name] === undefined ? whole : `${open}${tables[name]}\n${close}`,
+    );
+    if (updated !== text) writeFileSync(join(ROOT, path), updated);
+  }
+}
+
+const texts = new Map(DOCUMENTS.map((path) => [path as string, readDocument(path)]));
+const all = [...texts.values()].join('\n');
+const marked = [...all.matchAll(MARKED)].map(
+  ([, , name = '', body]) => [name, body?.trimEnd()] as const,
+);
+
+/** The anchors of a text's headings, as GitHub makes them. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '');
+  return new Set(
+    [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_\- ]/gu, '')
+        .replaceAll(' ', '-'),
     ),
   );
 }
 
-const readme = readFileSync(README, 'utf8');
-const marked = new Map(
-  [...readme.matchAll(MARKED)].map(([, , name, body]) => [name, body?.trimEnd()]),
-);
+/** What of `texts` matches, but does not pass. */
+function unknown(pattern: RegExp, isKnown: (found: string) => boolean): readonly string[] {
+  const found = [...all.matchAll(pattern)].map(([, name = '']) => name);
+  expect(found.length).toBeGreaterThan(5);
+  return found.filter((name) => !isKnown(name));
+}
 
-describe('the README', () => {
-  it.each(Object.keys(tables))('has the table %s as the code has it (npm run docs)', (name) => {
-    expect(marked.get(name)).toBe(tables[name]);
+describe('the documents', () => {
+  it('include every README.md of src, test and docker', () => {
+    const found = ['docker', 'src', 'test'].flatMap((folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name === 'README.md' || name.endsWith('/README.md'))
+        .map((name) => `${folder}/${name}`),
+    );
+    expect(new Set(['README.md', ...found])).toEqual(new Set(DOCUMENTS));
   });
 
-  it('marks no table that nothing makes', () => {
-    expect([...marked.keys()].filter((name) => !(String(name) in tables))).toEqual([]);
+  it.each(Object.keys(tables))('have the table %s as the code has it (npm run docs)', (name) => {
+    expect(marked.filter(([each]) => each === name)).toEqual([[name, tables[name]]]);
   });
 
-  it('explains every comparison, in order', () => {
-    const section = readme.slice(readme.indexOf('### Comparisons'));
+  it('mark no table that nothing makes', () => {
+    expect(marked.filter(([name]) => !(name in tables))).toEqual([]);
+  });
+
+  it('explain every comparison, in order', () => {
+    const section = all.slice(all.indexOf('### Comparisons'));
     const named = [...section.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, name]) => name);
     expect(named.slice(0, COMPARISONS.length)).toEqual([...COMPARISONS]);
   });
 
-  it('names only files that exist', () => {
-    const paths = [...readme.matchAll(/`((?:src|test|docker)\/[\w./-]+)`/g)].map(
-      ([, p]) => p ?? '',
+  it('name only files that exist', () => {
+    const pattern = /`((?:src|test|docker)\/[\w./-]+)`/g;
+    expect(unknown(pattern, (path) => existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  it.each([...texts])('have no broken link in %s', (path, text) => {
+    const broken = [...text.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)/g)].filter(
+      ([, file = '', anchor]) => {
+        const target = file === '' ? path : join(dirname(path), file);
+        if (!existsSync(join(ROOT, target))) return true;
+        return anchor !== undefined && !anchorsOf(texts.get(target) ?? '').has(anchor);
+      },
     );
-    expect(paths.length).toBeGreaterThan(10);
-    const missing = paths.filter((path) => !exists(path));
-    expect(missing).toEqual([]);
+    expect(broken.map(([link]) => link)).toEqual([]);
+  });
+
+  it('name only scripts of package.json', () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    expect(unknown(/\bnpm run ([\w:-]+)/g, (name) => name in scripts)).toEqual([]);
+  });
+
+  it('name only commands of vedette', () => {
+    const program = readFileSync(join(ROOT, 'src/cli/program.ts'), 'utf8');
+    const names = [...program.matchAll(/command\(\s*'([\w-]+)/g)].map(([, name]) => name);
+    const commands = new Set([...names, 'help']);
+    expect(unknown(/(?:`|npx )vedette ([a-z]+)/g, (name) => commands.has(name))).toEqual([]);
   });
 });
-
-function exists(path: string): boolean {
-  try {
-    readFileSync(join(import.meta.dirname, '../..', path));
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EISDIR';
-  }
-}

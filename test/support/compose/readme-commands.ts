@@ -1,18 +1,20 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const README = join(import.meta.dirname, '../../../README.md');
+import { DOCUMENTS, readDocument } from '../documents.ts';
 
 /**
- * A command of the README as it stands there: the block of shell after the comment
+ * A command of a document as it stands there: the block of shell after the comment
  * `<!-- command: NAME -->`.
  *
  * @throws Error where there is none
  */
 export function readmeCommand(name: string): string {
-  const block = commandsIn(readFileSync(README, 'utf8')).get(name);
-  if (block === undefined) throw new Error(`no <!-- command: ${name} --> in README.md`);
+  const block = documentedCommands().get(name);
+  if (block === undefined) throw new Error(`no <!-- command: ${name} --> in any document`);
   return block;
+}
+
+/** The marked blocks of all documents, by their names. */
+export function documentedCommands(): ReadonlyMap<string, string> {
+  return commandsIn(DOCUMENTS.map(readDocument).join('\n'));
 }
 
 /** The marked blocks of a text, by their names. @throws Error where a marker has no block */

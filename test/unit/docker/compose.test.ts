@@ -11,7 +11,7 @@ import {
   mountOf,
 } from '../../support/compose/compose-file.ts';
 import { DOCKER, scrapeJobs } from '../../support/compose/prometheus-files.ts';
-import { commandsIn } from '../../support/compose/readme-commands.ts';
+import { documentedCommands } from '../../support/compose/readme-commands.ts';
 import { DATABASE } from '../../support/compose/scripts.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
@@ -30,9 +30,7 @@ const dockerfile = (name: string): string =>
   readFileSync(join(DOCKER, `${name}.Dockerfile`), 'utf8');
 const exposed = (name: string): string | undefined => /^EXPOSE (\d+)$/m.exec(dockerfile(name))?.[1];
 
-const readmeCommands = [...commandsIn(readFileSync(join(DOCKER, '../README.md'), 'utf8'))].filter(
-  ([name]) => name.startsWith('compose-'),
-);
+const readmeCommands = [...documentedCommands()].filter(([name]) => name.startsWith('compose-'));
 const prepared = readFileSync(join(DOCKER, 'compose/prepare.mjs'), 'utf8');
 
 /** Keys of a service in the Compose specification, as far as they are used here. */

@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '../..');
+
+/** Every document of the project by its path. The tables and commands of all have names of their own. */
+export const DOCUMENTS = [
+  'README.md',
+  'docker/README.md',
+  'src/README.md',
+  'src/model/README.md',
+  'src/scrub/README.md',
+  'src/agent/README.md',
+  'src/service/README.md',
+  'test/README.md',
+  'test/bench/README.md',
+] as const;
+
+export function readDocument(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
