@@ -73,8 +73,8 @@ export function readiness({ state }: HealthStatus): Answer {
  * 200, or 503 where the scheduler ought to turn and has not for 30 s. While starting and draining
  * it has no need to turn, and an agent that is killed then loses what it drains.
  */
-export function liveness({ state, lastTickMs: lastTurnMs }: HealthStatus, nowMs: number): Answer {
-  const ageMs = state === 'running' && lastTurnMs !== null ? nowMs - lastTurnMs : 0;
+export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): Answer {
+  const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;
   if (ageMs <= MAX_TURN_AGE_MS) return text(200, 'live');
   return text(
     503,
