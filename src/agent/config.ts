@@ -57,7 +57,7 @@ export interface ServiceWork {
   readonly proxies: Proxies;
   /** Where parts of artifacts may go beside the service's own origin. */
   readonly artifactOrigins: readonly string[];
-  /** null keeps everything in memory. */
+  /** null: everything stays in memory. */
   readonly dataDir: string | null;
   readonly spoolMaxBytes: number;
   readonly spoolMaxAgeMs: number;
@@ -69,7 +69,7 @@ export interface AgentConfig extends DaemonConfig {
 
 type VariableRow = Pick<Variable<unknown>, 'name' | 'default' | 'meaning' | 'allowed' | 'secret'>;
 
-/** The README's table of variables is held to these rows by a test. */
+/** A test compares the README's table of variables with these rows. */
 export const ENVIRONMENT: readonly VariableRow[] = Object.values(VARIABLES);
 
 const RUN_ROWS: readonly VariableRow[] = [

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/check/client-certificate.ts';
 import type { MissedSlots } from '../model/result/result.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -34,28 +34,28 @@ export interface DaemonParts {
   readonly link: Link;
   readonly tools: RunTools['parts'];
   readonly secrets: Pick<SecretsVault, 'take' | 'admit' | 'missing'>;
-  /** null where no diagnostic passes are made. */
+  /** null: no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
-  /** Nothing is run before this resolves, while checks are read already. */
+  /** No run starts before this resolves; checks are read meanwhile. */
   readonly ready: Promise<void>;
 }
 
-/** Names of variables in one line of the log. */
-const MAX_MISSING_TOLD = 20;
-/** After so many the event loop goes on. */
-const MISSED_A_TURN = 100;
-/** How long slots wait at most until it is known whose the checks are. */
+/** Variable names in one log line. */
+const MAX_MISSING_LOGGED = 20;
+/** Missed slots reported between two yields to the event loop. */
+const MISSED_PER_YIELD = 100;
+/** Longest wait of slots for the current assignment, milliseconds. */
 const ASK_LIMIT_MS = 5_000;
-/** What is still to be delivered when all has ended is given this long, milliseconds. */
+/** For deliveries that are left after the last run, milliseconds. */
 const FLUSH_LIMIT_MS = 5_000;
-/** The lease ends by itself if this does not suffice. */
+/** The lease expires by itself if this is too short. */
 const RELEASE_LIMIT_MS = 3_000;
-/** What each of the two is still given when the grace is over, or a second signal came. */
+/** For each of the two after the grace or a second signal, milliseconds. */
 const LAST_WORD_MS = 1_000;
 
 /**
- * Runs what the link's source tells of and gives the link what comes of it, from the first set of
- * checks until it is told to stop; see main.ts for its states.
+ * Runs the checks of the link's source and sends the results to the link, from the first set of
+ * checks until a stop signal; see main.ts for its states.
  */
 export class Daemon implements LinkedRuns {
   readonly #parts: DaemonParts;
@@ -66,20 +66,20 @@ export class Daemon implements LinkedRuns {
   #clientCertificates: readonly ClientCertificate[] = [];
   #proxyUrl: string | null = null;
   #location = '';
-  /** What the source told, one after the other. */
-  #hearing: Promise<void>;
-  /** Names that templates use and nobody has, as the log was told last. */
-  #missing = '';
-  /** Aborts when nothing is to start any more. */
+  /** Resolves when all sets and runs from the source are applied, in their order. */
+  #applied: Promise<void>;
+  /** Undefined variables of templates, as last logged. */
+  #loggedMissing = '';
+  /** Aborts when no run may start any more. */
   readonly #draining = new AbortController();
-  /** Of missed slots from before: ends when all are told. */
-  #telling: Promise<void> = Promise.resolve();
+  /** Resolves when all missed slots from before are reported. */
+  #missedReported: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
     const { clock, config, evidence, link, log, metrics, ready, tools, waiting } = parts;
     this.#parts = parts;
     this.#throttled = new ThrottledLog(clock, log);
-    this.#hearing = ready;
+    this.#applied = ready;
     const sink = countingSink(link.sink, metrics);
     this.#sink = sink;
     const runnerParts = {
@@ -103,7 +103,7 @@ export class Daemon implements LinkedRuns {
         if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
       },
       account: link.account,
-      onStoodStill: (since) => this.#askAnew(since),
+      onStoodStill: (since) => this.#confirmAssignments(since),
       onFault: (fault, check) =>
         log.error({ err: fault, checkId: check?.id }, 'a fault of the agent; please report it'),
       observer: {
@@ -153,15 +153,15 @@ export class Daemon implements LinkedRuns {
       spoolOldestSeconds: oldestAgeMs === null ? null : Math.floor(oldestAgeMs / 1000),
       lastContact: lastContactMs === null ? null : new Date(lastContactMs).toISOString(),
       checkFileUsable: link.source.checkFileUsable,
-      lastTurnMs: this.#scheduler.lastTurnMs,
+      lastTickMs: this.#scheduler.lastTickMs,
     };
   }
 
   /**
-   * Until `stopping` aborts and all has ended.
+   * Resolves when `stopping` has aborted and all runs have ended.
    *
-   * @throws VedetteError where the source cannot go on, and whatever breaks the link's work; what
-   *   was running has ended by then
+   * @throws VedetteError where the source cannot go on, and any error of the link's work; all runs
+   *   have ended by then
    */
   async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {
     const { link, log, secrets } = this.#parts;
@@ -170,18 +170,18 @@ export class Daemon implements LinkedRuns {
     const work = link.work(ended.signal).catch((error: unknown) => {
       faults.push(error);
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
-      // It would look healthy, and nothing of it would arrive any more.
+      // Otherwise the agent would look healthy and deliver nothing.
       stop.request('what delivers the results has broken');
     });
     try {
-      // A stop is obeyed at once, whatever the source is still busy with (a file on a dead mount).
+      // Stops at once even when the source blocks (a file on a dead mount).
       await endOrAbort(
         link.source.watch(
           {
-            onChecks: (set) => this.#hear(() => this.#take(set)),
+            onChecks: (set) => this.#applyInOrder(() => this.#take(set)),
             onRun: (run) =>
-              this.#hear(async () => {
-                // Its check need not be one of the set.
+              this.#applyInOrder(async () => {
+                // Its check may be missing from the set.
                 await secrets.admit(run.check);
                 this.#runOnce(run);
               }),
@@ -191,13 +191,13 @@ export class Daemon implements LinkedRuns {
         stop.stopping,
       );
     } catch (error) {
-      // So the grace bounds the wait for what runs.
+      // The grace then bounds the wait for active runs.
       if (this.#state === 'running') stop.request('the source of the checks cannot go on');
       throw error;
     } finally {
       await this.#drain(stop.now);
-      await this.#hearing;
-      await this.#telling;
+      await this.#applied;
+      await this.#missedReported;
       ended.abort();
       await work;
       await this.#close(stop.now);
@@ -205,69 +205,69 @@ export class Daemon implements LinkedRuns {
     if (faults.length > 0) throw faults[0];
   }
 
-  /** In the order in which it was told, since a set may take its time to be taken. */
-  #hear(act: () => Promise<void> | void): void {
+  /** Applies events of the source one after the other: a set may take a while. */
+  #applyInOrder(act: () => Promise<void> | void): void {
     const { log } = this.#parts;
-    this.#hearing = this.#hearing.then(act).catch((error: unknown) => {
+    this.#applied = this.#applied.then(act).catch((error: unknown) => {
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
     });
   }
 
   async #take(set: CheckSet): Promise<void> {
     const { secrets } = this.#parts;
-    // Nothing may run with a value that is not masked yet.
+    // No run may start with a value that is not masked yet.
     await secrets.take(set);
     if (this.#state === 'draining') return;
     const { clock, link, log, metrics } = this.#parts;
-    this.#tellMissing(secrets.missing(set.checks));
+    this.#logMissing(secrets.missing(set.checks));
     this.#clientCertificates = set.clientCertificates;
     this.#proxyUrl = set.proxyUrl;
     this.#location = set.location;
     const active = set.checks.filter(({ activated }) => activated);
-    // The last value of a check that is switched off would look like one that still holds.
+    // The last value of a deactivated check would look current.
     metrics.setChecks(active);
-    this.#scheduler.setChecks(active, set.turns, set, set.answered);
+    this.#scheduler.setChecks(active, set.rotations, set, set.answered);
     const { checks: scheduled } = this.#scheduler;
     log.info({ checks: set.checks.length, scheduled }, 'the checks are in');
     if (this.#state === 'starting') {
       this.#state = 'running';
       this.#scheduler.start();
-      this.#tell(link.leftBefore(this.#scheduler.reachedMs), () => link.ledgerIsOurs());
+      this.#reportMissed(link.leftBefore(this.#scheduler.reachedMs), () => link.ledgerIsOurs());
     }
-    // Slots that fell between the agent that had a check before and this one. Where a turn is late,
-    // some of them may be run after all: the service goes by that.
+    // Slots between the previous agent of a check and this one. After a late tick some of them may
+    // run after all: the service then uses the result.
     const startMs = Math.max(this.#scheduler.reachedMs, clock.wallMs());
-    this.#tell(missedBeforeComing(set, startMs));
+    this.#reportMissed(missedBeforeComing(set, startMs));
   }
 
-  #tellMissing(names: readonly string[]): void {
-    const told = names.slice(0, MAX_MISSING_TOLD).join(', ');
-    if (told === this.#missing) return;
-    this.#missing = told;
+  #logMissing(names: readonly string[]): void {
+    const listed = names.slice(0, MAX_MISSING_LOGGED).join(', ');
+    if (listed === this.#loggedMissing) return;
+    this.#loggedMissing = listed;
     if (names.length === 0) return;
     this.#parts.log.warn(
       { variables: names.length },
-      `checks fail for want of variables: define ${told} in the account, the check file or the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR`,
+      `checks fail because these variables are not defined: ${listed}; define them in the account, the check file or the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR`,
     );
   }
 
-  /** Bit by bit, since checks are running beside it, and their times are to be true. */
-  #tell(all: readonly MissedSlots[], onTold = (): void => {}): void {
-    const tell = async (): Promise<void> => {
+  /** Yields between batches: a blocked event loop would distort the times of active runs. */
+  #reportMissed(all: readonly MissedSlots[], onReported = (): void => {}): void {
+    const report = async (): Promise<void> => {
       for (const [index, missed] of all.entries()) {
         this.#sink.missed(missed);
-        if (index % MISSED_A_TURN === MISSED_A_TURN - 1) await nextTurn();
+        if (index % MISSED_PER_YIELD === MISSED_PER_YIELD - 1) await yieldToEventLoop();
       }
-      onTold();
+      onReported();
     };
     const { log } = this.#parts;
-    this.#telling = this.#telling.then(tell).catch((error: unknown) => {
+    this.#missedReported = this.#missedReported.then(report).catch((error: unknown) => {
       log.error({ err: error }, `a fault of the agent; please report it: ${messageOf(error)}`);
     });
   }
 
   /** @returns see `SchedulerOptions.onStoodStill` */
-  #askAnew(since: Moment): Promise<void> | null {
+  #confirmAssignments(since: Moment): Promise<void> | null {
     const { link, log } = this.#parts;
     const asked = link.askAnew(since);
     if (asked === null) return null;
@@ -275,12 +275,12 @@ export class Daemon implements LinkedRuns {
     return this.#untilApplied(asked);
   }
 
-  /** Resolves when the answer of the source is applied; after ASK_LIMIT_MS without one the checks stay as they are. */
+  /** Resolves when the source's answer is applied, or after ASK_LIMIT_MS without one. */
   async #untilApplied(answered: Promise<void>): Promise<void> {
     const { clock, log } = this.#parts;
     const limit = new AbortController();
     const cancel = clock.after(ASK_LIMIT_MS, () => limit.abort());
-    const applied = answered.then(() => this.#hearing);
+    const applied = answered.then(() => this.#applied);
     await isInTime(applied, AbortSignal.any([limit.signal, this.#draining.signal]));
     cancel();
     if (limit.signal.aborted) log.warn('the service did not answer in time: the checks run on');
@@ -315,12 +315,12 @@ export class Daemon implements LinkedRuns {
     await drained;
   }
 
-  /** Also runs that were cut short have something to tell, so this has a limit of its own. */
+  /** Has a limit of its own: aborted runs report results, too. */
   async #close(now: AbortSignal): Promise<void> {
     const { clock, link, log } = this.#parts;
-    // What nobody keeps is worth the whole grace.
-    const isKept = link.outlivesProcess || link.status().spool === null;
-    const limit = limitOf(clock, now, isKept ? FLUSH_LIMIT_MS : null);
+    // Results that are saved nowhere get the whole grace.
+    const survives = link.outlivesProcess || link.status().spool === null;
+    const limit = limitOf(clock, now, survives ? FLUSH_LIMIT_MS : null);
     try {
       await link.close(limit.signal);
     } catch (error) {
@@ -333,13 +333,12 @@ export class Daemon implements LinkedRuns {
 
 interface Limit {
   readonly signal: AbortSignal;
-  /** Leaves no timer and no listener behind. */
+  /** Removes the timer and the listener. */
   cancel(): void;
 }
 
 /**
- * Aborts after `limitMs` (null: never), and in any case soon after `now` does: whoever asks twice
- * wants the end.
+ * Aborts after `limitMs` (null: never), and at the latest LAST_WORD_MS after `now`.
  */
 function limitOf(clock: Clock, now: AbortSignal, limitMs: number | null): Limit {
   const limit = new AbortController();
@@ -357,7 +356,7 @@ function limitOf(clock: Clock, now: AbortSignal, limitMs: number | null): Limit 
   };
 }
 
-/** Settles as the promise does, and resolves as soon as the signal aborts. */
+/** Settles as the promise does, or resolves when the signal aborts. */
 function endOrAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) resolve();
@@ -366,7 +365,7 @@ function endOrAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> 
   });
 }
 
-/** Everything that the sink takes over is counted first. */
+/** Counts everything before it passes it to the sink. */
 function countingSink(sink: ResultSink, metrics: AgentMetrics): ResultSink {
   return {
     result(result) {

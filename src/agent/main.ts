@@ -27,12 +27,12 @@ export interface AgentParts {
   readonly secrets: SecretsVault;
   readonly reports: FaultReports;
   readonly stop: StopSignals;
-  /** Told once, when the health server listens. */
+  /** Called once, when the health server listens. */
   readonly onListening: (healthPort: number) => void;
 }
 
 /**
- * The daemon's composition root: builds the parts, runs until it is told to stop, and drains.
+ * The daemon's composition root: builds the parts, runs until a stop signal, and drains.
  *
  * | state | entered by | readiness |
  * |---|---|---|
@@ -95,7 +95,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     try {
       const captures = looking.then(({ room }) => room?.captures ?? false);
       const opening = parts.openLink({ clock, log, metrics, runs, captures, reports });
-      // A stop is obeyed also while a large spool is read, or a folder on a dead mount.
+      // Stops even while a large spool or a folder on a dead mount is read.
       if (!(await isInTime(opening, stop.stopping))) {
         void opening.then((late) => late.close(AbortSignal.abort())).catch(() => {});
         return;

@@ -47,13 +47,13 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
     starvation: await openStarvationSources(),
   });
   const { concurrency } = config;
-  const places = new RunPermits({ concurrency, maxWaiting: waitingBound(concurrency).runs });
+  const permits = new RunPermits({ concurrency, maxWaiting: waitingBound(concurrency).runs });
   const parts = {
     ...tools.parts,
     location: () => location,
     handover: null,
     artifacts: null,
-    // Whoever waits at a terminal gets an answer at once.
+    // A user at a terminal gets an answer at once.
     evidence: null,
     sink: { result: options.onResult, missed: options.onMissed },
     onStarved: () => log.warn('an attempt was repeated: this process was short of CPU in it'),
@@ -69,7 +69,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
   try {
     await warmUp(parts, signal);
     await runPaced(set.checks, { clock, signal }, (check) =>
-      places.take(async (place) => {
+      permits.take(async (permit) => {
         if (!signal.aborted) options.onStarted(check);
         const slotMs = clock.wallMs();
         const once = retries ? check : { ...check, retryStrategy: null };
@@ -81,7 +81,7 @@ export async function runOnce(options: RunOnceOptions): Promise<void> {
           retriesMade: 0,
           firstStartedAtMs: null,
           signal: AbortSignal.any([signal]),
-          place,
+          permit,
         };
         await runCheck(run, parts).catch((fault: unknown) => {
           log.error({ err: fault, checkId: check.id }, 'a fault of Vedette; please report it');

@@ -25,7 +25,7 @@ export interface HealthStatus {
   /** Whether the check file could be used when it was last read; null where there is none. */
   readonly checkFileUsable: boolean | null;
   /** Monotonic instant of the scheduler's last turn; null before its first. */
-  readonly lastTurnMs: number | null;
+  readonly lastTickMs: number | null;
 }
 
 /** Before there is anything to tell. */
@@ -41,7 +41,7 @@ export const HEALTH_OF_START: HealthStatus = {
   spoolOldestSeconds: null,
   lastContact: null,
   checkFileUsable: null,
-  lastTurnMs: null,
+  lastTickMs: null,
 };
 
 export interface Answer {
@@ -73,8 +73,8 @@ export function readiness({ state }: HealthStatus): Answer {
  * 200, or 503 where the scheduler ought to turn and has not for 30 s. While starting and draining
  * it has no need to turn, and an agent that is killed then loses what it drains.
  */
-export function liveness({ state, lastTurnMs }: HealthStatus, nowMs: number): Answer {
-  const ageMs = state === 'running' && lastTurnMs !== null ? nowMs - lastTurnMs : 0;
+export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): Answer {
+  const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;
   if (ageMs <= MAX_TURN_AGE_MS) return text(200, 'live');
   return text(
     503,
@@ -84,7 +84,7 @@ export function liveness({ state, lastTurnMs }: HealthStatus, nowMs: number): An
 
 /** Always 200: for people and dashboards, not for probes. */
 export function health(status: HealthStatus, version: string): Answer {
-  const { lastTurnMs: _, ...shown } = status;
+  const { lastTickMs: _, ...shown } = status;
   return {
     status: 200,
     contentType: 'application/json; charset=utf-8',

@@ -21,34 +21,34 @@ import { type ResultContext, type RunName, resultIdIn, resultOf } from './result
 import type { CpuPressure, Sheddable } from './starvation/cpu-pressure.ts';
 
 /**
- * The waits before a starved attempt is made again; after the last one nothing true can be said.
- * They grow, so that repeats do not add to what starves us.
+ * Delays before a starved attempt is repeated; after the last one the run is missed. They grow, so
+ * that repeats do not add to the starvation.
  */
 const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
-/** So many are made also of a retry that began after the slot's time. */
+/** Repeats that even a retry after the slot's time gets. */
 const MIN_STARVED_REPEATS = 2;
-/** A body may be longer each time; then there is no end to it. */
-const MAX_ROOM_WAITS = 2;
-/** A retry that began after the slot's time waits for so long. */
-const MIN_ROOM_WAIT_MS = 5_000;
+/** Bounds the repeats: a body may be longer each time. */
+const MAX_MEMORY_WAITS = 2;
+/** Longest wait of a retry that began after the slot's time. */
+const MIN_MEMORY_WAIT_MS = 5_000;
 
 export interface RunnerParts extends AttemptParts {
   /** The `runLocation` of results; asked once a run. */
   readonly location: () => string;
   readonly sink: Pick<ResultSink, 'result' | 'missed'>;
   readonly connectivity: ConnectivityCheck;
-  /** null where there is no other location to give retries to. */
+  /** null where no other location can take retries. */
   readonly handover: Handover | null;
-  /** null where artifacts have nowhere to go. */
+  /** null where artifacts cannot be stored. */
   readonly artifacts: ArtifactTaker | null;
-  /** null where no diagnostic passes are made. */
+  /** null: no diagnostic passes. */
   readonly evidence: EvidenceParts['evidence'];
-  /** Told of every attempt that did not count because the agent itself was short of CPU. */
+  /** Called for each attempt that did not count because the agent was short of CPU. */
   readonly onStarved: () => void;
   readonly pressure: Pick<CpuPressure, 'sheds' | 'shedsRunOf' | 'starved'>;
-  /** Told of what was left out for want of CPU. */
+  /** Called for each thing left out because the agent is short of CPU. */
   readonly onShed: (what: Sheddable) => void;
-  /** Told of every body for which there was no room: one was then read again later, or shown cut. */
+  /** Called for each body that did not fit in memory: it is read again later, or shown cut. */
   readonly onBodyWithoutRoom: (use: BodyUse) => void;
 }
 
@@ -56,22 +56,22 @@ export interface Run {
   readonly check: Check;
   /** Epoch milliseconds; names the run. */
   readonly slotMs: number;
-  /** Of a one-off, which is given it; null where check, location and slot make it. */
+  /** Set for a one-off; null: derived from check, location and slot. */
   readonly sequenceId: string | null;
-  /** Retries of this run that were made before, elsewhere. */
+  /** Retries of this run that another location made before. */
   readonly retriesMade: number;
-  /** Epoch milliseconds of the run's first attempt, elsewhere; null where it is yet to come. */
+  /** Epoch milliseconds of the run's first attempt at another location; null where there was none. */
   readonly firstStartedAtMs: number | null;
   /** Ends the run at once, as missed: a stopping agent is no outage of the target. */
   readonly signal: AbortSignal;
-  readonly place: Permit;
+  readonly permit: Permit;
 }
 
 /**
  * One run: attempts until one passes or no further retry is due, or another location has taken the
- * next one. Everything that comes of it goes to the sink: ATTEMPT results and one FINAL, or one
- * missed slot that says why there is no FINAL. A one-off has no slot that could be missed: where
- * it comes to nothing, only the log says so, and who asked for it sees that nothing came.
+ * next one. Sends ATTEMPT results and one FINAL to the sink, or one missed slot with the reason why
+ * there is no FINAL. A one-off has no slot that could be missed: when it fails to run, only the log
+ * reports it.
  */
 export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   const { check, slotMs } = run;
@@ -85,7 +85,7 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
   // Another machine's clock may be ahead of this one's.
   const earlierMs = Math.max(0, clock.wallMs() - firstStartedAtMs);
 
-  // What somebody asked for, or began elsewhere, is worth more than a slot of the plan.
+  // One-offs take precedence over slots of the plan.
   if (run.sequenceId === null && parts.pressure.shedsRunOf(check.id)) {
     parts.onShed('run');
     parts.pressure.starved();
@@ -101,12 +101,12 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
     }
 
     const endMs = clock.monotonicMs();
-    // A fault of our own is not the target's to repeat: a socket that we may not open stays shut.
+    // Does not retry a fault of our own: a socket that we may not open stays shut.
     const delayMs = attempt.verdict.hasFailures
       ? nextRetryDelayMs(plan, retriesMade, earlierMs + endMs - startMs, attempt.networkError)
       : null;
     const notBeforeMs = Math.round(clock.wallMs() + (delayMs ?? 0));
-    const found = delayMs === null ? await lookFurther(run, plan, attempt, parts) : null;
+    const found = delayMs === null ? await runDiagnostics(run, plan, attempt, parts) : null;
     const resultType = delayMs === null ? 'FINAL' : 'ATTEMPT';
     sink.result(
       await buildResult(check, attempt, found, { ...name, retriesMade, resultType }, parts),
@@ -122,11 +122,11 @@ export async function runCheck(run: Run, parts: RunnerParts): Promise<void> {
 }
 
 /**
- * The diagnostic pass about a run that failed for good. Its place is others' meanwhile, and not
- * taken again: nothing comes after it but the result.
+ * The diagnostic pass after the last failed attempt. Gives the permit up and does not take it again:
+ * only the result follows.
  */
-function lookFurther(
-  { check, signal, place }: Run,
+function runDiagnostics(
+  { check, signal, permit }: Run,
   plan: RetryPlan,
   attempt: Attempt,
   parts: RunnerParts,
@@ -137,15 +137,15 @@ function lookFurther(
     attempt.jobLog.conclude('info', 'No trace and no capture: the agent is short of CPU');
     return Promise.resolve(null);
   }
-  // It may have reserved some and then not reached the target: others would wait for it all through the pass.
+  // It may have reserved body memory without reaching the target: others would wait for it during the pass.
   if (attempt.longBody === null) attempt.forget();
-  return place.rest(
+  return permit.rest(
     () => gatherEvidence(attempt, { check, plan, signal }, parts),
     () => true,
   );
 }
 
-/** The attempt's result with all that belongs to it, and without a secret. */
+/** The attempt's complete result, scrubbed of secrets. */
 async function buildResult(
   check: Check,
   attempt: Attempt,
@@ -160,17 +160,17 @@ async function buildResult(
     parts.onBodyWithoutRoom('detail');
   }
   const { artifacts, log, secrets } = parts;
-  // Asked for anew each time: the vault may learn of more meanwhile.
+  // A new one each time: the vault may have learned more secrets.
   const scrubber = () => secrets.scrubberWith(attempt.secrets);
   const bodyAssets = await saveFailedBody(attempt, owner, { artifacts, log, scrubber });
   attempt.forget();
   const evidence = await saveEvidence(found, owner, attempt, { artifacts, log, scrubber });
-  const place = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
+  const context = { ...name, resultId, jobAssets: [...bodyAssets, ...evidence.assets], evidence };
   const { verdict, endpoint, jobLog } = attempt;
   if (verdict.hasFailures || verdict.hasErrors || verdict.isDegraded) {
-    concludeLog(resultOf(check, attempt, place), check, endpoint, jobLog);
+    concludeLog(resultOf(check, attempt, context), check, endpoint, jobLog);
   }
-  return scrubResult(resultOf(check, attempt, place), await scrubber());
+  return scrubResult(resultOf(check, attempt, context), await scrubber());
 }
 
 function failed({ verdict }: Attempt): boolean {
@@ -183,12 +183,12 @@ function passedWithAnswer(attempt: Attempt): boolean {
 }
 
 /**
- * The starvation guard (SEMANTICS 1, Result): an attempt whose verdict our own want of CPU leaves
- * open is made again, within the slot's time; and so is one whose body found no room, once there is
- * some. Otherwise says why the run is missed.
+ * The starvation guard (SEMANTICS 1, Result): repeats an attempt whose verdict is uncertain because
+ * the agent was short of CPU, within the slot's time, and one whose body did not fit in memory, once
+ * it fits. Otherwise returns why the run is missed.
  */
 async function attemptUnstarved(
-  { check, slotMs, signal, place }: Run,
+  { check, slotMs, signal, permit }: Run,
   plan: RetryPlan,
   retriesMade: number,
   parts: RunnerParts,
@@ -203,10 +203,10 @@ async function attemptUnstarved(
   const slotEndMs = slotMs + slotRuleOf(check.id, frequency, frequencyOffset).periodMs;
   let again = '';
   let room: BodyMemory | undefined;
-  let roomWaits = 0;
+  let memoryWaits = 0;
   for (let repeats = 0; ; repeats += 1) {
     const options = { opening: `${title}${again}`, signal, keepLongBody, isBrief, room };
-    const attempt = await place.attempt(async (waits) => {
+    const attempt = await permit.attempt(async (waits) => {
       const watch = watchWork(clock, parts.starvation, waits);
       try {
         return await makeAttempt(check, parts, { ...options, onBody: watch.received });
@@ -220,16 +220,16 @@ async function attemptUnstarved(
       attempt.forget();
       parts.onBodyWithoutRoom('assertions');
       if (signal.aborted) return 'agent_stopped';
-      if (roomWaits === MAX_ROOM_WAITS) return 'agent_busy';
-      const waitMs = Math.max(MIN_ROOM_WAIT_MS, slotEndMs - clock.wallMs());
+      if (memoryWaits === MAX_MEMORY_WAITS) return 'agent_busy';
+      const waitMs = Math.max(MIN_MEMORY_WAIT_MS, slotEndMs - clock.wallMs());
       const wait = { clock, waitMs, signal, keepsDetail: keepLongBody };
-      const found = await place.rest(
+      const found = await permit.rest(
         () => parts.bodyRoom.reserve(lackedBytes, wait),
         (reserved) => reserved === null,
       );
       if (found === null) return signal.aborted ? 'agent_stopped' : 'agent_busy';
       room = found;
-      roomWaits += 1;
+      memoryWaits += 1;
       repeats -= 1;
       again = ', repeated: the agent had no room for the body of the one before';
       continue;
@@ -245,11 +245,11 @@ async function attemptUnstarved(
     const starvedMs = Math.round(attempt.starvedMs);
     again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the one before`;
     // A stop ends the wait, and then the attempt.
-    if (pauseMs > 0) await place.rest(() => sleep(clock, pauseMs, signal));
+    if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
   }
 }
 
-/** Why an attempt is not to be reported as the target's doing; null where it is. */
+/** Why a failed attempt is not the target's fault; null where it counts. */
 async function whyNotToCount(
   attempt: Attempt,
   { signal }: Run,
@@ -263,7 +263,7 @@ async function whyNotToCount(
 }
 
 interface NextRetry {
-  /** Where it is to be made elsewhere; null where it stays here. */
+  /** The offer to other locations; null where the retry stays here. */
   readonly offer: RetryOffer | null;
   /** Monotonic. */
   readonly dueMs: number;
@@ -271,7 +271,7 @@ interface NextRetry {
 
 /** `due`: the retry is to be made here, now. `taken`: another location makes it. */
 async function waitForRetry(
-  { check, signal, place }: Run,
+  { check, signal, permit }: Run,
   { offer, dueMs }: NextRetry,
   { clock, handover, log }: RunnerParts,
 ): Promise<'due' | 'taken' | 'stopped'> {
@@ -284,7 +284,7 @@ async function waitForRetry(
     const isDue = leftMs <= 0 ? !signal.aborted : await sleep(clock, leftMs, signal);
     return isDue ? 'due' : 'stopped';
   };
-  return await place.rest(wait, (next) => next !== 'due');
+  return await permit.rest(wait, (next) => next !== 'due');
 }
 
 function reportMissed(run: Run, reason: MissedReason, { sink, log }: RunnerParts): void {

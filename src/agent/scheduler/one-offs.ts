@@ -3,46 +3,45 @@ import type { OneOff } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 
 /**
- * What became of a one-off.
+ * The outcome of a one-off.
  *
  * - `ended`: it ran, with whatever result
- * - `too_late`: its `notAfter` came before a place did
- * - `stopped`: the agent stopped before it was done; another agent may still make it
- * - `refused`: more of them wait already than this agent keeps in mind
+ * - `too_late`: its `notAfter` passed before a permit was free
+ * - `stopped`: the agent stopped before it was done; another agent may still run it
+ * - `refused`: too many one-offs wait already (MAX_KNOWN)
  */
 export type OneOffOutcome = 'ended' | 'too_late' | 'stopped' | 'refused';
 
-/** A one-off, and who wants to hear of its end. */
+/** A one-off with the callback for its end. */
 export interface OneOffRequest {
   readonly run: OneOff;
   readonly onEnded: (outcome: OneOffOutcome) => void;
-  /** Monotonic instant of `notAfter` as the clocks stood when it came. */
+  /** Monotonic instant of `notAfter` by the clocks when it arrived. */
   readonly latestMs: number;
 }
 
-/** Of those that have not ended, and of those that have. */
+/** Bounds the unfinished and the ended ones, each. */
 const MAX_KNOWN = 2 * MAX_ONE_OFFS;
-/** The wall clock may have been set, so what waits is looked at this often. */
-const LOOK_INTERVAL_MS = 1000;
+/** The wall clock may have been set, so waiting one-offs are scanned this often. */
+const SCAN_INTERVAL_MS = 1000;
 
-/** The one-offs from their coming until they are due, and which of them came before. */
+/** One-offs that wait until they are due, and the runIds of earlier ones. */
 export class OneOffs {
   readonly #clock: Clock;
   /** By runId, in the order they came. */
   readonly #waiting = new Map<string, OneOffRequest>();
-  /** The runIds of those that wait, here or for a place, or run. */
+  /** The runIds of those that wait (here or for a permit) or run. */
   readonly #unfinished = new Set<string>();
   /** By runId; the oldest are forgotten. */
   readonly #outcomes = new Map<string, OneOffOutcome>();
-  #nextLookMs = Number.NEGATIVE_INFINITY;
+  #nextScanMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /**
-   * Takes one over. One that is known by its runId is ignored: where it has ended the caller hears
-   * of that again, else of the first one's end.
+   * Adds a one-off. Ignores a known runId, but calls `onEnded` again where that one has ended.
    */
   add(run: OneOff, onEnded: OneOffRequest['onEnded']): void {
     if (this.#unfinished.has(run.runId)) return;
@@ -62,33 +61,33 @@ export class OneOffs {
       onEnded(outcome);
     };
     this.#waiting.set(run.runId, { run, onEnded: ended, latestMs });
-    this.#nextLookMs = Number.NEGATIVE_INFINITY;
+    this.#nextScanMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** One that is due and waits no more; those that are too late have ended. null: none is due. */
+  /** Removes and returns one that is due, or null; ends those that are too late. */
   next(): OneOffRequest | null {
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs < this.#nextLookMs) return null;
-    let nextLookMs = nowMs + LOOK_INTERVAL_MS;
+    if (nowMs < this.#nextScanMs) return null;
+    let nextScanMs = nowMs + SCAN_INTERVAL_MS;
     for (const asked of this.#waiting.values()) {
       const dueInMs = this.#dueInMs(asked);
       if (dueInMs <= 0) {
         this.#waiting.delete(asked.run.runId);
         if (!isTooLate(asked, this.#clock)) return asked;
         asked.onEnded('too_late');
-      } else nextLookMs = Math.min(nextLookMs, nowMs + dueInMs);
+      } else nextScanMs = Math.min(nextScanMs, nowMs + dueInMs);
     }
-    this.#nextLookMs = this.#waiting.size === 0 ? Number.POSITIVE_INFINITY : nextLookMs;
+    this.#nextScanMs = this.#waiting.size === 0 ? Number.POSITIVE_INFINITY : nextScanMs;
     return null;
   }
 
   /** Milliseconds until `next` may have one; Infinity where none waits. */
   get nextInMs(): number {
     if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
-    return Math.max(0, this.#nextLookMs - this.#clock.monotonicMs());
+    return Math.max(0, this.#nextScanMs - this.#clock.monotonicMs());
   }
 
-  /** None that waits will run. */
+  /** Ends all that wait. */
   stop(): void {
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
@@ -97,7 +96,7 @@ export class OneOffs {
 
   #dueInMs({ run, latestMs }: OneOffRequest): number {
     const untilDueMs = (run.notBefore ?? 0) - this.#clock.wallMs();
-    // However the wall clock is set meanwhile, it does not wait for ever.
+    // Bounded by the monotonic clock, whatever the wall clock is set to.
     return Math.min(untilDueMs, latestMs - this.#clock.monotonicMs());
   }
 

@@ -10,12 +10,12 @@ import { isDueAlike, type ScheduledCheck, scheduledCheckOf } from './scheduled-c
 import { SlotHeap } from './slot-heap.ts';
 import type { Timeline } from './timeline.ts';
 
-/** What another set of checks means for those of the one before. */
+/** How a new set of checks changes the one before. */
 export interface Replaced {
-  /** Their definitions and pauses may be others. */
-  readonly kept: readonly ScheduledCheck[];
+  /** Their definitions and pauses may have changed. */
+  readonly retained: readonly ScheduledCheck[];
   readonly gone: readonly ScheduledCheck[];
-  /** Slots that were due and not looked at yet, of those that are gone or that others answer for. */
+  /** Slots that were due and not taken yet, of checks that are gone or that others answer for. */
   readonly missed: readonly MissedSlots[];
 }
 
@@ -24,7 +24,7 @@ export interface PausedSlot {
   readonly slotMs: number;
 }
 
-/** What a check's slots in a stretch come to. Those that are paused are not missed. */
+/** A check's slots in a stretch. Paused ones are not missed. */
 export interface TakenSlots {
   readonly missed: readonly MissedSlots[];
   /** The slot to be run now; null where it is paused, or too late for all of them. */
@@ -59,14 +59,13 @@ export class Plan {
   /**
    * Takes these checks in place of those before; deactivated ones are left out.
    *
-   * @param answered by check id, the instant up to which its slots are another's, not after now: none of
-   *   them is taken.
-   *   They are told as missed all the same, since not every one of them may be answered for: what the
-   *   other agent tells of a slot counts more
+   * @param answered by check id, the instant (not after now) up to which another agent answers for its slots:
+   *   none of them is taken. They are reported as missed all the same, since the other agent may not
+   *   have run each of them; its report of a slot takes precedence
    */
   replace(
     checks: readonly Check[],
-    turns: ReadonlyMap<string, RotationRule>,
+    rotations: ReadonlyMap<string, RotationRule>,
     pausing: Pausing = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): Replaced {
@@ -74,13 +73,13 @@ export class Plan {
     const before = this.#scheduled;
     const scheduled = new Map<string, ScheduledCheck>();
     const timesOf = pauseTimesOf(pausing);
-    const kept: ScheduledCheck[] = [];
+    const retained: ScheduledCheck[] = [];
     const missed: MissedSlots[] = [];
     for (const check of checks) {
       if (!check.activated) continue;
       const known = before.get(check.id);
-      const turn = turns.get(check.id) ?? null;
-      const fresh = { check, turn, pauses: timesOf(check) };
+      const rotation = rotations.get(check.id) ?? null;
+      const fresh = { check, rotation, pauses: timesOf(check) };
       const adopted = this.#adopt(fresh, known, presentMs);
       const answeredMs = answered.get(check.id) ?? Number.NEGATIVE_INFINITY;
       if (answeredMs >= adopted.nextSlotMs) {
@@ -88,13 +87,13 @@ export class Plan {
         adopted.nextSlotMs = this.#timeline.nextSlotAfter(adopted.rule, answeredMs);
       }
       scheduled.set(check.id, adopted);
-      if (known !== undefined) kept.push(adopted);
+      if (known !== undefined) retained.push(adopted);
     }
     const gone = [...before.values()].filter(({ check }) => !scheduled.has(check.id));
     this.#scheduled = scheduled;
     this.#heap.refill(scheduled.values());
     for (const left of gone) missed.push(...this.#leftBy(left, presentMs));
-    return { kept, gone, missed };
+    return { retained, gone, missed };
   }
 
   /** Each check's next slot is the first one after the instant that is still to be run. */
@@ -131,7 +130,7 @@ export class Plan {
     return { missed, due, paused: null };
   }
 
-  /** The slots of a check up to the instant that were not looked at yet. */
+  /** The slots of a check up to the instant that were not taken yet. */
   #leftBy(left: ScheduledCheck, upToMs: number): readonly MissedSlots[] {
     const lastMs = lastSlotAt(left.rule, upToMs);
     return this.#missedOf(left, { firstMs: left.nextSlotMs, lastMs }, 'agent_asleep');
@@ -150,22 +149,22 @@ export class Plan {
   }
 
   #adopt(
-    { check, turn, pauses }: Pick<ScheduledCheck, 'check' | 'turn' | 'pauses'>,
+    { check, rotation, pauses }: Pick<ScheduledCheck, 'check' | 'rotation' | 'pauses'>,
     known: ScheduledCheck | undefined,
     presentMs: number,
   ): ScheduledCheck {
     if (known === undefined) {
-      const added = scheduledCheckOf(check, turn, pauses);
+      const added = scheduledCheckOf(check, rotation, pauses);
       added.nextSlotMs = this.#timeline.nextSlotAfter(added.rule, presentMs);
       return added;
     }
-    if (isDueAlike(known, check, turn)) {
+    if (isDueAlike(known, check, rotation)) {
       known.check = check;
       known.pauses = pauses;
       return known;
     }
-    const changed = scheduledCheckOf(check, turn, pauses);
-    // Slots before the old plan's next one are dealt with, also those that both plans have.
+    const changed = scheduledCheckOf(check, rotation, pauses);
+    // Slots before the old plan's next one are done, also those that both plans have.
     const doneMs = Math.min(presentMs, known.nextSlotMs - 1);
     changed.nextSlotMs = this.#timeline.nextSlotAfter(changed.rule, doneMs);
     return changed;

@@ -15,11 +15,11 @@ export type RunKind = 'slot' | 'one_off';
 export interface Due {
   readonly check: Check;
   readonly slotMs: number;
-  /** When the slot was, by the monotonic clock: it then matters no more how the wall is set. */
+  /** When the slot was, by the monotonic clock: independent of later wall clock steps. */
   readonly dueMonotonicMs: number;
   /** How long after that it may start. Infinity for a one-off. */
   readonly toleranceMs: number;
-  /** The clock was set forward over the slot before, and back: that it was missed is known. */
+  /** Already reported as missed: the clock was set forward over the slot and back. */
   readonly isReported: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface RunQueueOptions {
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
   readonly onMissed: (missed: MissedSlots) => void;
-  /** A slot that waited is paused now: it is neither run nor missed. */
+  /** A waiting slot is paused now: neither run nor missed. */
   readonly onPaused: (check: Check, slotMs: number) => void;
   readonly account: SlotObserver;
   /** A run threw: a fault of our own. */
@@ -59,44 +59,48 @@ const EXPIRY_INTERVAL_MS = 1000;
  * never two runs of one check, but for asked ones: those have slots of their own, and must cost the
  * check's plan none.
  *
- * What waits stands in a line of our own and not in the places' queue, where each would take 2 KB
- * and leaving it early would cost a search of the whole queue.
+ * Runs wait in a line of our own: in the permits' queue each would take 2 KB, and removing one early
+ * would search the whole queue.
  */
 export class RunQueue {
   readonly #options: RunQueueOptions;
-  readonly #places: RunPermits;
+  readonly #permits: RunPermits;
   /** By key: at most one that runs or waits. */
   readonly #runs = new Map<string, Ticket>();
   readonly #line = new WaitingLine<Ticket>();
   #nextExpiryMs = 0;
   #state: 'open' | 'closed' = 'open';
-  /** Places are left free. */
-  #isHeld: boolean = false;
+  /** No run may start: permits stay free. */
+  #isHalted: boolean = false;
 
   constructor(options: RunQueueOptions) {
     this.#options = options;
     const { concurrency, maxWaiting } = options;
-    this.#places = new RunPermits({ concurrency, maxWaiting, onFreed: () => this.#fillPlaces() });
+    this.#permits = new RunPermits({
+      concurrency,
+      maxWaiting,
+      onFreed: () => this.#startWaiting(),
+    });
   }
 
   /** Runs at work; those that only wait are left out. */
   get running(): number {
-    return this.#places.running;
+    return this.#permits.running;
   }
 
   /** Runs that only wait for their peers. */
   get waiting(): number {
-    return this.#places.waiting;
+    return this.#permits.waiting;
   }
 
-  /** Runs keep their places for want of room among those that wait for their peers. */
+  /** Runs retain their permits because too many already wait for their peers. */
   get isWaitingFull(): boolean {
-    return this.#places.isWaitingFull;
+    return this.#permits.isWaitingFull;
   }
 
-  /** Slots that are due, and retries, that wait for a place. */
+  /** Slots that are due, and retries, that wait for a permit. */
   get queued(): number {
-    return this.#line.size + this.#places.queued;
+    return this.#line.size + this.#permits.queued;
   }
 
   /** Runs that began and have not ended, at work or waiting. */
@@ -104,14 +108,14 @@ export class RunQueue {
     return this.#runs.size - this.#line.size;
   }
 
-  /** Nothing starts until `goOn`; what comes waits, and runs that began go on. */
-  hold(): void {
-    this.#isHeld = true;
+  /** No run starts until `resume`; new ones wait, active ones continue. */
+  halt(): void {
+    this.#isHalted = true;
   }
 
-  goOn(): void {
-    this.#isHeld = false;
-    this.#fillPlaces();
+  resume(): void {
+    this.#isHalted = false;
+    this.#startWaiting();
   }
 
   /** Takes a slot of the plan: it starts, waits, or is reported as missed. */
@@ -142,8 +146,8 @@ export class RunQueue {
   }
 
   /**
-   * What waits for this check will run by its new definition, unless its slot is paused by now. A run
-   * that began goes on, with its retries.
+   * A waiting run of this check takes the new definition, unless its slot is paused by now. An
+   * active run continues, with its retries.
    */
   redefine({ check, pauses }: Pick<ScheduledCheck, 'check' | 'pauses'>): void {
     const run = this.#runs.get(check.id);
@@ -156,16 +160,15 @@ export class RunQueue {
   }
 
   /**
-   * The check's slots up to the instant are not for this queue any more; without it, none of them is. One
-   * that waits is missed: where the check is another agent's now, that one answers only for later slots.
-   * A run that began goes on.
+   * Drops the check's slots up to the instant (default: all). A waiting one is missed: another agent
+   * that has the check now answers only for later slots. An active run continues.
    */
   withdraw(checkId: string, upToMs = Number.POSITIVE_INFINITY): void {
     const run = this.#runs.get(checkId);
     if (run?.stop === null && run.due.slotMs <= upToMs) this.#giveUp(run, 'agent_busy');
   }
 
-  /** Reports the slots that have waited longer than their tolerance; looks once a second. */
+  /** Reports the slots that have waited longer than their tolerance; checks once a second. */
   expire(): void {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#nextExpiryMs) return;
@@ -198,30 +201,30 @@ export class RunQueue {
     const run: Ticket = { key, asked, due, stop: null, ended: Promise.resolve() };
     this.#runs.set(key, run);
     this.#line.push(run);
-    this.#fillPlaces();
+    this.#startWaiting();
   }
 
-  #fillPlaces(): void {
-    while (this.#places.isFree && !this.#isHeld) {
+  #startWaiting(): void {
+    while (this.#permits.isFree && !this.#isHalted) {
       const run = this.#line.shift();
       if (run === null) return;
       if (this.#isTooLate(run)) this.#giveUp(run, 'agent_busy');
-      else void this.#places.take((place) => this.#start(run, place));
+      else void this.#permits.take((permit) => this.#start(run, permit));
     }
   }
 
   /** Resolves when the run has ended, however it did. */
-  #start(run: Ticket, place: Permit): Promise<void> {
+  #start(run: Ticket, permit: Permit): Promise<void> {
     const { check, slotMs, dueMonotonicMs } = run.due;
     const stop = new AbortController();
     run.stop = stop;
     const lateMs = this.#options.clock.monotonicMs() - dueMonotonicMs;
     this.#options.onStarted(check, slotMs, lateMs, run.asked === null ? 'slot' : 'one_off');
-    run.ended = this.#runToEnd(run, stop.signal, place);
+    run.ended = this.#runToEnd(run, stop.signal, permit);
     return run.ended;
   }
 
-  async #runToEnd(run: Ticket, signal: AbortSignal, place: Permit): Promise<void> {
+  async #runToEnd(run: Ticket, signal: AbortSignal, permit: Permit): Promise<void> {
     const { due, asked } = run;
     const { check, slotMs } = due;
     const sequenceId = asked?.run.sequenceId ?? null;
@@ -229,7 +232,7 @@ export class RunQueue {
     const firstStartedAtMs = asked?.run.firstStartedAt ?? null;
     const identity = { check, slotMs, sequenceId, retriesMade, firstStartedAtMs };
     try {
-      await this.#options.run({ ...identity, signal, place });
+      await this.#options.run({ ...identity, signal, permit });
     } catch (fault) {
       this.#options.onFault(fault, check);
       if (asked === null) this.#miss(due, 'agent_fault');
@@ -256,7 +259,7 @@ export class RunQueue {
     this.#options.account.began(check.id, slotMs);
   }
 
-  /** After all that comes of it is told. */
+  /** Called after its result is reported. */
   #ended({ check, slotMs }: Due): void {
     this.#options.account.ended(check.id, slotMs);
   }

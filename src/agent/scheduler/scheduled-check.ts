@@ -5,32 +5,32 @@ import { ownSlotsOf, type RotationRule } from '../../model/schedule/rotation.ts'
 import { startToleranceMs } from '../slots/start-tolerance.ts';
 import type { Slotted } from './slot-heap.ts';
 
-/** A check with what the scheduler knows of it. */
+/** A check with its scheduling state. */
 export interface ScheduledCheck extends Slotted {
   check: Check;
   /** When its slots are skipped. */
   pauses: PauseTimes;
-  /** Where its location takes turns with others; null where it runs every slot. */
-  readonly turn: RotationRule | null;
+  /** Its share when locations rotate; null: it runs every slot. */
+  readonly rotation: RotationRule | null;
   /** The slots that are run here. */
   readonly rule: SlotRule;
   readonly toleranceMs: number;
 }
 
-/** The next slot is for the caller to set. */
+/** The caller sets the next slot. */
 export function scheduledCheckOf(
   check: Check,
-  turn: RotationRule | null,
+  rotation: RotationRule | null,
   pauses: PauseTimes,
 ): ScheduledCheck {
-  const rule = turn === null ? ruleOf(check) : ownSlotsOf(turn);
+  const rule = rotation === null ? ruleOf(check) : ownSlotsOf(rotation);
   return {
     check,
     pauses,
-    turn,
+    rotation,
     rule,
-    // Of the check's own period: when its turn comes is no reason to start it later.
-    toleranceMs: startToleranceMs(turn?.periodMs ?? rule.periodMs),
+    // By the check's own period: a rotation does not allow later starts.
+    toleranceMs: startToleranceMs(rotation?.periodMs ?? rule.periodMs),
     order: spread(check.id),
     nextSlotMs: 0,
   };
@@ -40,26 +40,26 @@ function ruleOf(check: Check): SlotRule {
   return slotRuleOf(check.id, check.frequency, check.frequencyOffset);
 }
 
-/** Whether the new definition is due at the same instants; tells without computing a hash. */
+/** Whether the new definition is due at the same instants, without computing a hash. */
 export function isDueAlike(
   known: ScheduledCheck,
   check: Check,
-  turn: RotationRule | null,
+  rotation: RotationRule | null,
 ): boolean {
-  if (known.turn === null || turn === null) {
+  if (known.rotation === null || rotation === null) {
     const { frequency, frequencyOffset } = known.check;
     return (
-      known.turn === turn &&
+      known.rotation === rotation &&
       frequency === check.frequency &&
       frequencyOffset === check.frequencyOffset
     );
   }
-  const { periodMs, phaseMs, stride, index } = known.turn;
+  const { periodMs, phaseMs, stride, index } = known.rotation;
   return (
-    periodMs === turn.periodMs &&
-    phaseMs === turn.phaseMs &&
-    stride === turn.stride &&
-    index === turn.index
+    periodMs === rotation.periodMs &&
+    phaseMs === rotation.phaseMs &&
+    stride === rotation.stride &&
+    index === rotation.index
   );
 }
 

@@ -15,16 +15,16 @@ import { Timeline } from './timeline.ts';
 
 /** The wall clock is read at least this often, so that a step of it is noticed. */
 const MAX_WAIT_MS = 1000;
-const NO_TURNS: ReadonlyMap<string, RotationRule> = new Map();
-/** After this long a turn lets the event loop go on, and takes the rest up behind it. */
-const TURN_BUDGET_MS = 4;
-/** Without a turn for so long the process stood still: it was stopped, starved, or the machine slept. */
+const NO_ROTATIONS: ReadonlyMap<string, RotationRule> = new Map();
+/** After this long a tick yields to the event loop and continues afterwards. */
+const TICK_BUDGET_MS = 4;
+/** A gap between ticks that means a standstill: the process was stopped or starved, or the machine slept. */
 const STOOD_STILL_MS = 2 * MAX_WAIT_MS;
 
 export interface SchedulerObserver {
   /** `lateMs`: how long after its slot the run started; of a one-off, how long it had to wait. */
   started(check: Check, slotMs: number, lateMs: number, kind: RunKind): void;
-  /** The slot was due and is not run, as its check is paused. */
+  /** The slot was due and is not run because its check is paused. */
   paused?(check: Check, slotMs: number): void;
   /** The wall clock was set, by a second or more; below 0: back. */
   clockStepped?(stepMs: number): void;
@@ -47,8 +47,8 @@ export interface SchedulerOptions {
   readonly onFault: (fault: unknown, check: Check | null) => void;
   readonly observer: SchedulerObserver;
   /**
-   * Told of each time that the process stood still, with the moment of the last turn before. Nothing is
-   * started until what it gives resolves; it must not reject. null: it goes on at once.
+   * Called after each standstill of the process with the moment of the last tick before. No run
+   * starts until the returned promise resolves; it must not reject. null: continue at once.
    */
   readonly onStoodStill?: (since: Moment) => Promise<void> | null;
 }
@@ -56,18 +56,18 @@ export interface SchedulerOptions {
 /**
  * Starts every check at its slots (SEMANTICS 1, frequency and frequencyOffset).
  *
- * | State    | Turns                      | Slots                                | Leaves it by      |
+ * | State    | Ticks                      | Slots                                | Leaves it by      |
  * |----------|----------------------------|--------------------------------------|-------------------|
  * | idle     | no                         | of the time before the start: none   | start(), drain()  |
  * | running  | at each slot, every second | started, or reported as missed       | drain()           |
- * | draining | every second, for liveness | none start; those that wait are told | last run's end    |
+ * | draining | every second, for liveness | none start; waiting ones are missed  | last run's end    |
  * | stopped  | no                         | none                                 | –                 |
  *
- * A turn takes all slots that the wall clock passed since the turn before (a stretch), earliest
- * first. When that takes too long, further turns go on with the same stretch. Only when it is done
- * does the time count as lived.
+ * A tick takes all slots that the wall clock passed since the tick before (a stretch), earliest
+ * first. When that takes too long, further ticks continue the same stretch. The time counts as
+ * lived only when the stretch is done.
  *
- * After the process stood still, turns take no slots until it is known whose they are by now.
+ * After a standstill, ticks take no slots until the current assignment is known.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -83,11 +83,11 @@ export class Scheduler {
 
   #state: 'idle' | 'running' | 'draining' | 'stopped' = 'idle';
   #cancelWake: CancelTimer | null = null;
-  #lastTurnMs: number;
-  #lastTurn: Moment;
+  #lastTickMs: number;
+  #lastTick: Moment;
   readonly #onStoodStill: NonNullable<SchedulerOptions['onStoodStill']>;
-  /** Nothing starts until it resolves. */
-  #held: Promise<void> | null = null;
+  /** No run starts until it resolves. */
+  #haltedUntil: Promise<void> | null = null;
 
   constructor(options: SchedulerOptions) {
     this.#clock = options.clock;
@@ -113,8 +113,8 @@ export class Scheduler {
     this.#oneOffs = new OneOffs(options.clock);
     this.#timeline = new Timeline(options.clock);
     this.#plan = new Plan(options.clock, this.#timeline);
-    this.#lastTurnMs = options.clock.monotonicMs();
-    this.#lastTurn = momentOf(options.clock);
+    this.#lastTickMs = options.clock.monotonicMs();
+    this.#lastTick = momentOf(options.clock);
     this.#onStoodStill = options.onStoodStill ?? (() => null);
   }
 
@@ -132,12 +132,12 @@ export class Scheduler {
     return this.#maxWaiting;
   }
 
-  /** Runs keep their places for want of room among those that wait for their peers. */
+  /** Runs retain their permits because too many already wait for their peers. */
   get isWaitingFull(): boolean {
     return this.#queue.isWaitingFull;
   }
 
-  /** Runs and retries that wait for a place. */
+  /** Runs and retries that wait for a permit. */
   get queued(): number {
     return this.#queue.queued;
   }
@@ -153,66 +153,64 @@ export class Scheduler {
   }
 
   /**
-   * Epoch milliseconds: every slot up to this instant was started or reported, or `account` was
-   * told that it began. A slot after it may be due already, and not looked at yet.
+   * Epoch milliseconds: every slot up to this instant was started or reported, or `account.began`
+   * was called for it. A later slot may be due already and not taken yet.
    */
   get reachedMs(): number {
     return this.#timeline.reachedMs;
   }
 
-  /** Monotonic instant of the last turn, or of the making; from start() on a second old at most. */
-  get lastTurnMs(): number {
-    return this.#lastTurnMs;
+  /** Monotonic instant of the last tick (or construction); after start() a second old at most. */
+  get lastTickMs(): number {
+    return this.#lastTickMs;
   }
 
-  /** From now on slots are started; the first is the next one after now. */
+  /** Starts slots from now on; the first is the next one after now. */
   start(): void {
     if (this.#state !== 'idle') return;
     this.#state = 'running';
     this.#timeline.begin();
-    this.#lastTurnMs = this.#clock.monotonicMs();
-    this.#lastTurn = momentOf(this.#clock);
+    this.#lastTickMs = this.#clock.monotonicMs();
+    this.#lastTick = momentOf(this.#clock);
     this.#plan.reschedule(this.#timeline.presentMs);
     this.#wake();
   }
 
   /**
-   * Takes these checks in place of those before; deactivated ones are left out. A check that is
-   * due at the same instants as before keeps its next slot, one whose slots changed goes on with
-   * its new ones, and a new one starts with its first slot after now. Slots of one that is gone
-   * which were due and have not begun are missed: another agent may have it now, from here on.
+   * Replaces the checks; ignores deactivated ones. A check that is due at the same instants as before
+   * retains its next slot, one whose slots changed continues with its new ones, and a new one starts
+   * with its first slot after now. Due slots of a removed check that have not begun are missed:
+   * another agent may have the check from now on.
    *
-   * A slot whose instant lies in a pause is not run and not missed, also where it waits already; one
-   * that began goes on.
+   * A slot in a pause is neither run nor missed, even when it waits already; an active run continues.
    *
-   * @param turns by check id, which of its slots are run here; all where there is none
+   * @param rotations by check id, which of its slots are run here; default: all
    * @param pausing when slots are skipped
-   * @param answered by check id, up to which instant (epoch milliseconds) its slots are another's; those
-   *   that are due and have not begun are missed like those of a check that is gone
+   * @param answered by check id, up to which instant (epoch milliseconds) another agent answers for its
+   *   slots; due ones that have not begun are missed like those of a removed check
    */
   setChecks(
     checks: readonly Check[],
-    turns: ReadonlyMap<string, RotationRule> = NO_TURNS,
+    rotations: ReadonlyMap<string, RotationRule> = NO_ROTATIONS,
     pausing: Pausing = NO_PAUSES,
     answered: ReadonlyMap<string, number> = NONE_ANSWERED,
   ): void {
     // The service's clock may be ahead of this one.
     const { presentMs } = this.#timeline;
     const past = new Map([...answered].map(([id, atMs]) => [id, Math.min(atMs, presentMs)]));
-    const { kept, gone, missed } = this.#plan.replace(checks, turns, pausing, past);
-    for (const scheduled of kept) this.#queue.redefine(scheduled);
+    const { retained, gone, missed } = this.#plan.replace(checks, rotations, pausing, past);
+    for (const scheduled of retained) this.#queue.redefine(scheduled);
     for (const [checkId, answeredMs] of past) this.#queue.withdraw(checkId, answeredMs);
     for (const left of gone) this.#queue.withdraw(left.check.id);
-    if (this.#state === 'running') this.#tellMissed(missed);
+    if (this.#state === 'running') this.#reportMissed(missed);
     if (this.#state === 'running') this.#wake();
   }
 
   /**
-   * Runs what a service asks for, at `notBefore` and never from `notAfter` on: beside the plan, of
-   * which it costs no slot, by its own definition of the check and under its own name. It runs where
-   * the check is paused, too: somebody asked for it, or it ends a run that began before. One whose
-   * runId is known is ignored. `onEnded` is called once, whatever becomes of it, and may be called
-   * before this returns.
+   * Runs a one-off of the service from `notBefore` to before `notAfter`, beside the plan: it costs no
+   * slot and has its own definition of the check and its own id. It runs even where the check is
+   * paused: somebody asked for it, or it ends a run that began before. Ignores a known runId. Calls
+   * `onEnded` exactly once, possibly before this returns.
    */
   runOnce(run: OneOff, onEnded: (outcome: OneOffOutcome) => void): void {
     const ended = (outcome: OneOffOutcome): void => this.#guard(() => onEnded(outcome));
@@ -225,18 +223,18 @@ export class Scheduler {
   }
 
   /**
-   * Starts nothing more and reports the slots that wait as missed (agent_stopped). Resolves when
-   * the running runs have ended; when `graceSignal` aborts, their signals do.
+   * Starts no more runs and reports waiting slots as missed (agent_stopped). Resolves when the active
+   * runs have ended; aborts them when `graceSignal` aborts.
    */
   async drain(graceSignal: AbortSignal): Promise<void> {
     const wasRunning = this.#state === 'running';
     if (this.#state !== 'stopped') this.#state = 'draining';
     this.#oneOffs.stop();
     const drained = this.#queue.drain(graceSignal);
-    // The queue is closed, so this reports what was due and not yet looked at: what is left of a
-    // stretch that a turn had to break off, and then the time that went by meanwhile.
-    if (this.#timeline.stretch !== null) this.#turnUntil(Number.POSITIVE_INFINITY);
-    if (wasRunning) this.#turnUntil(Number.POSITIVE_INFINITY);
+    // The queue is closed, so this reports due slots as missed: first the rest of an interrupted
+    // stretch, then the time since.
+    if (this.#timeline.stretch !== null) this.#takeUntil(Number.POSITIVE_INFINITY);
+    if (wasRunning) this.#takeUntil(Number.POSITIVE_INFINITY);
     this.#wake();
     await drained;
     this.#state = 'stopped';
@@ -244,47 +242,47 @@ export class Scheduler {
     this.#cancelWake = null;
   }
 
-  #turn(): void {
+  #tick(): void {
     this.#cancelWake = null;
-    this.#lastTurnMs = this.#clock.monotonicMs();
-    const before = this.#lastTurn;
-    this.#lastTurn = momentOf(this.#clock);
-    const stoodStill = passedMs(before, this.#lastTurn) >= STOOD_STILL_MS;
-    if (this.#state === 'running' && stoodStill) this.#holdIfAsked(before);
-    if (this.#state === 'running' && this.#held === null) {
-      this.#guard(() => this.#turnUntil(this.#lastTurnMs + TURN_BUDGET_MS));
+    this.#lastTickMs = this.#clock.monotonicMs();
+    const before = this.#lastTick;
+    this.#lastTick = momentOf(this.#clock);
+    const stoodStill = passedMs(before, this.#lastTick) >= STOOD_STILL_MS;
+    if (this.#state === 'running' && stoodStill) this.#haltIfAsked(before);
+    if (this.#state === 'running' && this.#haltedUntil === null) {
+      this.#guard(() => this.#takeUntil(this.#lastTickMs + TICK_BUDGET_MS));
     }
     this.#wake();
   }
 
-  #holdIfAsked(since: Moment): void {
+  #haltIfAsked(since: Moment): void {
     let asked: Promise<void> | null = null;
     this.#guard(() => {
       asked = this.#onStoodStill(since);
     });
-    if (asked !== null) void this.#hold(asked);
+    if (asked !== null) void this.#halt(asked);
   }
 
-  async #hold(until: Promise<void>): Promise<void> {
-    this.#held = until;
-    this.#queue.hold();
+  async #halt(until: Promise<void>): Promise<void> {
+    this.#haltedUntil = until;
+    this.#queue.halt();
     await until;
-    // It stood still once more meanwhile, or nothing is to start any more.
-    if (this.#held !== until || this.#state !== 'running') return;
-    this.#held = null;
-    this.#queue.goOn();
+    // Another standstill began meanwhile, or no run may start any more.
+    if (this.#haltedUntil !== until || this.#state !== 'running') return;
+    this.#haltedUntil = null;
+    this.#queue.resume();
     this.#cancelWake?.();
-    this.#turn();
+    this.#tick();
   }
 
-  /** Stops at the monotonic instant; an open stretch and `#oneOffs` hold what is left. */
-  #turnUntil(endMs: number): void {
+  /** Stops at the monotonic instant; an open stretch and `#oneOffs` retain the rest. */
+  #takeUntil(endMs: number): void {
     this.#queue.expire();
     const stretch = this.#timeline.stretch ?? this.#openStretch();
     for (;;) {
       const taken = this.#plan.takeNext(stretch);
       if (taken === null) break;
-      this.#tellMissed(taken.missed);
+      this.#reportMissed(taken.missed);
       if (taken.paused !== null) this.#onPaused(taken.paused.check, taken.paused.slotMs);
       if (taken.due !== null) this.#queue.submit(taken.due);
       if (this.#clock.monotonicMs() >= endMs) return;
@@ -300,28 +298,32 @@ export class Scheduler {
     const stretch = this.#timeline.open();
     if (stretch.isNotable)
       this.#guard(() => this.#observer.clockStepped?.(Math.round(stretch.stepMs)));
-    // The clock is back in a time that was not lived: its slots come first.
+    // The clock is back in a time that was not lived: take its slots first.
     if (this.#timeline.isRewound) this.#plan.reschedule(stretch.fromMs);
     return stretch;
   }
 
-  #tellMissed(all: readonly MissedSlots[]): void {
+  #reportMissed(all: readonly MissedSlots[]): void {
     for (const missed of all) this.#onMissed(missed);
   }
 
-  /** Sets the one timer, or the event loop's next round where something is left to do. */
+  /** Sets the one timer, or an immediate where a stretch is open. */
   #wake(): void {
     this.#cancelWake?.();
-    if (this.#state === 'running' && this.#timeline.stretch !== null && this.#held === null) {
-      const immediate = setImmediate(() => this.#turn());
+    if (
+      this.#state === 'running' &&
+      this.#timeline.stretch !== null &&
+      this.#haltedUntil === null
+    ) {
+      const immediate = setImmediate(() => this.#tick());
       this.#cancelWake = () => clearImmediate(immediate);
     } else {
-      this.#cancelWake = this.#clock.after(this.#waitMs(), () => this.#turn());
+      this.#cancelWake = this.#clock.after(this.#waitMs(), () => this.#tick());
     }
   }
 
   #waitMs(): number {
-    if (this.#state !== 'running' || this.#held !== null) return MAX_WAIT_MS;
+    if (this.#state !== 'running' || this.#haltedUntil !== null) return MAX_WAIT_MS;
     const slotInMs = this.#plan.nextSlotMs - this.#clock.wallMs();
     return Math.min(slotInMs, this.#oneOffs.nextInMs, MAX_WAIT_MS);
   }

@@ -1,4 +1,4 @@
-/** Something with a next slot. Equal slots go by `order`, then by nothing that can be relied on. */
+/** Something with a next slot. Equal slots are ordered by `order`, then arbitrarily. */
 export interface Slotted {
   /** Epoch milliseconds. */
   nextSlotMs: number;
@@ -6,8 +6,8 @@ export interface Slotted {
 }
 
 /**
- * A binary min-heap by next slot. An item stays in it for good: its slot moves on at the top, and
- * a new set of items comes as a whole, which costs less than one insertion each.
+ * A binary min-heap by next slot. Items are never removed one by one: the top's slot moves on, and a
+ * new set replaces all, which costs less than one insertion each.
  */
 export class SlotHeap<Item extends Slotted> {
   #items: Item[] = [];
@@ -21,13 +21,13 @@ export class SlotHeap<Item extends Slotted> {
     return this.#items[0] ?? null;
   }
 
-  /** Takes these items in place of all that it held. */
+  /** Replaces all items. */
   refill(items: Iterable<Item>): void {
     this.#items = [...items];
     for (let index = (this.#items.length >> 1) - 1; index >= 0; index -= 1) this.#sink(index);
   }
 
-  /** Puts the top in its place again after its slot moved to a later one. */
+  /** Restores the order after the top's slot moved to a later one. */
   topMoved(): void {
     if (this.#items.length > 1) this.#sink(0);
   }

@@ -9,13 +9,13 @@ import {
 import { LivedTime, type SlotRange } from '../slots/lived-time.ts';
 
 /**
- * Cuts the wall clock's time into stretches, each from where the one before ended up to now, and
- * remembers which times are dealt with. A stretch stays open until the scheduler closes it.
+ * Cuts the wall clock's time into stretches, each from the end of the one before up to now, and
+ * remembers which times are done. A stretch stays open until the scheduler closes it.
  */
 export class Timeline {
   readonly #clock: Clock;
   readonly #coverage = new LivedTime();
-  /** Up to here all slots are dealt with. */
+  /** All slots up to here are done. */
   #reached: Reading;
   #suspendedMs: number;
   #stretch: ClockInterval | null = null;
@@ -27,7 +27,7 @@ export class Timeline {
     this.#suspendedMs = clock.suspendedMs();
   }
 
-  /** Now is the beginning: slots at or before this instant are nobody's business. */
+  /** Starts now: ignores slots at or before this instant. */
   begin(): void {
     this.#reached = readClock(this.#clock);
     this.#suspendedMs = this.#clock.suspendedMs();
@@ -39,7 +39,7 @@ export class Timeline {
     return this.#stretch === null ? wallMs : Math.max(wallMs, this.#stretch.toMs);
   }
 
-  /** The instant up to which every slot was taken up; of the wall clock, so it may go back. */
+  /** Every slot up to this instant was taken. Wall clock, so it may go back. */
   get reachedMs(): number {
     return this.#reached.wallMs;
   }
@@ -49,7 +49,7 @@ export class Timeline {
     return this.#stretch;
   }
 
-  /** The open stretch leads back to a time that was not lived: slots have to be looked up anew. */
+  /** The open stretch begins in a time that was not lived: next slots must be recomputed. */
   get isRewound(): boolean {
     return this.#isRewound;
   }
@@ -58,7 +58,7 @@ export class Timeline {
     const now = readClock(this.#clock);
     let stretch = stretchBetween(this.#reached, now, 0);
     if (stretch.isNotable) {
-      // Only a step is worth the question whether the machine slept; it costs a system call.
+      // A system call, so only after a step: did the machine sleep?
       const suspendedMs = this.#clock.suspendedMs();
       const sleptMs = Math.max(0, suspendedMs - this.#suspendedMs);
       this.#suspendedMs = suspendedMs;

@@ -4,12 +4,12 @@ import { compilePauses, NEVER_PAUSED, type PauseTimes } from '../../model/schedu
 import type { CheckSet } from '../source/check-source.ts';
 import type { SlotRange } from './lived-time.ts';
 
-/** What of a set of checks says when they pause. */
+/** The parts of a set of checks that define pauses. */
 export type Pausing = Pick<CheckSet, 'pauses' | 'groupTags'>;
 
 export const NO_PAUSES: Pausing = { pauses: [], groupTags: new Map() };
 
-/** Tells of each check when its slots are skipped: by its own tags and by those of its group. */
+/** Returns when a check's slots are skipped, by its own tags and its group's. */
 export function pauseTimesOf({
   pauses,
   groupTags,
@@ -22,7 +22,7 @@ export function pauseTimesOf({
   };
 }
 
-/** What of the range is not paused: nobody missed the other slots. */
+/** The parts of the range that are not paused: paused slots are not missed. */
 export function unpausedSlots(
   rule: SlotRule,
   range: SlotRange,

@@ -7,7 +7,7 @@ export interface Reading {
   readonly monotonicMs: number;
 }
 
-/** The instants of the wall clock that one turn of the scheduler has to account for. */
+/** The instants of the wall clock that one tick of the scheduler accounts for. */
 export interface ClockInterval {
   /** Slots after this instant are due in the stretch … */
   readonly fromMs: number;
@@ -16,9 +16,9 @@ export interface ClockInterval {
   readonly atMonotonicMs: number;
   /** How far the wall clock was set, on top of the time that passed; below 0 when set back. */
   readonly stepMs: number;
-  /** The step is larger than those by which time daemons keep a clock right. */
+  /** The step is larger than the corrections of time daemons. */
   readonly isNotable: boolean;
-  /** Why a slot of the stretch for which it is too late now was not run in time. */
+  /** Why slots of the stretch that are too late now were not run in time. */
   readonly reason: Extract<MissedReason, 'agent_asleep' | 'clock_jump'>;
 }
 
@@ -38,13 +38,13 @@ export function stretchBetween(before: Reading, now: Reading, suspendedMs: numbe
   const passedMs = now.monotonicMs - before.monotonicMs + suspendedMs;
   const stepMs = movedMs - passedMs;
   return {
-    // Set back: at the most as much was passed as lies behind the instant that it shows now.
+    // Set back: only the time that passed, before the instant that it shows now.
     fromMs: stepMs < 0 ? now.wallMs - passedMs : before.wallMs,
     toMs: now.wallMs,
     atMonotonicMs: now.monotonicMs,
     stepMs,
     isNotable: Math.abs(stepMs) >= NOTABLE_STEP_MS,
-    // A stretch may hold a pause and a step; nothing tells which came first, so the larger names it.
+    // A stretch may contain a sleep and a step, in unknown order: the larger is the reason.
     reason: stepMs > passedMs ? 'clock_jump' : 'agent_asleep',
   };
 }

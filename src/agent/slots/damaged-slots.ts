@@ -1,12 +1,12 @@
 import type { MissedSlots } from '../../model/result/result.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 
-/** No check runs more often, and the service takes no closer ones as a range. */
+/** No check runs more often, and the service accepts no closer ones as a range. */
 const MIN_GAP_MS = 1_000;
 
 /**
- * The slots whose records damage took, as missed: those of a check that are evenly spaced as one
- * record, as far as they follow each other.
+ * The slots whose records were damaged, as missed; consecutive, evenly spaced slots of a check become
+ * one record.
  */
 export function damagedSlots(lost: readonly SpoolSlots[]): readonly MissedSlots[] {
   const ofCheck = new Map<string, SpoolSlots[]>();

@@ -5,8 +5,8 @@ export interface Interval {
 }
 
 /**
- * A set of instants of the wall clock, kept as at most `maxIntervals` intervals, sorted and apart.
- * Where there would be more, the one farthest from the instant added last is forgotten.
+ * A set of instants of the wall clock, stored as at most `maxIntervals` intervals, sorted and apart.
+ * Beyond that, forgets the one farthest from the instant added last.
  */
 export class IntervalSet {
   readonly #maxIntervals: number;
@@ -24,10 +24,10 @@ export class IntervalSet {
   add(fromMs: number, toMs: number): void {
     if (toMs <= fromMs) return;
     let merged: Interval = { fromMs, toMs };
-    const kept: Interval[] = [];
+    const separate: Interval[] = [];
     for (const interval of this.#intervals) {
       if (interval.toMs < merged.fromMs || interval.fromMs > merged.toMs) {
-        kept.push(interval);
+        separate.push(interval);
       } else {
         merged = {
           fromMs: Math.min(merged.fromMs, interval.fromMs),
@@ -35,13 +35,13 @@ export class IntervalSet {
         };
       }
     }
-    kept.push(merged);
-    kept.sort((a, b) => a.fromMs - b.fromMs);
-    if (kept.length > this.#maxIntervals) forgetFarthest(kept, toMs);
-    this.#intervals = kept;
+    separate.push(merged);
+    separate.sort((a, b) => a.fromMs - b.fromMs);
+    if (separate.length > this.#maxIntervals) forgetFarthest(separate, toMs);
+    this.#intervals = separate;
   }
 
-  /** The end of the interval that holds the instant; null where none does. */
+  /** The end of the interval that contains the instant; null where none does. */
   endAround(instantMs: number): number | null {
     for (const { fromMs, toMs } of this.#intervals) {
       if (instantMs > fromMs && instantMs <= toMs) return toMs;
@@ -49,7 +49,7 @@ export class IntervalSet {
     return null;
   }
 
-  /** What of the instants after `fromMs` up to `toMs` is not in the set, in order. */
+  /** The instants after `fromMs` up to `toMs` that are not in the set, in order. */
   holesIn(fromMs: number, toMs: number): readonly Interval[] {
     const holes: Interval[] = [];
     let startMs = fromMs;

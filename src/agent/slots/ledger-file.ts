@@ -8,9 +8,9 @@ const FORMAT = 1;
 
 export type UnfinishedSlot = readonly [checkId: string, slotMs: number];
 
-/** What is known of slots. */
+/** Which slots are answered. */
 export interface LedgerState {
-  /** Epoch milliseconds: each slot up to here is answered for, but for the unfinished ones. */
+  /** Epoch milliseconds: all slots up to here are answered, except the unfinished ones. */
   readonly upToMs: number;
   readonly unfinished: readonly UnfinishedSlot[];
 }
@@ -25,7 +25,7 @@ export function ledgerText({ upToMs, unfinished }: LedgerState): string {
   return `${JSON.stringify({ format: FORMAT, upToMs, unfinished })}\n`;
 }
 
-/** Null where there is no such file, or, with a line in the log, where it makes no sense. */
+/** null where the file is missing or, with a warning in the log, invalid. */
 export async function readLedger(file: string, log: Logger): Promise<LedgerState | null> {
   let reason: string;
   try {

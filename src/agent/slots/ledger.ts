@@ -14,44 +14,43 @@ import { UnfinishedSlots } from './unfinished-slots.ts';
 const SAVE_EVERY_MS = 1_000;
 
 export interface SlotAccountOptions {
-  /** null: nothing is kept, so nothing is known after a restart. */
+  /** null: nothing is saved, so nothing is known after a restart. */
   readonly dataDir: string | null;
   readonly clock: Clock;
   readonly log: Logger;
   /**
-   * Epoch milliseconds up to which every slot of the plan was taken up or reported as missed. What
-   * the wall clock shows may lie ahead of it: a turn of the scheduler may be late.
+   * Epoch milliseconds up to which every slot of the plan was taken or reported as missed. The wall
+   * clock may be ahead: a tick of the scheduler may be late.
    */
   readonly reachedMs: () => number;
-  /** Resolves when all that the sink was told so far is where a killed process leaves it. */
+  /** Resolves when all that was passed to the sink so far survives a kill of the process. */
   readonly committed: () => Promise<void>;
 }
 
 /**
- * Keeps in DATA_DIR/accounted.json what became of the slots: up to which instant all of them have
- * a FINAL or a missed record in the spool, or are another location's, and which are unfinished. So
- * the next process, however this one ended, can say which slots nobody answers for (DESIGN 4,
- * Nothing lost).
+ * Saves the state of the slots in DATA_DIR/accounted.json: up to which instant all of them have a
+ * FINAL or a missed record in the spool, or are another location's, and which are unfinished. However
+ * this process ends, the next one knows which slots are unanswered (DESIGN 4, Nothing lost).
  *
- * Where the two cannot be exact, slots are missed that were run, never the other way round: the
- * service leaves out of a missed record what it has a FINAL of.
+ * Where this is not exact, slots that were run are reported as missed, never the reverse: the service
+ * ignores missed slots that have a FINAL.
  */
 export interface SlotLedger {
-  /** The plan's slot is taken up: it runs, or waits for a place. */
+  /** The plan's slot runs, or waits for a permit. */
   began(checkId: string, slotMs: number): void;
-  /** All that comes of it was told to the sink, or another location has it. */
+  /** Its result was passed to the sink, or another location has it. */
   ended(checkId: string, slotMs: number): void;
   /**
    * The slots up to `startMs` that the process before this one left without an answer, at most
    * 7 days back. None at a first start.
    *
-   * @param set what that process ran last
+   * @param set the checks that the process ran last
    * @param startMs epoch milliseconds from which this one's scheduler takes slots, or later
    */
   missedBefore(set: PlannedChecks, startMs: number): readonly MissedSlots[];
-  /** Keeps the file up to date, once a second, until the signal aborts. Only for after `unaccounted` was told to the sink. */
+  /** Updates the file once a second until the signal aborts. Call it after `missedBefore` was reported. */
   run(signal: AbortSignal): Promise<void>;
-  /** Writes it once more; for the end, when all is told. Gives up when the signal aborts. */
+  /** Writes the file once more, at the end. Gives up when the signal aborts. */
   save(signal: AbortSignal): Promise<void>;
 }
 
@@ -79,8 +78,8 @@ class FileAccount implements SlotLedger {
   readonly #unfinished = new UnfinishedSlots();
   /** One after the other: they share a file. */
   #writing: Promise<void> = Promise.resolve();
-  /** What the log was last told to be wrong; null since the last writing. */
-  #told: string | null = null;
+  /** The problem that was logged last; null after a successful write. */
+  #loggedProblem: string | null = null;
 
   constructor(
     options: SlotAccountOptions,
@@ -112,7 +111,7 @@ class FileAccount implements SlotLedger {
   }
 
   async save(signal: AbortSignal): Promise<void> {
-    // First what is true now, then the wait for it to be safe: not the other way round.
+    // Take the state first, then wait until it is committed, not the reverse.
     const accounted = this.#unfinished.accounted(this.#options.reachedMs());
     if (!(await isInTime(this.#options.committed(), signal))) return;
     this.#writing = this.#writing.then(() => this.#write(accounted));
@@ -124,14 +123,14 @@ class FileAccount implements SlotLedger {
     const file = this.#file;
     try {
       await mkdir(this.#dataDir, { recursive: true, mode: 0o700 });
-      // Not durable: it is written every second, and a power cut is no more than an older one.
+      // Not durable: it is written every second, and after a power cut an older one serves.
       await replaceFile(file, ledgerText(accounted), { durable: false });
-      if (this.#told !== null) log.warn({ file }, 'it is kept again which slots were run');
-      this.#told = null;
+      if (this.#loggedProblem !== null) log.warn({ file }, 'it is kept again which slots were run');
+      this.#loggedProblem = null;
     } catch (error) {
       const reason = messageOf(error);
-      if (reason === this.#told) return;
-      this.#told = reason;
+      if (reason === this.#loggedProblem) return;
+      this.#loggedProblem = reason;
       const what =
         'it cannot be kept which slots were run: after a crash more of them count as missed';
       log.warn({ file, reason }, what);

@@ -13,17 +13,16 @@ import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
 import type { LedgerState } from './ledger-file.ts';
 import type { SlotRange } from './lived-time.ts';
 
-/** Results are not kept for longer on their way either. */
+/** As long as undelivered results are saved. */
 const MAX_BACK_MS = 7 * 86_400_000;
 const REASON: MissedReason = 'agent_stopped';
 
 /** Which checks there are, and when they are due and not paused. */
-export type PlannedChecks = Pick<CheckSet, 'checks' | 'turns' | 'pauses' | 'groupTags'>;
+export type PlannedChecks = Pick<CheckSet, 'checks' | 'rotations' | 'pauses' | 'groupTags'>;
 
 /**
- * The slots that a process left behind which is gone: those it did not finish, and of each check of
- * the set those between its end and `startMs`, as one record. Slots in a pause are left out, so it
- * may be several.
+ * The slots that an ended process left: those it did not finish, and for each check of the set those
+ * between its end and `startMs`, as one record, or several where slots in pauses are left out.
  */
 export function missedSince(
   { upToMs, unfinished }: LedgerState,
@@ -36,7 +35,7 @@ export function missedSince(
   const after = new Map<string, SlotRange>();
   const missed: MissedSlots[] = [];
   for (const check of set.checks) {
-    const found = check.activated ? slotsBetween(fromMs, startMs, check, set.turns) : null;
+    const found = check.activated ? slotsBetween(fromMs, startMs, check, set.rotations) : null;
     if (found === null) continue;
     after.set(check.id, found.range);
     missed.push(...missedOf(check.id, found, timesOf(check), REASON));
@@ -46,9 +45,9 @@ export function missedSince(
     .filter(([checkId, slot]) => {
       const range = after.get(checkId);
       const isInRange = range !== undefined && slot >= range.slot && slot <= range.lastSlot;
-      // One that is still to come by the clock of now will be run.
+      // A slot that is still ahead by the current clock will be run.
       if (isInRange || slot <= earliestMs || slot > startMs) return false;
-      // Of one that is gone the tags are not known.
+      // The tags of a removed check are unknown.
       return !timesOf(byId.get(checkId) ?? { id: checkId, tags: [] }).isPausedAt(slot);
     })
     .map(([checkId, slot]) => ({ checkId, slot, lastSlot: slot, count: 1, reason: REASON }));
@@ -56,23 +55,23 @@ export function missedSince(
 }
 
 /**
- * The slots that checks had between two agents: each from the instant up to which the one before
- * answered for them, at most 7 days back, without those in a pause.
+ * The slots of checks between two agents: from the instant up to which the previous one answered for
+ * them, at most 7 days back, without those in a pause.
  *
- * @param startMs epoch milliseconds from which they are run here, or later
+ * @param startMs epoch milliseconds from which this agent runs them, or later
  */
 export function missedBeforeComing(
   set: PlannedChecks & Pick<CheckSet, 'unanswered'>,
   startMs: number,
 ): readonly MissedSlots[] {
-  const { checks, turns, unanswered } = set;
+  const { checks, rotations, unanswered } = set;
   if (unanswered.size === 0) return [];
   const timesOf = pauseTimesOf(set);
   return checks.flatMap((check) => {
     const sinceMs = unanswered.get(check.id);
     if (sinceMs === undefined || !check.activated) return [];
     const fromMs = Math.max(sinceMs, startMs - MAX_BACK_MS);
-    const found = slotsBetween(fromMs, startMs, check, turns);
+    const found = slotsBetween(fromMs, startMs, check, rotations);
     return found === null ? [] : missedOf(check.id, found, timesOf(check), 'unassigned');
   });
 }
@@ -86,11 +85,11 @@ function slotsBetween(
   fromMs: number,
   toMs: number,
   { id: checkId, frequency, frequencyOffset }: Check,
-  turns: CheckSet['turns'],
+  rotations: CheckSet['rotations'],
 ): PlannedSlots | null {
-  const turn = turns.get(checkId);
+  const rotation = rotations.get(checkId);
   const rule =
-    turn === undefined ? slotRuleOf(checkId, frequency, frequencyOffset) : ownSlotsOf(turn);
+    rotation === undefined ? slotRuleOf(checkId, frequency, frequencyOffset) : ownSlotsOf(rotation);
   const slot = nextSlotAfter(rule, fromMs);
   const lastSlot = lastSlotAt(rule, toMs);
   if (slot > lastSlot) return null;

@@ -1,10 +1,10 @@
 /**
- * Told of every slot of the plan from the moment that it is taken up until all that comes of it is
- * told to the sink, so that a process that was killed knows afterwards what it left unfinished.
+ * Follows each slot of the plan until its result is passed to the sink: after a kill the next process
+ * knows which slots are unfinished.
  */
 export interface SlotObserver {
-  /** It runs, or waits for a place. Epoch milliseconds. */
+  /** It runs, or waits for a permit. Epoch milliseconds. */
   began(checkId: string, slotMs: number): void;
-  /** Once for each `began`: a result, a missed slot, another location has it, or nobody wants it. */
+  /** Once for each `began`: with a result, a missed slot, another location, or withdrawn. */
   ended(checkId: string, slotMs: number): void;
 }

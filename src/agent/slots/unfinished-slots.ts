@@ -1,11 +1,11 @@
 import type { LedgerState, UnfinishedSlot } from './ledger-file.ts';
 
-/** Named one by one; the file is written every second. */
+/** Bounds the file, which is written every second. */
 const MAX_NAMED = 2_000;
 
 /**
- * Slots that were taken up and of which not all is told yet. As many as the scheduler has runs:
- * two a check, one that runs and one that waits.
+ * Slots that began and are not fully reported yet: at most two per check, one that runs and one that
+ * waits.
  */
 export class UnfinishedSlots {
   readonly #slots = new Map<string, UnfinishedSlot>();
@@ -19,8 +19,7 @@ export class UnfinishedSlots {
   }
 
   /**
-   * What can be said now. Where there are too many to name them all, the oldest are: all later
-   * than those count as not answered for.
+   * The current state. Names only the MAX_NAMED oldest: all later slots count as unanswered.
    *
    * @param reachedMs epoch milliseconds up to which every slot was taken up or reported
    */

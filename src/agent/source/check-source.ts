@@ -10,7 +10,7 @@ export interface CheckSet {
   readonly checks: readonly Check[];
   readonly clientCertificates: readonly ClientCertificate[];
   /** By check id, what this place runs of its slots; every slot where there is none. */
-  readonly turns: ReadonlyMap<string, RotationRule>;
+  readonly rotations: ReadonlyMap<string, RotationRule>;
   /** The `runLocation` of results. */
   readonly location: string;
   /**

@@ -21,7 +21,7 @@ const GRACE_MS = 1000;
 const setOf = (...checks: CheckSet['checks']): CheckSet => ({
   checks,
   clientCertificates: [],
-  turns: new Map(),
+  rotations: new Map(),
   location: 'office',
   unanswered: new Map(),
   variables: [],

@@ -84,7 +84,7 @@ export function checkSetOf(checks: readonly Check[]): CheckSet {
   return {
     checks,
     clientCertificates: [],
-    turns: new Map(),
+    rotations: new Map(),
     variables: [],
     proxyUrl: null,
     location: 'office',

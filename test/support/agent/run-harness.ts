@@ -88,7 +88,10 @@ export function runHarness(options: HarnessOptions): RunHarness {
     run: (check, signal = new AbortController().signal, given = {}) =>
       places.take((place) => {
         const first = { sequenceId: null, retriesMade: 0, firstStartedAtMs: null };
-        return runCheck({ check, slotMs: SLOT_MS, signal, place, ...first, ...given }, parts);
+        return runCheck(
+          { check, slotMs: SLOT_MS, signal, permit: place, ...first, ...given },
+          parts,
+        );
       }),
     resultCount: (count) => eventually(() => results.length >= count),
   };

@@ -1,20 +1,20 @@
 import PQueue from 'p-queue';
 
-/** A place among those that may work at once, held by one run. */
+/** Allows one run to work (JOB_CONCURRENCY). */
 export interface Permit {
   /**
-   * Makes an attempt in the place; one that was given up is taken again first, ahead of runs that
-   * have not begun. Settles as the attempt does.
+   * Makes an attempt with the permit. A permit that was given up is taken again first, ahead of runs
+   * that have not begun. Settles as the attempt does.
    *
-   * @param attempt calls `waits` when all that is left to do is to wait for its peer. It then gives
-   *   its place up as soon as there is room among those that wait, and needs none to end.
+   * @param attempt calls `waits` when it only waits for its peer. It then gives its permit up
+   *   as soon as fewer than `maxWaiting` runs wait, and needs none to end.
    */
   attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value>;
   /**
-   * Gives the place up for a wait (the delay before a retry) and takes one again after it, ahead
+   * Gives the permit up for a wait (the delay before a retry) and takes one again after it, ahead
    * of runs that have not begun. Resolves with what the wait resolved with.
    *
-   * @param isOver whether the run ends with this value: it then takes no place any more
+   * @param isOver whether the run ends with this value: it then takes no permit again
    */
   rest<Value>(wait: () => Promise<Value>, isOver?: (value: Value) => boolean): Promise<Value>;
 }
@@ -24,7 +24,7 @@ export interface RunPermitsOptions {
   readonly concurrency: number;
   /** Runs that wait for their peers at once, 0 or more. */
   readonly maxWaiting: number;
-  /** Told whenever a place was given up, after those that wait here had their turn. */
+  /** Called when a permit was given up, after the runs that wait here. */
   readonly onFreed?: () => void;
 }
 
@@ -33,14 +33,14 @@ const RETRY = 1;
 
 /**
  * JOB_CONCURRENCY: how many runs work at once. A run that only waits, for its peer or for its next
- * retry, holds no place, or a hundred targets that hang would keep all healthy ones from being
- * looked at. Those that wait for their peers hold sockets and memory, and have a bound of their own;
- * where it is reached, the next ones keep their places.
+ * retry, has no permit: otherwise a hundred hanging targets would block the checks of all healthy
+ * ones. Runs that wait for their peers use sockets and memory, so `maxWaiting` bounds them; beyond
+ * it they retain their permits.
  */
 export class RunPermits {
   readonly #queue: PQueue;
   readonly #maxWaiting: number;
-  /** They would give their places up, had those that wait room for them. */
+  /** They wait for their peers with a permit, because `maxWaiting` is reached. */
   readonly #leaving = new Set<HeldPermit>();
   #waiting = 0;
 
@@ -51,19 +51,19 @@ export class RunPermits {
   }
 
   /**
-   * Runs `work` as soon as there is a place, in the order of the calls; settles as it does. Where
-   * a place is free, `work` has begun when this returns.
+   * Runs `work` as soon as there is a permit, in the order of the calls; settles as it does. Where
+   * a permit is free, `work` has begun when this returns.
    */
-  take(work: (place: Permit) => Promise<void>): Promise<void> {
+  take(work: (permit: Permit) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#occupy(FRESH, (release) => {
-        const place = new HeldPermit(
+        const permit = new HeldPermit(
           release,
           () => new Promise((granted) => this.#occupy(RETRY, granted)),
           (one) => this.#wait(one),
         );
-        work(place)
-          .finally(() => place.giveUp())
+        work(permit)
+          .finally(() => permit.giveUp())
           .then(resolve, reject);
       });
     });
@@ -74,17 +74,17 @@ export class RunPermits {
     return this.#queue.pending < this.#queue.concurrency;
   }
 
-  /** Runs at work, those left out that only wait. */
+  /** Runs at work, without those that only wait. */
   get running(): number {
     return this.#queue.pending;
   }
 
-  /** Runs that wait for their peers, and hold no place. */
+  /** Runs that wait for their peers without a permit. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Whether runs keep their places because as many runs wait as may. */
+  /** Whether runs retain their permits because `maxWaiting` is reached. */
   get isWaitingFull(): boolean {
     return this.#leaving.size > 0;
   }
@@ -98,36 +98,36 @@ export class RunPermits {
   }
 
   /** Returns what ends the wait. */
-  #wait(place: HeldPermit): () => void {
-    this.#leaving.add(place);
+  #wait(permit: HeldPermit): () => void {
+    this.#leaving.add(permit);
     this.#admit();
     return () => {
-      if (this.#leaving.delete(place)) return;
+      if (this.#leaving.delete(permit)) return;
       this.#waiting -= 1;
       this.#admit();
     };
   }
 
   #admit(): void {
-    for (const place of this.#leaving) {
+    for (const permit of this.#leaving) {
       if (this.#waiting >= this.#maxWaiting) return;
-      this.#leaving.delete(place);
+      this.#leaving.delete(permit);
       this.#waiting += 1;
-      place.giveUp();
+      permit.giveUp();
     }
   }
 }
 
 class HeldPermit implements Permit {
   readonly #occupy: () => Promise<() => void>;
-  readonly #wait: (place: HeldPermit) => () => void;
+  readonly #wait: (permit: HeldPermit) => () => void;
   /** null where it was given up. */
   #release: (() => void) | null;
 
   constructor(
     release: () => void,
     occupy: () => Promise<() => void>,
-    wait: (place: HeldPermit) => () => void,
+    wait: (permit: HeldPermit) => () => void,
   ) {
     this.#release = release;
     this.#occupy = occupy;

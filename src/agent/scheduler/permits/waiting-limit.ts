@@ -3,13 +3,13 @@ import { descriptorLimit } from '../../../runtime/descriptors.ts';
 
 /** For the service, the health port (128), the spool, evidence and what libraries open. */
 const OWN_DESCRIPTORS = 256;
-/** A look-up may ask for both families at once. */
+/** A DNS lookup may query both address families at once. */
 const DESCRIPTORS_EACH = 2;
 /** Before the first byte a run takes 50 KiB, in a TLS handshake 100; the rest is for its body. */
 const BYTES_EACH = 256 * 1024;
 /** Share of the process's memory that waiting runs may take. */
 const MEMORY_SHARE = 1 / 4;
-/** Each looks ten times a second for floods. */
+/** Each run checks for floods ten times a second. */
 const MOST = 10_000;
 
 export interface MachineLimits {

@@ -2,11 +2,11 @@ import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { StarvationMeter } from '../../run/starvation/starvation.ts';
 
 /**
- * An attempt for which the agent had so much time and which has not ended waits for its peer. Most
+ * An attempt that has not ended after this much time of the agent waits for its peer. Most
  * healthy targets answer within it, so JOB_CONCURRENCY paces a burst of them.
  */
 export const AT_WORK_MS = 50;
-/** A peer that sends so much of a body in that time, 5 MiB/s, keeps the agent at work. */
+/** A peer that sends so much of a body in that time, 5 MiB/s, counts as work of the agent. */
 export const AT_WORK_BYTES = 256 * 1024;
 
 export interface WorkWatch {
@@ -28,19 +28,19 @@ export function watchWork(
 ): WorkWatch {
   let bytes = 0;
   let cancelTimer: CancelTimer = () => {};
-  const look = (): void => {
+  const measure = (): void => {
     bytes = 0;
     const sinceMs = clock.monotonicMs();
     const mark = starvation.mark();
     const judge = (): void => {
       const hadMs = clock.monotonicMs() - sinceMs - starvation.sinceMs(mark);
       if (hadMs < AT_WORK_MS) cancelTimer = clock.after(AT_WORK_MS - hadMs, judge);
-      else if (bytes >= AT_WORK_BYTES) look();
+      else if (bytes >= AT_WORK_BYTES) measure();
       else onWaits();
     };
     cancelTimer = clock.after(AT_WORK_MS, judge);
   };
-  look();
+  measure();
   return {
     received(count) {
       bytes += count;

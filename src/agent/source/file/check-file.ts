@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { loadOneByOne } from '../../../runtime/load-one-by-one.ts';
@@ -24,11 +24,11 @@ import { readVariables } from './variable-entries.ts';
 const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
 /** After so many the event loop goes on. */
-const CHECKS_A_TURN = 100;
+const CHECKS_PER_YIELD = 100;
 const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
 const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
 
-/** What a check file holds. */
+/** The contents of a check file. */
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
@@ -65,7 +65,7 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
 
 /**
  * The same for a text that is plain JSON and has no problems, in a small part of the time; the event
- * loop is held only for JSON.parse.
+ * loop is blocked only by JSON.parse.
  *
  * @returns null where the text is anything else: `parseCheckFile` reads it, or says what is wrong
  */
@@ -152,7 +152,7 @@ async function readChecks(
   for (const [index, raw] of entries.entries()) {
     const check = readCheck(raw, index, context);
     if (check !== null) checks.push(check);
-    if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+    if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
   }
   return checks;
 }

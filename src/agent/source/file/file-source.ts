@@ -13,18 +13,18 @@ import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 /** The `runLocation` of what a file's checks are run for (SEMANTICS 1). */
 export const LOCAL = 'local';
 
-/** A file knows of no other places to take turns with: every slot is run here. */
-const NO_TURNS: ReadonlyMap<string, RotationRule> = new Map();
+/** A file has no other locations to rotate with: every slot is run here. */
+const NO_ROTATIONS: ReadonlyMap<string, RotationRule> = new Map();
 const NONE_UNANSWERED: ReadonlyMap<string, number> = new Map();
 const NO_GROUP_TAGS: ReadonlyMap<string, readonly string[]> = new Map();
 
-/** Between two looks at the files. */
+/** Between two scans of the files. */
 export const POLL_MS = 1000;
 /** A file that could not be read at all (no descriptors, no memory) is tried again after this. */
 const RETRY_MS = 60_000;
 /** Checks are running by then, and parsing a long text beside them would falsify their times. */
 const MAX_INLINE_RELOAD_CHARS = 4 * 1024;
-/** A file that never stands still is taken as it is after so many looks. */
+/** After so many scans a file that keeps changing is read as it is. */
 const MAX_UNSETTLED_POLLS = 10;
 
 export interface FileSourceOptions {
@@ -76,8 +76,8 @@ class WatchedFile {
   #newStamp: string | null = null;
   #unsettledPolls = 0;
   #retryAtMs = Number.POSITIVE_INFINITY;
-  /** What the log was last told to be wrong; null since the last valid file. */
-  #told: string | null = null;
+  /** The problems that were logged last; null after a valid file. */
+  #loggedProblems: string | null = null;
 
   constructor(options: FileSourceOptions, onUsable: (isUsable: boolean) => void) {
     this.#options = options;
@@ -161,8 +161,8 @@ class WatchedFile {
     this.#files = [file, ...checkFile.pemFiles];
     this.#onUsable(true);
     // As loud as the problem was: whoever saw that one waits for its end.
-    if (this.#told !== null) log.warn({ file }, 'the check file can be used again');
-    this.#told = null;
+    if (this.#loggedProblems !== null) log.warn({ file }, 'the check file can be used again');
+    this.#loggedProblems = null;
     if (before !== null && (await this.#isSame(before, checkFile))) return;
     if (this.#signal.aborted) return;
     const { checks, variables, clientCertificates } = checkFile;
@@ -173,7 +173,7 @@ class WatchedFile {
       checks,
       variables,
       clientCertificates,
-      turns: NO_TURNS,
+      rotations: NO_ROTATIONS,
       unanswered: NONE_UNANSWERED,
       proxyUrl: null,
       pauses: [],
@@ -193,9 +193,9 @@ class WatchedFile {
     this.#onUsable(false);
 
     const lines = isInvalid ? thrown.lines() : [messageOf(thrown)];
-    const told = lines.join('\n');
-    if (told === this.#told) return;
-    this.#told = told;
+    const problems = lines.join('\n');
+    if (problems === this.#loggedProblems) return;
+    this.#loggedProblems = problems;
     const checks = this.#checkFile?.checks.length ?? 0;
     for (const line of lines) {
       const message = `the check file cannot be used, and the checks read before go on: ${line}`;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CheckSet } from '../check-source.ts';
 
 /**
@@ -9,7 +9,7 @@ import type { CheckSet } from '../check-source.ts';
 export const MAX_SET_CHARS = 256 * 1024 * 1024;
 
 /** After so many the event loop goes on: checks may be running beside it. */
-const ENTRIES_A_TURN = 100;
+const ENTRIES_PER_YIELD = 100;
 
 /**
  * The same for the same checks, variables and certificates, however a file writes them; null where
@@ -30,7 +30,7 @@ export async function fingerprintOf({
       chars += json.length;
       if (chars > MAX_SET_CHARS) return null;
       hash.update(`${json}\n`);
-      if (index % ENTRIES_A_TURN === ENTRIES_A_TURN - 1) await nextTurn();
+      if (index % ENTRIES_PER_YIELD === ENTRIES_PER_YIELD - 1) await yieldToEventLoop();
     }
   }
   return hash.digest('hex');

@@ -27,7 +27,7 @@ export interface LoadOptions {
 }
 
 /**
- * Reads a check file (SEMANTICS 1). However long it is, the event loop is not held for longer than
+ * Reads a check file (SEMANTICS 1). However long it is, the event loop is not blocked for longer than
  * `maxInlineChars` take, or the parsing of `maxPlainChars` as JSON.
  *
  * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the

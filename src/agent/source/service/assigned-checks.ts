@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { RotationRule } from '../../../model/schedule/rotation.ts';
 import { RUNNABLE_CHECK_TYPES } from '../../../model/vocabulary.ts';
@@ -13,20 +13,20 @@ import { MAX_REFUSALS } from '../../../wire/v1/limits.ts';
 import type { PollResponse } from '../../../wire/v1/poll.ts';
 import type { CheckSet } from '../check-source.ts';
 import { SimilarCheckParser } from '../common/similar-checks.ts';
-import type { KeptSettings, SavedAssignments } from './assignment-store.ts';
+import type { SavedAssignments, SavedSettings } from './assignment-store.ts';
 
 /** Of one agent. More are left out, and the service is told so. */
 export const MAX_CHECKS = 100_000;
 /** Of one agent, as JSON: 100,000 of the usual size have 80 MB. The same holds of more. */
 export const MAX_CHECKS_MIB = 256;
 /** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
-const CHECKS_A_TURN = 100;
+const CHECKS_PER_YIELD = 100;
 const MAX_PROBLEM_CHARS = 600;
 const NO_ROOM = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
 const NO_TAGS: readonly string[] = [];
 
 /** Before the service was ever heard of. */
-const NO_SETTINGS: KeptSettings = {
+const NO_SETTINGS: SavedSettings = {
   clientCertificates: [],
   pauses: [],
   variables: [],
@@ -135,18 +135,18 @@ export class AssignedChecks {
   /** What is to be run; `unanswered` and `answered` are of the last answer. */
   get set(): CheckSet {
     const checks = [];
-    const turns = new Map<string, RotationRule>();
+    const rotations = new Map<string, RotationRule>();
     const groupTags = new Map<string, readonly string[]>();
     for (const assignment of this.#assignments.values()) {
       const { check } = assignment;
       checks.push(check);
-      turns.set(check.id, assignment.slots);
+      rotations.set(check.id, assignment.slots);
       if (assignment.groupTags.length > 0) groupTags.set(check.id, assignment.groupTags);
     }
     return {
       checks,
       ...this.#settings,
-      turns,
+      rotations,
       location: this.#location,
       unanswered: this.#unanswered,
       answered: this.#answered,
@@ -175,7 +175,7 @@ export class AssignedChecks {
       if (refusal !== null && this.#refusals.get(refusal.checkId) !== refusal.problem) {
         refused.push(refusal);
       }
-      if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+      if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
     }
     const takenBytes = room === null ? null : (roomBytes ?? 0) - room.leftBytes;
     return { refused, ignored, takenBytes };
@@ -186,7 +186,7 @@ export class AssignedChecks {
     const draft = this.#draft;
     this.#draft = null;
     if (draft === null) return false;
-    const settings: KeptSettings = {
+    const settings: SavedSettings = {
       ...this.#settings,
       ...told,
       variables: variables ?? this.#settings.variables,

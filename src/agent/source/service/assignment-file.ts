@@ -21,11 +21,11 @@ import { damaged, seal, unseal } from './sealed-lines.ts';
 const MAX_FILE_BYTES = 384 * 1024 * 1024;
 
 /** What holds for all checks of the location. */
-export interface KeptSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {}
+export interface SavedSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {}
 
 export interface SavedAssignments {
   readonly location: string;
-  readonly settings: KeptSettings;
+  readonly settings: SavedSettings;
   readonly assignments: readonly Assignment[];
 }
 
@@ -81,8 +81,8 @@ export async function readAssignments(file: string, box: SecretBox): Promise<Rea
   let lines = 0;
   let unreadable = 0;
   const assignments: Assignment[] = [];
-  const clientCertificates: KeptSettings['clientCertificates'] = [];
-  const pauses: KeptSettings['pauses'] = [];
+  const clientCertificates: SavedSettings['clientCertificates'] = [];
+  const pauses: SavedSettings['pauses'] = [];
   const variables: z.output<typeof variableSchema>[] = [];
   for await (const text of unseal(file, box)) {
     if (head === null) {

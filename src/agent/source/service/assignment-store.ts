@@ -7,7 +7,7 @@ import { isInTime, sleep } from '../../../runtime/wait.ts';
 import { readAssignments, type SavedAssignments, writeAssignments } from './assignment-file.ts';
 import { assignmentsBox } from './sealed-lines.ts';
 
-export type { KeptSettings, SavedAssignments } from './assignment-file.ts';
+export type { SavedAssignments, SavedSettings } from './assignment-file.ts';
 
 /** From a change to the writing of it, and at least from one writing to the next. */
 const SAVE_DELAY_MS = 1_000;

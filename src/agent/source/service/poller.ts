@@ -353,7 +353,7 @@ export class Poller {
       log.error(message);
       throw new VedetteError('config', 'AGENT_REPLACED', message);
     }
-    if (!POLL_REACTIONS[kind].keepsPage) this.#discardPages();
+    if (!POLL_REACTIONS[kind].retainsPage) this.#discardPages();
     if (kind === 'refused') this.#revision = 0;
     if (!isEnded(fault)) return this.#faults.delayAfter({ ...fault, kind });
     this.#stopChecks(listener);

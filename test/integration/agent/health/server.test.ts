@@ -33,7 +33,7 @@ async function start(options: Partial<HealthServerOptions> = {}): Promise<Health
     spoolOldestSeconds: null,
     lastContact: null,
     checkFileUsable: false,
-    lastTurnMs: null,
+    lastTickMs: null,
   };
   server = await startHealthServer({
     port: 0,
@@ -94,7 +94,7 @@ describe('the endpoints', () => {
   it('tell liveness by the monotonic clock', async () => {
     const clock = new FakeClock();
     const { port } = await start({ clock });
-    status = { ...status, lastTurnMs: clock.monotonicMs() };
+    status = { ...status, lastTickMs: clock.monotonicMs() };
     expect((await ask(port, '/-/liveness')).status).toBe(200);
     clock.stepWall(3_600_000);
     expect((await ask(port, '/-/liveness')).status).toBe(200);

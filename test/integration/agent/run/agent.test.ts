@@ -27,7 +27,7 @@ class StuckSource implements CheckSource {
       onChecks({
         checks,
         clientCertificates: [],
-        turns: new Map(),
+        rotations: new Map(),
         location: 'local',
         unanswered: new Map(),
         variables: [],

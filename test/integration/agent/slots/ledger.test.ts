@@ -14,7 +14,7 @@ const never = new AbortController().signal;
 const MINUTE: RotationRule = { periodMs: 60_000, phaseMs: 0, stride: 1, index: 0 };
 const SET = {
   checks: [checkOf('TCP', { id: 'a' })],
-  turns: new Map([['a', MINUTE]]),
+  rotations: new Map([['a', MINUTE]]),
   pauses: [],
   groupTags: new Map(),
 };
@@ -169,7 +169,7 @@ it('answers for every slot, whenever the process is killed', async () => {
     fc.constantFrom('turn' as const, 'end' as const, 'commit' as const, 'save' as const),
   );
   const slotRule: RotationRule = { periodMs: 10, phaseMs: 3, stride: 1, index: 0 };
-  const set = { ...SET, turns: new Map([['a', slotRule]]) };
+  const set = { ...SET, rotations: new Map([['a', slotRule]]) };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
       const temp = makeTempFolder();

@@ -13,7 +13,7 @@ const RUNNING: HealthStatus = {
   spoolOldestSeconds: null,
   lastContact: null,
   checkFileUsable: null,
-  lastTurnMs: 1000,
+  lastTickMs: 1000,
 };
 
 describe('readiness', () => {
@@ -41,6 +41,6 @@ describe('liveness', () => {
 
   it.each(['starting', 'draining'] as const)('asks for no turns while %s', (state) => {
     expect(liveness({ ...RUNNING, state }, 1_000_000).status).toBe(200);
-    expect(liveness({ ...RUNNING, state, lastTurnMs: null }, 1_000_000).status).toBe(200);
+    expect(liveness({ ...RUNNING, state, lastTickMs: null }, 1_000_000).status).toBe(200);
   });
 });

@@ -99,7 +99,7 @@ export class Rig {
       ...(onStoodStill === undefined ? {} : { onStoodStill }),
       maxWaiting,
       run: (made) => {
-        const { check, slotMs, signal, place } = made;
+        const { check, slotMs, signal, permit: place } = made;
         this.runs.push(made);
         const ofCheck = made.sequenceId === null ? check.id : made.sequenceId;
         return this.#count(ofCheck, () => (run ?? runFor)(check, slotMs, signal, place));

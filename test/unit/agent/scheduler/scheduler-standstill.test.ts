@@ -27,7 +27,7 @@ it('starts nothing after a standstill until it is known whose the slots are', as
   // Once, however many turns go by.
   expect(asked).toEqual([before]);
   expect(rig.startedS).toEqual([]);
-  expect(rig.clock.monotonicMs() - rig.scheduler.lastTurnMs).toBeLessThanOrEqual(SECOND);
+  expect(rig.clock.monotonicMs() - rig.scheduler.lastTickMs).toBeLessThanOrEqual(SECOND);
 
   const left = [everyMinute('back'), everyMinute('mine'), everyMinute('alone')];
   const answeredUntil = new Map([
@@ -92,7 +92,7 @@ it('shows that it lives where it is drained while it waits', async () => {
   const drained = rig.scheduler.drain(new AbortController().signal);
   answer();
   await rig.clock.advance(30 * SECOND);
-  expect(rig.clock.monotonicMs() - rig.scheduler.lastTurnMs).toBeLessThanOrEqual(SECOND);
+  expect(rig.clock.monotonicMs() - rig.scheduler.lastTickMs).toBeLessThanOrEqual(SECOND);
   await rig.clock.advance(60 * SECOND);
   await drained;
   expect(rig.clock.pendingTimers).toBe(0);

@@ -51,10 +51,10 @@ describe('Scheduler', () => {
     rig.begin(...Array.from({ length: 500 }, (_, n) => checkOf(`check ${n}`, 1440, null)));
     expect(rig.clock.pendingTimers).toBe(1);
     expect(rig.clock.nextTimerInMs).toBeLessThanOrEqual(SECOND);
-    const firstTurnMs = rig.scheduler.lastTurnMs;
+    const firstTurnMs = rig.scheduler.lastTickMs;
     await rig.clock.advance(HOUR / 60);
-    expect(rig.clock.monotonicMs() - rig.scheduler.lastTurnMs).toBeLessThanOrEqual(SECOND);
-    expect(rig.scheduler.lastTurnMs).toBeGreaterThan(firstTurnMs);
+    expect(rig.clock.monotonicMs() - rig.scheduler.lastTickMs).toBeLessThanOrEqual(SECOND);
+    expect(rig.scheduler.lastTickMs).toBeGreaterThan(firstTurnMs);
   });
 
   it('leaves deactivated checks out', async () => {
@@ -280,12 +280,12 @@ describe('Scheduler', () => {
       isDrained = true;
     });
     expect(rig.missedS).toEqual([[waiting, 60, 60, 'agent_stopped']]);
-    const turnMs = rig.scheduler.lastTurnMs;
+    const turnMs = rig.scheduler.lastTickMs;
     await rig.clock.advance(2 * MINUTE);
     expect(isDrained).toBe(false);
     expect(rig.starts).toHaveLength(1);
     // A long drain is no dead agent.
-    expect(rig.scheduler.lastTurnMs).toBeGreaterThan(turnMs + MINUTE);
+    expect(rig.scheduler.lastTickMs).toBeGreaterThan(turnMs + MINUTE);
 
     first.open();
     await drained;

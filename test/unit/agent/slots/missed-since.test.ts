@@ -15,7 +15,7 @@ const every = (id: string, fields: object = {}): Check =>
   checkOf('TCP', { id, frequency: 1, frequencyOffset: 10, ...fields });
 const setOf = (checks: readonly Check[], turns: Record<string, RotationRule> = {}) => ({
   checks,
-  turns: new Map(Object.entries(turns)),
+  rotations: new Map(Object.entries(turns)),
   pauses: [] as readonly Pause[],
   groupTags: new Map<string, readonly string[]>(),
 });

@@ -189,7 +189,7 @@ it('says who and how busy it is, and tells the set that it is given (trust model
   expect(source).toMatchObject({ revision: 9, epoch: 4 });
   expect(sets.map(ids)).toEqual([['a', 'b']]);
   expect(sets[0]?.location).toBe('office');
-  expect(sets[0]?.turns.get('b')).toEqual(SLOTS);
+  expect(sets[0]?.rotations.get('b')).toEqual(SLOTS);
   expect(sets[0]?.checks[0]).toEqual(checkOf('TCP', { id: 'a' }));
 });
 
@@ -210,7 +210,7 @@ it('puts changes into the set', async () => {
   expect((await nextPoll()).asked.revision).toBe(2);
   expect(ids(sets[1])).toEqual(['a', 'c']);
   expect(sets[1]?.checks.find(({ id }) => id === 'a')?.name).toBe('changed');
-  expect(sets[1]?.turns).toEqual(
+  expect(sets[1]?.rotations).toEqual(
     new Map([
       ['a', SLOTS],
       ['c', SLOTS],
