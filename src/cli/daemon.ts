@@ -15,7 +15,7 @@ export interface DaemonParts {
   readonly openLink: OpenLink;
   readonly secrets: SecretsVault;
   readonly reports: FaultReports;
-  /** Told once, the port of health and metrics. */
+  /** Called once with the port of health and metrics. */
   readonly onListening: (port: number) => void;
 }
 

@@ -1,4 +1,4 @@
-/** What the help says beside the flags: enough to go on with, without the README. */
+/** The help texts beside the flags: enough to start without the README. */
 
 const FIRST_STEPS = `
 A check file says what to look at, for example checks.yaml:

@@ -6,7 +6,7 @@ import { EXIT, type Terminal } from './terminal.ts';
 /** Checks that are cut short end within milliseconds; whatever does not is left behind. */
 const GRACE_MS = 5_000;
 
-/** What ended a command before its time, and how it tells its caller. */
+/** What interrupted a command, and its exit code. */
 export interface Interruption {
   /**
    * Aborted on the first SIGINT or SIGTERM, when stdout was closed (`| head`), or at an error that

@@ -72,7 +72,7 @@ export class RunPrinter {
     this.#progress.show();
   }
 
-  /** Says which checks were left out, and how to have them. */
+  /** Prints which checks were skipped, and how to include them. */
   skipped({ skipped }: Selection): void {
     if (skipped.length === 0) return;
     // What is no result has no place among the objects of `--output json`.

@@ -16,7 +16,7 @@ export class StandardOutput {
     stdout.on('error', (error) => {
       this.#errorCode ??= systemCodeOf(error) ?? 'unknown';
     });
-    // Nobody is left to be told of it.
+    // Nobody is left to read the error.
     stderr.on('error', () => {});
   }
 

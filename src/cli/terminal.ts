@@ -18,7 +18,7 @@ export interface Terminal {
   readonly clock: Clock;
 }
 
-/** Exit codes: the README's table says the same. */
+/** Exit codes, as in the README's table. */
 export const EXIT = {
   ok: 0,
   /** At least one check failed, could not be run, or was missed. */

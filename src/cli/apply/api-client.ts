@@ -17,7 +17,7 @@ import type { Connection, Role } from './connection.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** What the service said to a request that it understood. */
+/** The response of the service to a valid request. */
 export type ApiReply =
   | { readonly ok: true; readonly json: unknown }
   /** 4xx but 401, 403 and 429, or 500: the same request would be refused again. */
@@ -25,7 +25,7 @@ export type ApiReply =
 
 export interface ApiClientOptions extends Connection {
   readonly clock: Clock;
-  /** Told when the service wants to be asked later, with how long that takes. */
+  /** Called when the service asks for a later retry, with the delay. */
   readonly onWait: (delayMs: number) => void;
 }
 
@@ -227,13 +227,13 @@ function refusedKey(
   answer: ErrorAnswer | null,
   role: Role,
 ): VedetteError {
-  const said = answer === null ? `it answers ${status}` : answer.message;
+  const reason = answer === null ? `it answers ${status}` : answer.message;
   const advice =
     status === 401
       ? 'see that API_KEY is an API key of this service that was not revoked'
       : `use a key with the role ${role}${role === 'admin' ? ', which variables need' : ''}`;
   const what = status === 401 ? 'does not take the key' : 'refuses this to the key';
-  const message = `the service at ${origin} ${what}: ${said}; ${advice}`;
+  const message = `the service at ${origin} ${what}: ${reason}; ${advice}`;
   return new VedetteError('config', 'API_KEY_REFUSED', message);
 }
 

@@ -12,10 +12,10 @@ export interface Outcome {
 const CONCURRENCY = 4;
 
 /**
- * Does the steps; one that is refused does not keep the others from being done. Every step may be
+ * Runs the steps; a refused step does not stop the others. Every step may be
  * done again.
  *
- * @throws VedetteError like ApiClient.send; `onDone` has been told of what was done before
+ * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
 export async function carryOut(
   steps: readonly Step[],

@@ -11,7 +11,7 @@ export interface FieldChange {
   readonly path: string;
   readonly before: string;
   readonly after: string;
-  /** A secret value that the service does not tell: it may be the same before. */
+  /** A secret value that the service does not return: it may be unchanged. */
   readonly isWrittenAgain: boolean;
 }
 
@@ -62,7 +62,7 @@ function compare(before: unknown, after: unknown, path: Path, changes: FieldChan
   });
 }
 
-/** An object that is looked into; a pair of key and value is told as one. */
+/** An object that is compared field by field; a pair of key and value counts as one field. */
 function isInner(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && !isPair(value);
 }
@@ -88,7 +88,7 @@ function isPair(value: unknown): value is Pair {
   return isObject(value) && typeof value.key === 'string' && typeof value.value === 'string';
 }
 
-/** Whether nothing but a secret value may differ, of which nobody can tell. */
+/** Whether only a secret value may differ, which cannot be compared. */
 function isUnknown(before: unknown, after: unknown): boolean {
   if (isPair(before) && isPair(after)) {
     if (before.value !== UNKNOWN_SECRET || before.key !== after.key) return false;
@@ -142,7 +142,7 @@ function masked(value: unknown, path: Path): unknown {
   );
 }
 
-/** Without the user that it may name, and without what its query holds. */
+/** Without its user and its query. */
 function maskedUrl(text: string): string {
   return maskUserinfo(text).replace(/\?[^#]+/, `?${MASK}`);
 }

@@ -13,7 +13,7 @@ export type LineOf = (named: Named) => number | null;
 
 /**
  * Where checks and variables stand in their file. It is read again for it, as only what is refused
- * needs to know; a file that cannot be read any more tells no lines.
+ * needs to know; a file that can no longer be read gives no lines.
  */
 export async function fileLines(file: string): Promise<LineOf> {
   try {

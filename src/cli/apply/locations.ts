@@ -47,7 +47,7 @@ function readLocations(json: unknown): readonly KnownLocation[] {
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
-/** Whether the file itself says where the check runs. */
+/** Whether the file sets where the check runs. */
 function isPlaced({ locations, privateLocations }: Check): boolean {
   return (locations?.length ?? 0) + (privateLocations?.length ?? 0) > 0;
 }

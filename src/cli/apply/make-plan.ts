@@ -23,7 +23,7 @@ export interface PlanRequest {
 const listSchema = z.array(z.unknown());
 
 /**
- * Asks the service what it has, and says what makes that the same as the file.
+ * Reads the state of the service and plans the steps that make it match the file.
  *
  * @throws VedetteError like ApiClient.get
  */

@@ -76,7 +76,7 @@ export const UNKNOWN_SECRET: string = randomUUID();
 /** What the service adds. */
 const RESPONSE_ONLY: readonly string[] = ['id', 'created_at', 'updated_at', 'alertChannels'];
 
-/** A check as the API tells it; `check` is null where this release cannot make sense of it. */
+/** A check as the API returns it; `check` is null where this release cannot parse it. */
 export interface KnownCheck {
   readonly id: string;
   readonly checkType: string;
@@ -97,7 +97,7 @@ export function knownCheckOf(json: unknown): KnownCheck {
   const fields = Object.entries(named.data)
     .filter(([field]) => !RESPONSE_ONLY.includes(field))
     .map(([field, value]) => [field, withUnknown(field, value)]);
-  // A newer service may tell more than this release knows.
+  // A newer service may return fields that this release does not know.
   const body = parseTolerantly(checkBodySchema, Object.fromEntries(fields));
   return { id, checkType, check: body.ok ? { ...body.value, id } : null };
 }

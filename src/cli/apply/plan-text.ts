@@ -83,7 +83,7 @@ export function refusalText(file: string, refusal: Refusal, lineOf: LineOf): str
   return harmless(`${place}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
 }
 
-/** Values are shown nowhere: which of them are secrets is not always said. */
+/** Values are never shown: it is not always known which are secret. */
 function variableLines(step: VariableStep, palette: Palette): readonly string[] {
   const { kind, variable, changes } = step;
   const paint = { create: palette.good, update: palette.warning }[kind];

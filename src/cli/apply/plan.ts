@@ -15,7 +15,7 @@ export type Step =
     }
   | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
 
-/** A check or a variable of the file that cannot be what the file says. */
+/** A check or a variable that cannot be applied as the file defines it. */
 export interface Refusal {
   readonly kind: 'check' | 'variable';
   /** The key of a variable. */

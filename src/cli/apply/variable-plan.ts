@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** A variable of the account as the API tells it. */
+/** A variable of the account as the API returns it. */
 export interface KnownVariable {
   readonly key: string;
   /** null where it is secret: no secret value is ever read back. */
@@ -56,7 +56,7 @@ function changesOf(before: KnownVariable, after: OwnVariable): VariableStep['cha
   return changes.length === 0 && before.value !== null ? null : changes;
 }
 
-/** A newer service may tell more. */
+/** A newer service may return more fields. */
 const knownSchema = z.array(
   z.object({ key: z.string(), value: z.string().nullable(), secret: z.boolean() }),
 );

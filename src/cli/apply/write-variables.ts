@@ -11,11 +11,11 @@ const NOT_FOUND = 404;
 const ROLE = 'admin';
 
 /**
- * Does the steps; one that is refused does not keep the others from being done. Every step may be
+ * Runs the steps; a refused step does not stop the others. Every step may be
  * done again.
  *
  * @returns what was refused, in the order of the steps
- * @throws VedetteError like ApiClient.send; `onDone` has been told of what was done before
+ * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
 export async function writeVariables(
   steps: readonly VariableStep[],

@@ -6,7 +6,7 @@ import { harmless } from './harmless.ts';
 const CLEAR_LINE = '\r\u001b[K';
 const DEFAULT_COLUMNS = 80;
 
-/** One line at the foot of a terminal that says how far a command is; nothing anywhere else. */
+/** One progress line at the foot of a terminal; nothing where the output is no terminal. */
 export class Progress {
   readonly #stream: TerminalStream;
   readonly #isShown: boolean;
@@ -31,7 +31,7 @@ export class Progress {
     this.#done += 1;
   }
 
-  /** Makes room for a line of output; `show` brings the progress back under it. */
+  /** Clears the line for output; `show` draws the progress again under it. */
   clear(): void {
     if (!this.#isShown) return;
     this.#stream.write(CLEAR_LINE);
@@ -40,16 +40,16 @@ export class Progress {
   show(): void {
     if (!this.#isShown) return;
     const { columns = 0 } = this.#stream;
-    // A line that wraps could not be cleared again; a terminal that tells no width says 0.
-    const room = (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
+    // A line that wraps could not be cleared again; a terminal of unknown width reports 0.
+    const width = (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
     let line = `${this.#done} of ${countText(this.#total, 'check')} done`;
     let separator = '; running: ';
     for (const name of this.#running.values()) {
-      if (line.length >= room) break;
+      if (line.length >= width) break;
       line += separator + harmless(name, 40);
       separator = ', ';
     }
-    this.#stream.write(CLEAR_LINE + fitting(line, room));
+    this.#stream.write(CLEAR_LINE + fitting(line, width));
   }
 }
 

@@ -14,10 +14,10 @@ const TOLD_WAIT_MS = 2_000;
 
 /** What is said of a run, and where. */
 export interface Reporter {
-  /** Keeps what is to be sent. */
+  /** Collects what is to be sent. */
   readonly report: SessionReport;
   /**
-   * Sends it and says on stderr, on one line, where it is or why it is not there.
+   * Sends it and prints one line on stderr: its URL, or why it was not sent.
    *
    * @returns whether the service has it
    */

@@ -10,11 +10,11 @@ import {
 
 /** Of all results that wait until the run is over. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
-/** Room for what surrounds the results. */
+/** Bytes reserved for what surrounds the results. */
 const ENVELOPE_BYTES = 16 * 1024;
 
 type List = 'results' | 'missed';
-interface Kept {
+interface ReportItem {
   readonly list: List;
   readonly json: Buffer;
 }
@@ -26,7 +26,7 @@ interface Kept {
 export class SessionReport {
   readonly #id: string;
   readonly #facts: TestSessionFacts;
-  readonly #kept: Kept[] = [];
+  readonly #items: ReportItem[] = [];
   readonly #counts: Record<List, number> = { results: 0, missed: 0 };
   #bytes = 0;
   #leftOut = 0;
@@ -41,7 +41,7 @@ export class SessionReport {
     return this.#counts.results;
   }
 
-  /** Results for which there was no room, or that no service would take. */
+  /** Results that did not fit, or that no service would accept. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -49,30 +49,30 @@ export class SessionReport {
   result(result: CheckResult): void {
     const { body, isValid } = fitForWire(result);
     const isFull = this.#counts.results >= MAX_SESSION_RESULTS;
-    if (isValid && !isFull) this.#keep({ list: 'results', json: withoutProto(body) });
+    if (isValid && !isFull) this.#add({ list: 'results', json: withoutProto(body) });
     else this.#leftOut += 1;
   }
 
   missed(missed: MissedSlots): void {
     if (this.#counts.missed >= MAX_SESSION_MISSED) this.#leftOut += 1;
-    else this.#keep({ list: 'missed', json: Buffer.from(JSON.stringify(missed)) });
+    else this.#add({ list: 'missed', json: Buffer.from(JSON.stringify(missed)) });
   }
 
-  #keep(item: Kept): void {
+  #add(item: ReportItem): void {
     if (this.#bytes + item.json.length > MAX_KEPT_BYTES) {
       this.#leftOut += 1;
       return;
     }
     this.#bytes += item.json.length;
     this.#counts[item.list] += 1;
-    this.#kept.push(item);
+    this.#items.push(item);
   }
 
   /** JSON bodies, one at least, each of a size that the service takes. */
   *requests(): Generator<Buffer> {
-    let items: Kept[] = [];
+    let items: ReportItem[] = [];
     let bytes = ENVELOPE_BYTES;
-    for (const item of this.#kept) {
+    for (const item of this.#items) {
       const isFull = items.length === MAX_SESSION_REQUEST_RESULTS;
       if (isFull || bytes + item.json.length + 1 > MAX_SESSION_REQUEST_BYTES) {
         yield this.#request(items);
@@ -85,7 +85,7 @@ export class SessionReport {
     yield this.#request(items);
   }
 
-  #request(items: readonly Kept[]): Buffer {
+  #request(items: readonly ReportItem[]): Buffer {
     const list = (name: List): readonly Buffer[] =>
       items
         .filter((item) => item.list === name)

@@ -7,7 +7,7 @@ import type { ListeningMessage } from './parent-watch.ts';
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 /** A result has a stored body of 50 KB at most, and a few of them. */
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
-/** How a command says what ended it: see reportError. */
+/** How a command reports the error that ended it: see reportError. */
 const LAST_WORDS = 'vedette: ';
 
 export interface ChildOptions {
@@ -15,7 +15,7 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly onOutput: (line: string) => void;
-  /** Every line of its stderr but the one that says what ended it. */
+  /** Every line of its stderr except the error that ended it. */
   readonly onLog: (line: string) => void;
 }
 
@@ -24,7 +24,7 @@ export interface ChildEnd {
   /** Null where a signal ended it, or it could not be started. */
   readonly code: number | null;
   readonly signal: string | null;
-  /** What it said was wrong; null where it said nothing. */
+  /** The error that it reported; null where it reported none. */
   readonly lastWords: string | null;
 }
 
@@ -38,7 +38,7 @@ export class Child {
 
   constructor({ args, env, onOutput, onLog }: ChildOptions) {
     let lastWords: string | null = null;
-    // A group of its own: Ctrl-C is for us, and we tell when each of them is to stop.
+    // A process group of its own: Ctrl-C reaches only `up`, which stops each child in order.
     const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
       env,
       detached: true,

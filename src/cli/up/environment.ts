@@ -7,7 +7,7 @@ import type { LogLevel } from '../../runtime/logger.ts';
 import { loadServiceConfig, SERVICE_ENVIRONMENT, SERVICE_VARIABLES } from '../../service/config.ts';
 import { SUPERVISED } from './parent-watch.ts';
 
-/** Nobody else is to reach what has just been started, unless somebody says so. */
+/** Reachable only from this machine unless the user chooses another address. */
 const STANDARD_HOST = '127.0.0.1';
 /** People read the log beside the results. */
 const STANDARD_LOG_LEVEL: LogLevel = 'warn';
@@ -47,7 +47,7 @@ const FOR_THE_SERVICE_ALONE: readonly string[] = SERVICE_ENVIRONMENT.map(({ name
 const NO_PROXY = VARIABLES.noProxy.name;
 const NO_PROXY_NAMES = [NO_PROXY, NO_PROXY.toLowerCase()];
 
-/** The folders and the file in which `up` keeps what it needs at the next start. */
+/** The folders and the file in which `up` saves what it needs at the next start. */
 export interface UpFolders {
   readonly service: string;
   readonly agent: string;
@@ -78,7 +78,7 @@ const SOME_API_KEY = `vk_${'0'.repeat(32)}`;
 const SOME_LOCATION_KEY = `pl_${'0'.repeat(32)}`;
 
 /**
- * Reads what both processes will read, so that a variable that is off is told before either starts.
+ * Reads what both processes will read, so that an invalid variable is reported before either starts.
  *
  * @throws VedetteError like loadConfig and loadServiceConfig
  */
@@ -122,7 +122,7 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
   };
 }
 
-/** The service stands on this machine, where a proxy would look on its own. */
+/** The service runs on this machine: a proxy would connect to its own machine. */
 function noProxyFor({ hostname }: URL, env: Environment): string {
   const given = NO_PROXY_NAMES.flatMap((name) => textOf(env, name) ?? []);
   return [...given, hostname].join(',');

@@ -50,7 +50,7 @@ export class FileApplier {
   }
 
   /**
-   * @returns what was done; what was refused has been told
+   * @returns what was done; refusals are already reported
    * @throws VedetteError like ApiClient.send
    */
   async apply({ checks, variables }: FileContent, signal: AbortSignal): Promise<Done> {

@@ -1,7 +1,7 @@
 import type { CheckSet, CheckSource } from '../../agent/source/check-source.ts';
 import { isInTime } from '../../runtime/wait.ts';
 
-/** The sets of checks that a source tells, one after the other; only the newest one waits. */
+/** The sets of checks that a source reports, in order; only the newest one waits. */
 export class FileWatch {
   readonly #signal: AbortSignal;
   readonly #watching: Promise<void>;
@@ -31,10 +31,10 @@ export class FileWatch {
    */
   async next(): Promise<CheckSet | null> {
     if (this.#newest === null && !this.#signal.aborted) {
-      const told = new Promise<void>((resolve) => {
+      const next = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      await isInTime(Promise.race([told, this.#watching]), this.#signal);
+      await isInTime(Promise.race([next, this.#watching]), this.#signal);
     }
     return this.#signal.aborted ? null : this.takeNewest();
   }

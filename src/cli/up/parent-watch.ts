@@ -3,7 +3,7 @@ import type { Terminal } from '../terminal.ts';
 /** Set by `vedette up` for what it starts. */
 export const SUPERVISED = 'VEDETTE_SUPERVISED';
 
-/** What a supervised process tells, once: the port that it listens on. */
+/** The message that a supervised process sends once: the port that it listens on. */
 export interface ListeningMessage {
   readonly listening: number;
 }

@@ -35,7 +35,7 @@ export class Processes {
   }
 
   /**
-   * @param envOf the environment for a port; null for what the user said
+   * @param envOf the environment for a port; null for the port that the user set
    * @returns the port that it listens on
    * @throws ChildFailed where one of the processes ends before that; VedetteError of code
    *   INTERRUPTED where the signal aborts
@@ -72,7 +72,7 @@ export class Processes {
     return Promise.race([promise, ...failures]);
   }
 
-  /** All is up: whoever ends from now on is started again. */
+  /** All processes are up: one that ends from now on is restarted. */
   keep(): void {
     for (const { supervisor } of this.#started) supervisor.keepRunning();
   }

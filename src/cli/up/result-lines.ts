@@ -5,7 +5,7 @@ import type { Logger } from '../../runtime/logger.ts';
 /** What the agent writes to stdout: a result, or missed slots, one JSON object a line. */
 type ResultLine = CheckResult | { readonly missed: MissedSlots };
 
-/** Gives the sink what a line of the agent's stdout tells. */
+/** Passes a line of the agent's stdout to the sink. */
 export function resultLineReader(
   sink: Pick<ResultSink, 'result' | 'missed'>,
   log: Logger,
@@ -13,9 +13,9 @@ export function resultLineReader(
   return (line) => {
     try {
       // Our own program wrote it a moment ago.
-      const told = JSON.parse(line) as ResultLine;
-      if ('missed' in told) sink.missed(told.missed);
-      else sink.result(told);
+      const parsed = JSON.parse(line) as ResultLine;
+      if ('missed' in parsed) sink.missed(parsed.missed);
+      else sink.result(parsed);
     } catch (error) {
       log.error({ err: error }, 'a line of the agent is no result; please report it');
     }

@@ -47,7 +47,7 @@ const FLUSH_LIMIT_MS = 2_000;
 export async function runUp(parts: UpParts): Promise<void> {
   const { file, terminal, log, stop } = parts;
   const { clock } = terminal;
-  // A file that cannot be used is told before anything starts.
+  // An invalid file is reported before anything starts.
   const ended = new AbortController();
   const watched = AbortSignal.any([stop.stopping, ended.signal]);
   const files = new FileWatch(createFileSource({ file, clock, log }), watched);

@@ -3,14 +3,14 @@ import type { Child, ChildEnd } from './child.ts';
 
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 30_000;
-/** Whoever ran this long was well: the next end is a new story. */
+/** A process that ran this long was healthy: its next end resets the backoff. */
 const WELL_MS = 60_000;
 
 export interface SupervisorOptions {
   /** Starts the process; on the port that it had before, where it had one. */
   readonly start: (port: number | null) => Child;
   readonly clock: Clock;
-  /** Told of each end that nobody asked for, and in how long it is started again. */
+  /** Called for each unexpected end, with the delay before the restart. */
   readonly onRestart: (end: ChildEnd, delayMs: number) => void;
 }
 

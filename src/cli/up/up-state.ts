@@ -17,7 +17,7 @@ const stateSchema = z.object({
   checks: z.array(z.string()),
 });
 
-/** What `up` keeps from one start to the next. */
+/** What `up` saves from one start to the next. */
 export type UpState = Readonly<z.output<typeof stateSchema>>;
 
 export interface OpenedState {

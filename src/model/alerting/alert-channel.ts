@@ -17,7 +17,7 @@ const PHONE_NUMBER = /^\+[1-9][0-9]{4,14}$/;
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 5.5: no control characters in a value but the tab. */
 const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/;
-/** They belong to the connection or to the signature, and not to whoever has the channel. */
+/** They belong to the connection or to the signature, not to the channel's owner. */
 const OWN_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|proxy-connection|upgrade|expect|te|trailer|x-service-.*)$/i;
 

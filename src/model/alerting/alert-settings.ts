@@ -66,7 +66,7 @@ export interface AlertRules {
   readonly parallelPercent: number | null;
 }
 
-/** @param settings null for what holds where nobody says anything */
+/** @param settings null for the defaults */
 export function alertRulesOf(settings: AlertSettings | null): AlertRules {
   const given = settings ?? alertSettingsSchema.parse({});
   const { reminders, parallelRunFailureThreshold: parallel } = given;
@@ -86,7 +86,7 @@ export function alertRulesOf(settings: AlertSettings | null): AlertRules {
   };
 }
 
-/** Who says something of a check's alerts. null: nothing is said. */
+/** The alert settings that may apply to a check. null: none are set. */
 export interface AlertSettingsSources {
   readonly own: AlertSettings | null;
   readonly ownUsesGlobal: boolean;
@@ -101,12 +101,12 @@ export interface AlertSettingsSources {
  * the global ones, by the account's. Without a group, or where the group has none, the check
  * decides in the same way.
  */
-export function settingsInForce(said: AlertSettingsSources): AlertSettings | null {
-  if (said.group !== null) return said.groupUsesGlobal ? said.account : said.group;
-  return said.ownUsesGlobal ? said.account : said.own;
+export function settingsInForce(sources: AlertSettingsSources): AlertSettings | null {
+  if (sources.group !== null) return sources.groupUsesGlobal ? sources.account : sources.group;
+  return sources.ownUsesGlobal ? sources.account : sources.own;
 }
 
-/** With all that holds where nothing else is said, and what was said besides. */
+/** The defaults, overridden by the settings given. */
 export function wholeAlertSettings(given: AlertSettings | null): AlertSettings {
   const settings = given ?? alertSettingsSchema.parse({});
   return {

@@ -21,7 +21,7 @@ import {
  */
 export interface AlertState {
   readonly condition: Condition;
-  /** What subscribers were told last of the present trouble. */
+  /** The last state of the current trouble that was sent to subscribers. */
   readonly told: Trouble | null;
   readonly isHushed: boolean;
   /** The slot in which the condition began; epoch milliseconds. */
@@ -52,11 +52,11 @@ export const NEVER_RUN: AlertState = {
 /** What holds when a state is judged. */
 export interface AlertScene {
   readonly rules: AlertRules;
-  /** null where the places take turns, or there is one. */
+  /** null where locations rotate, or there is only one. */
   readonly parallel: ParallelLocations | null;
   /** Where places take turns: how much behind the others one may be and still be heard, else 0. */
   readonly turnLateMs: number;
-  /** Nothing is to be told: the check is muted, silenced or paused. */
+  /** Nothing is sent: the check is muted, silenced or paused. */
   readonly isSilent: boolean;
   /** Now; epoch milliseconds. */
   readonly atMs: number;
@@ -84,7 +84,7 @@ export interface AlertStep {
  * - What begins in silence is not told of later. Trouble that began before it is told of by the
  *   first run after it, where the threshold was reached meanwhile.
  *
- * @returns null where the run came late and says nothing any more
+ * @returns null where the run is too late to count
  */
 export function afterRun(
   before: AlertState,
@@ -174,7 +174,7 @@ export function afterTime(before: AlertState, scene: AlertScene): AlertStep {
   return { state, alert, reminder: state.reminders, dueAtMs: dueAt(state, rules) };
 }
 
-/** Whether trouble that waits to be told of has lasted long enough at the instant. */
+/** Whether trouble not yet sent has lasted long enough at the instant. */
 function isReached(state: AlertState, instantMs: number, { escalation }: AlertRules): boolean {
   if (state.told !== null || state.isHushed) return false;
   if (escalation.by === 'runs') return state.runs >= escalation.runs;

@@ -39,7 +39,7 @@ const FAILURE_NOTICES: readonly AlertType[] = [
   'ALERT_DEGRADED_FAILURE',
 ];
 
-/** Whether an alert says that the check fails. */
+/** Whether an alert reports that the check fails. */
 export function saysFailing(alert: AlertType): boolean {
   return FAILURE_NOTICES.includes(alert);
 }

@@ -3,11 +3,11 @@ export const MAX_THRESHOLD_DAYS = 30;
 
 const DAY_MS = 86_400_000;
 
-/** The certificate of a check that ends soonest, as far as subscribers were told of it. */
+/** The first certificate of a check to expire, as last sent to subscribers. */
 export interface RunDown {
   /** Epoch milliseconds, within a day. */
   readonly endsAtMs: number;
-  /** The fewest days that they were told of. */
+  /** The fewest days left that were sent. */
   readonly toldDays: number;
 }
 

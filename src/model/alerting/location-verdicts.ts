@@ -1,6 +1,6 @@
 import { type Condition, worseOf } from './alert.ts';
 
-/** What a place said last. */
+/** The last verdict of a location. */
 export interface LocationVerdict {
   readonly place: string;
   /** Epoch milliseconds. */
@@ -66,13 +66,13 @@ export function withVerdict(
   return [...others, mergedWith(own, verdict)];
 }
 
-/** Whether another place is ahead by now, where they take turns. */
+/** Whether another location is ahead, where locations rotate. */
 export function isBehind(
   verdicts: readonly LocationVerdict[],
-  turn: LocationVerdict,
+  verdict: LocationVerdict,
   parallel: ParallelLocations | null,
 ): boolean {
-  return parallel === null && turn.slotMs < newestOf(verdicts);
+  return parallel === null && verdict.slotMs < newestOf(verdicts);
 }
 
 /** -Infinity where there is none. */
@@ -100,20 +100,20 @@ export function conditionOver(
 }
 
 /**
- * How the check does after a turn: as its newest slot. A run of an older one can tell of trouble
+ * The condition of the check after a run, by its newest slot. A run of an older one can tell of trouble
  * that nobody knew of, and not of the end of any: what is newer says that it lasts.
  *
- * @param verdicts with that of the turn
+ * @param verdicts including `verdict`
  */
 export function conditionAfterRotation(
   before: Condition,
   verdicts: readonly LocationVerdict[],
-  turn: LocationVerdict,
+  verdict: LocationVerdict,
 ): Condition {
-  if (isBehind(verdicts, turn, null)) return worseOf(before, turn.condition);
+  if (isBehind(verdicts, verdict, null)) return worseOf(before, verdict.condition);
   return verdicts
-    .filter(({ slotMs }) => slotMs === turn.slotMs)
-    .reduce<Condition>((worst, { condition }) => worseOf(worst, condition), turn.condition);
+    .filter(({ slotMs }) => slotMs === verdict.slotMs)
+    .reduce<Condition>((worst, { condition }) => worseOf(worst, condition), verdict.condition);
 }
 
 /**

@@ -121,7 +121,7 @@ export function errorHashOf(cleanedErrorMessage: string): string {
   return createHash('sha256').update(cleanedErrorMessage).digest('hex');
 }
 
-/** The start of a message that is kept. Ends in no half of a surrogate pair. */
+/** The start of a message that is saved. Never splits a surrogate pair. */
 export function cutErrorMessage(raw: string): string {
   return cutTo(raw);
 }
@@ -170,7 +170,7 @@ function cleanWord(found: string): string {
   return found.length >= 8 && digits >= 2 ? '<id>' : found;
 }
 
-/** Keeps what names the service: scheme, host, and the parts of the path that are words. */
+/** Keeps the parts that identify the service: scheme, host, and path segments that are words. */
 function cleanUrl(found: string): string {
   const url = withoutEnd(found);
   const [, scheme = '', authority = '', path = '', query, fragment] =

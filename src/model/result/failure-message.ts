@@ -6,7 +6,7 @@ interface FailureDetail {
   readonly assertions: readonly { readonly source: string; readonly error: string | null }[];
 }
 
-/** As much of a result as tells why it failed; a result of an agent or of a check file has it. */
+/** The part of a result that explains its failure; results of an agent and of a check file have it. */
 export interface FailedResult {
   readonly hasFailures: boolean;
   readonly hasErrors: boolean;
@@ -25,7 +25,7 @@ export interface FailedResult {
     | null;
 }
 
-/** A run that was cut short or failed by our own fault says nothing of the target. */
+/** A run that was cut short or failed by our own fault proves nothing about the target. */
 export function isFailure(
   result: Pick<FailedResult, 'hasFailures' | 'hasErrors' | 'isDegraded' | 'isCancelled'>,
 ): boolean {
@@ -37,7 +37,7 @@ export function isFailure(
  * assertion that failed, else the criterion or the threshold that was not met (SEMANTICS 1). The
  * result alone is asked, as the check may be another by now.
  *
- * @returns null where the result did not fail, or says nothing of why
+ * @returns null where the result did not fail, or gives no reason
  */
 export function rootMessageOf(result: FailedResult): string | null {
   if (!isFailure(result)) return null;
@@ -46,8 +46,8 @@ export function rootMessageOf(result: FailedResult): string | null {
     result.tcpCheckResult ??
     result.dnsCheckResult ??
     result.icmpCheckResult;
-  const said = [detail?.requestError, ...(detail?.assertions ?? []).map(({ error }) => error)];
-  const first = said.find((text) => text !== null && text !== undefined && text.trim() !== '');
+  const texts = [detail?.requestError, ...(detail?.assertions ?? []).map(({ error }) => error)];
+  const first = texts.find((text) => text !== null && text !== undefined && text.trim() !== '');
   return first ?? unmetOf(result);
 }
 

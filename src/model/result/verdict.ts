@@ -4,7 +4,7 @@ import { type Failure, isOwnFault } from './error-codes.ts';
 /** What an attempt showed, as far as a verdict needs it. */
 export interface Observation {
   readonly failure: Failure | null;
-  /** What thresholds are held against. */
+  /** The value that thresholds are compared with. */
   readonly responseTimeMs: number;
   /**
    * The check type's own criterion (SEMANTICS 1, Default criterion):
