@@ -93,7 +93,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
     const watching = new AbortController();
     const watched = secrets.watch(watching.signal);
     try {
-      const captures = looking.then(({ room }) => room?.captures ?? false);
+      const captures = looking.then(({ budget }) => budget?.captures ?? false);
       const opening = parts.openLink({ clock, log, metrics, runs, captures, reports });
       // Stops even while a large spool or a folder on a dead mount is read.
       if (!(await isInTime(opening, stop.stopping))) {
@@ -102,8 +102,8 @@ export async function runAgent(parts: AgentParts): Promise<void> {
       }
       const link = await opening;
       const opened = await looking;
-      opened.tell(link.artifacts !== null);
-      const { room: evidence } = opened;
+      opened.logAvailability(link.artifacts !== null);
+      const { budget: evidence } = opened;
       const { parts: toolParts } = tools;
       const connected = new Daemon({
         config,

@@ -7,7 +7,7 @@ export function combineScrubbers(first: Scrubber, second: Scrubber): Scrubber {
   return {
     isIdle: false,
     text: (text) => second.text(first.text(text)),
-    deep: (value, keep) => second.deep(first.deep(value, keep), keep),
+    deep: (value, exempt) => second.deep(first.deep(value, exempt), exempt),
     json: (line) => second.json(first.json(line)),
     holdsKnown: (text) => first.holdsKnown(text) || second.holdsKnown(text),
     bytes: async (bytes) => second.bytes(await first.bytes(bytes)),

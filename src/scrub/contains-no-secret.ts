@@ -28,7 +28,7 @@ interface Collected {
   readonly records: ReadonlySet<string>;
 }
 
-/** Adds the texts; tells how many characters they have, or more than MAX_CHARS. */
+/** Adds the texts; returns their number of characters, or more than MAX_CHARS. */
 function collect(value: unknown, isRecord: boolean, to: Collected): number {
   if (typeof value === 'string') {
     to.texts.push(value);

@@ -7,16 +7,16 @@ type Known = Map<object, unknown>;
  * The value with every text inside replaced, names of fields too; the same object where none was.
  *
  * @param text what replaces a text; gives back the same where there is nothing to replace
- * @param keep names of fields whose values stay as they are
+ * @param exempt names of fields whose values stay as they are
  * @param tooDeep what stands for what is too deep, or stands in itself
  */
 export function deepText<T>(
   value: T,
   text: (text: string) => string,
-  keep: ReadonlySet<string>,
+  exempt: ReadonlySet<string>,
   tooDeep: string,
 ): T {
-  // An object that stands in several places is looked at once.
+  // An object that is referenced several times is visited once.
   const known: Known = new Map();
 
   const object = (given: object, depth: number): unknown => {
@@ -52,7 +52,7 @@ export function deepText<T>(
     let isSame = true;
     const fields = fieldsOf(given).map(([name, value]) => {
       const newName = text(name);
-      const newValue = keep.has(name) ? value : any(value, depth + 1);
+      const newValue = exempt.has(name) ? value : any(value, depth + 1);
       if (newName !== name || newValue !== value) isSame = false;
       return [newName, newValue] as const;
     });

@@ -1,7 +1,7 @@
 /** In characters, as SEMANTICS 2 has it. */
 const MIN_CHARS = 4;
 
-/** No secrets, whoever calls them so, in capitals or not. */
+/** Never secrets, even if declared so; case-insensitive. */
 const PLAIN_WORDS: ReadonlySet<string> = new Set(['true', 'false', 'null', 'undefined', 'none']);
 /** `http://` and the like. */
 const SCHEME_ALONE = /^[a-z][a-z0-9+.-]{0,9}:\/\/$/i;

@@ -3,7 +3,7 @@ import type { Automaton } from './automaton/automaton.ts';
 import { SecretSearch } from './secret-search.ts';
 import type { Spans } from './spans.ts';
 
-type Turn = () => Promise<void>;
+type YieldToEventLoop = () => Promise<void>;
 
 const MASK_BYTES = new TextEncoder().encode(MASK);
 const COPY_BYTES = 512 * 1024;
@@ -71,12 +71,12 @@ function unitsOf(text: string): (byte: number) => number {
 export async function maskBytes(
   automaton: Automaton,
   bytes: Uint8Array,
-  turn: Turn,
+  yieldToEventLoop: YieldToEventLoop,
 ): Promise<Uint8Array> {
   const search = SecretSearch.take(automaton);
   try {
     search.open(bytes, bytes.length);
-    await search.search(true, turn);
+    await search.search(true, yieldToEventLoop);
     const { spans } = search;
     if (spans.count === 0) return bytes;
     let size = bytes.length;
@@ -95,7 +95,7 @@ export async function maskBytes(
         masked.set(part, written);
         written += part.length;
         done += part.length;
-        await search.rest(turn, SPAN_WORK + (COPY_WORK * part.length) / COPY_BYTES);
+        await search.rest(yieldToEventLoop, SPAN_WORK + (COPY_WORK * part.length) / COPY_BYTES);
       }
       if (isLast) break;
       masked.set(MASK_BYTES, written);
@@ -115,7 +115,7 @@ export async function maskBytes(
 export async function* maskPieces(
   automaton: Automaton,
   pieces: AsyncIterable<Uint8Array>,
-  turn: Turn,
+  yieldToEventLoop: YieldToEventLoop,
 ): AsyncGenerator<Uint8Array> {
   const search = SecretSearch.take(automaton);
   const output = new Output(search);
@@ -123,12 +123,12 @@ export async function* maskPieces(
     for await (const piece of pieces) {
       for (let added = 0; added < piece.length; ) {
         added += search.add(piece.subarray(added));
-        await search.search(false, turn);
+        await search.search(false, yieldToEventLoop);
         const decided = output.upTo(search.decided);
         if (decided.length > 0) yield decided;
       }
     }
-    await search.search(true, turn);
+    await search.search(true, yieldToEventLoop);
     const rest = output.upTo(search.length);
     if (rest.length > 0) yield rest;
   } finally {

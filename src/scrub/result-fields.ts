@@ -47,10 +47,10 @@ export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   'type',
 ]);
 
-/** Records whose names a check or a target chose: none of them says what its value is. */
+/** Records with field names that a check or a target chose. */
 const RECORDS: ReadonlySet<string> = new Set(['headers', 'params']);
 
-/** What scrubbing has to know of a result, the model's own or one that a service received. */
+/** The fields that scrubbing needs from a result of the agent or one that the service received. */
 export interface ResultDetails {
   readonly apiCheckResult: HttpPart | null;
   readonly tcpCheckResult: object | null;
@@ -105,7 +105,7 @@ function deep<Value>(value: Value, scrubber: Scrubber): Value {
   return scrubber.isIdle ? value : (texts(value, scrubber) as Value);
 }
 
-/** With all texts scrubbed, but not the names of fields: they are ours, and tell what each is. */
+/** Scrubs all texts, but not the field names: the model defines them. */
 function texts(value: unknown, scrubber: Scrubber): unknown {
   if (typeof value === 'string') return scrubber.text(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -19,7 +19,7 @@ export { isMaskable } from './maskable.ts';
  * guess is right. Parts are masked in one place, where only a target can have put them: parts.ts.
  */
 export interface Scrubber {
-  /** Without secrets, everything comes back as it is. */
+  /** Without secrets, it returns everything unchanged. */
   readonly isIdle: boolean;
   /** At once, so for short texts: some ten nanoseconds a byte, a hundred where nearly all is escapes. */
   text(text: string): string;
@@ -28,24 +28,24 @@ export interface Scrubber {
    * object where nothing was found. Objects that know themselves how they are written in JSON (a URL)
    * become what is written; what is more than 500 levels deep, or stands in itself, becomes a mask.
    *
-   * @param keep names of fields whose values stay as they are
+   * @param exempt names of fields whose values stay as they are
    */
-  deep<T>(value: T, keep?: ReadonlySet<string>): T;
+  deep<T>(value: T, exempt?: ReadonlySet<string>): T;
   /**
    * A line of JSON, which stays JSON; untouched where nothing was found. What is no JSON becomes a
    * JSON string.
    */
   json(line: string): string;
   holdsKnown(text: string): boolean;
-  /** With a turn every few milliseconds. The same object where nothing was found. */
+  /** Yields every few milliseconds. Returns the same object if nothing was found. */
   bytes(bytes: Uint8Array): Promise<Uint8Array>;
   /** The same of a text in pieces, which may be cut anywhere, in bounded memory. */
   stream(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>;
 }
 
-type Turn = () => Promise<void>;
+type YieldToEventLoop = () => Promise<void>;
 
-const NOTHING_KEPT: ReadonlySet<string> = new Set();
+const NO_FIELDS: ReadonlySet<string> = new Set();
 
 /** Has nothing to mask. */
 export const NO_SECRETS: Scrubber = {
@@ -64,37 +64,40 @@ export const NO_SECRETS: Scrubber = {
  * At once, so for few secrets: a thousand take some ten milliseconds.
  *
  * @param secrets those that are none by themselves (`isMaskable`) are left out
- * @param turn how `bytes` and `stream` let others have a turn; left out, they do not
+ * @param yieldToEventLoop how `bytes` and `stream` yield; by default they do not
  */
 export function createScrubber(
   secrets: readonly string[],
-  turn: Turn = async () => undefined,
+  yieldToEventLoop: YieldToEventLoop = async () => undefined,
 ): Scrubber {
   const building = buildAutomaton(secrets);
   for (;;) {
     const step = building.next();
-    if (step.done === true) return scrubberOf(step.value, turn);
+    if (step.done === true) return scrubberOf(step.value, yieldToEventLoop);
   }
 }
 
 /**
- * The same in slices of about a millisecond, with a turn between them. It takes 14 bytes of memory
+ * The same in slices of about a millisecond, with a yield between them. It takes 14 bytes of memory
  * for each byte of the secrets.
  */
-export async function buildScrubber(secrets: readonly string[], turn: Turn): Promise<Scrubber> {
+export async function buildScrubber(
+  secrets: readonly string[],
+  yieldToEventLoop: YieldToEventLoop,
+): Promise<Scrubber> {
   const building = buildAutomaton(secrets);
   for (;;) {
     const step = building.next();
-    if (step.done === true) return scrubberOf(step.value, turn);
-    await turn();
+    if (step.done === true) return scrubberOf(step.value, yieldToEventLoop);
+    await yieldToEventLoop();
   }
 }
 
-function scrubberOf(automaton: Automaton | null, turn: Turn): Scrubber {
+function scrubberOf(automaton: Automaton | null, yieldToEventLoop: YieldToEventLoop): Scrubber {
   if (automaton === null) return NO_SECRETS;
   const text = (given: string): string => maskText(automaton, given);
-  const deep = <T>(value: T, keep: ReadonlySet<string> = NOTHING_KEPT): T =>
-    deepText(value, text, keep, MASK);
+  const deep = <T>(value: T, exempt: ReadonlySet<string> = NO_FIELDS): T =>
+    deepText(value, text, exempt, MASK);
   return {
     isIdle: false,
     text,
@@ -112,7 +115,7 @@ function scrubberOf(automaton: Automaton | null, turn: Turn): Scrubber {
       return scrubbed === value ? line : JSON.stringify(scrubbed);
     },
     holdsKnown: (given) => holdsSecret(automaton, given),
-    bytes: (bytes) => maskBytes(automaton, bytes, turn),
-    stream: (pieces) => maskPieces(automaton, pieces, turn),
+    bytes: (bytes) => maskBytes(automaton, bytes, yieldToEventLoop),
+    stream: (pieces) => maskPieces(automaton, pieces, yieldToEventLoop),
   };
 }

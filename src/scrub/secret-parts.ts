@@ -1,27 +1,27 @@
 import { MASK } from '../model/credentials/sensitive-headers.ts';
 
-/** Shorter parts of a secret are not masked: they stand in many texts by chance. */
+/** Shorter parts of a secret are not masked: many texts contain them by chance. */
 export const MIN_PART_CHARS = 8;
 /** Of all forms together; the index takes 8 to 16 bytes for each. */
 export const MAX_INDEXED_CHARS = 1_000_000;
 /** After so many the builder lets others go on. */
 const CHARS_A_STEP = 20_000;
 const SECRETS_A_STEP = 200;
-/** What stands before the path of an address is no secret by itself, but for the password in it. */
+/** The part of a URL before its path is not secret, except for the password. */
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 
 /**
- * Masks parts of secrets, from MIN_PART_CHARS characters on, wherever they stand.
+ * Masks parts of secrets, of at least MIN_PART_CHARS characters, anywhere in a text.
  *
  * Whoever sees the mask learns that the part is right, and so finds the rest piece by piece. So this is
  * for texts alone that come from a target, and for the secrets alone that the same attempt sent to
  * it: a target that had none of a secret has none to show, and may be made to show guesses.
  */
 export interface PartMask {
-  /** One mask for parts that touch or overlap. The same text where there are none. */
+  /** One mask for parts that touch or overlap. Returns the same text if there are none. */
   text(text: string): string;
   holdsPart(text: string): boolean;
-  /** Characters of secrets that the index has no room for: their parts are not masked. */
+  /** Characters of secrets that do not fit the index: their parts are not masked. */
   readonly charsLeftOut: number;
 }
 
@@ -40,16 +40,16 @@ export function createPartMask(secrets: readonly string[]): PartMask {
   }
 }
 
-/** The same with a turn for others every millisecond or so. */
+/** The same, but yields to the event loop about every millisecond. */
 export async function buildPartMask(
   secrets: readonly string[],
-  turn: () => Promise<void>,
+  yieldToEventLoop: () => Promise<void>,
 ): Promise<PartMask> {
   const building = indexParts(secrets);
   for (;;) {
     const step = building.next();
     if (step.done === true) return step.value;
-    await turn();
+    await yieldToEventLoop();
   }
 }
 
@@ -65,7 +65,7 @@ function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
     if (index % SECRETS_A_STEP === SECRETS_A_STEP - 1) yield;
     const own = charsLeftOut === 0 ? formsOf(secret) : [];
     const ownChars = own.reduce((sum, form) => sum + form.length, 0);
-    // Once there is no room, the work for those that come later ends, too.
+    // Once the index is full, later secrets are skipped.
     if (charsLeftOut > 0 || chars + ownChars > MAX_INDEXED_CHARS) charsLeftOut += secret.length;
     else {
       chars += ownChars;

@@ -69,32 +69,32 @@ export class SecretSearch {
   add(piece: Uint8Array): number {
     const added = piece.subarray(0, MAX_PIECE_BYTES);
     const { length } = this.#scanner;
-    this.#scanner.room(added.length).set(added, length);
+    this.#scanner.reserve(added.length).set(added, length);
     this.#scanner.filledTo(length + added.length);
     return added.length;
   }
 
   /**
-   * Searches until nothing can be searched any more, with a turn in between every few milliseconds.
+   * Searches all that can be searched; yields to the event loop every few milliseconds.
    *
    * @param isWhole whether nothing more is added
    */
-  async search(isWhole: boolean, turn: () => Promise<void>): Promise<void> {
-    while (!this.#scanner.run(isWhole)) await this.rest(turn);
+  async search(isWhole: boolean, yieldToEventLoop: () => Promise<void>): Promise<void> {
+    while (!this.#scanner.run(isWhole)) await this.rest(yieldToEventLoop);
     if (isWhole) this.#scanner.end(false);
-    await this.rest(turn);
+    await this.rest(yieldToEventLoop);
   }
 
   searchAtOnce(): void {
     this.#scanner.end(false);
   }
 
-  /** Lets others have a turn where it is time for it. */
-  async rest(turn: () => Promise<void>, work = 0): Promise<void> {
+  /** Yields to the event loop when it is due. */
+  async rest(yieldToEventLoop: () => Promise<void>, work = 0): Promise<void> {
     this.#task.work += work;
     if (this.#task.work < MAX_WORK) return;
     this.#task.work = 0;
-    await turn();
+    await yieldToEventLoop();
   }
 
   /** Forgets the beginning where there is enough of it; tells how many bytes that were. */

@@ -51,15 +51,15 @@ export class Spans {
     }
   }
 
-  /** Moves a piece, and all behind it, to another place. */
-  #move(span: number, place: number): void {
-    const count = this.count + place - span;
+  /** Moves a span, and all behind it, to another index. */
+  #move(span: number, target: number): void {
+    const count = this.count + target - span;
     if (count > this.#froms.length) {
       this.#froms = grown(this.#froms);
       this.#tos = grown(this.#tos);
     }
-    this.#froms.copyWithin(place, span, this.count);
-    this.#tos.copyWithin(place, span, this.count);
+    this.#froms.copyWithin(target, span, this.count);
+    this.#tos.copyWithin(target, span, this.count);
     this.count = count;
   }
 }

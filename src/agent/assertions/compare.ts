@@ -93,7 +93,7 @@ function hasValue(target: string): Predicate {
   };
 }
 
-/** A text holds the target somewhere, a list has it as an element, an object in its JSON text. */
+/** A text contains the target, a list has it as an element, an object contains it in its JSON text. */
 function containing(target: string): Predicate {
   const equals = equalTo(target);
   return (actual) => {

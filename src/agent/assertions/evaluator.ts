@@ -23,7 +23,7 @@ export interface EvaluatorOptions {
 }
 
 export interface EvaluationHooks {
-  /** Told where an expression was stopped at its time limit, or found no worker free. */
+  /** Called if an expression was stopped at its time limit, or found no free worker. */
   readonly onOutOfTime?: () => void;
   /** Masks secrets and parts of them in what came of the response, before a message quotes it. */
   readonly mask?: Scrub;
@@ -47,7 +47,7 @@ export interface Evaluator {
 }
 
 /**
- * Judges responses by users' assertions without ever being held up by them. Ordinary expressions
+ * Judges responses by users' assertions without ever being blocked by them. Ordinary expressions
  * are evaluated on the spot; those that could take long go to workers that stop them at the limit.
  */
 export function createEvaluator(options: EvaluatorOptions): Evaluator {

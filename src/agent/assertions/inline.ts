@@ -7,7 +7,7 @@ import type { Input } from './sources.ts';
 
 /**
  * What the main thread does by itself for all assertions of one attempt together, in steps of
- * about 2 ns. It is what reading 256 KB of JSON costs; more would keep others waiting.
+ * about 2 ns. It is what reading 256 KB of JSON costs; more would delay others.
  */
 const BUDGET_STEPS = 5_000_000;
 const MAX_DOCUMENT_CHARS = 262_144;

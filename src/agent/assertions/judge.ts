@@ -61,7 +61,7 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** How messages say what was expected; `target` says whether the target belongs in it. */
+/** How messages name what was expected; `target`: whether to include the target. */
 const EXPECTATIONS: Readonly<Record<Comparison, { words: string; target: boolean }>> = {
   EQUALS: { words: 'to equal', target: true },
   NOT_EQUALS: { words: 'not to equal', target: true },
@@ -117,7 +117,7 @@ export function judge(
   }
 }
 
-/** Stands for `actual` and `error` where there was nothing to look at. */
+/** Used as `actual` and `error` if there was nothing to compare. */
 export function withoutResponse(assertion: Assertion): Outcome {
   return failed(
     `expected ${subjectOf(assertion)} ${expectation(assertion)}, but there was no response`,

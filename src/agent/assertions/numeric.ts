@@ -17,7 +17,7 @@ export type NumericOrder = (actual: unknown) => number | null;
 
 /**
  * How values stand to the number that `target` is; null where either is no number. Whole numbers
- * given as text are compared to their last digit, beyond what a double can hold. The target is
+ * given as text are compared to their last digit, beyond the precision of a double. The target is
  * read once for all the values of a document.
  */
 export function numericOrder(target: string): NumericOrder {

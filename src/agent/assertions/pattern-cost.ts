@@ -25,7 +25,7 @@ const shapes = new BoundedCache<PatternShape | 'unknown'>(500);
 /**
  * An upper bound of the steps that a search takes, so that a cheap pattern need not be sent away
  * to be guarded. Infinity for all that is not simple enough to be sure: repetitions inside of
- * repetitions, back-references, look-around.
+ * repetitions, back-references, lookaround.
  */
 export function patternSteps(pattern: string, text: string): number {
   const shape = shapes.getOrMake(pattern, () => shapeOf(pattern) ?? 'unknown');

@@ -31,7 +31,7 @@ interface Task {
   readonly key: string;
   readonly queuedMs: number;
   readonly settle: (reply: PoolReply) => void;
-  /** It has its reply, or nobody waits for one any more. */
+  /** It has its reply, or its caller stopped waiting. */
   settled: boolean;
 }
 
@@ -57,7 +57,7 @@ const MAX_KNOWN_SLOW = 1000;
 const MAX_QUICK_CHARS = 1024 * 1024;
 
 /**
- * Two workers, so that expressions which blow up hold up only each other. Each expression gets a
+ * Two workers, so that slow expressions delay only each other. Each expression gets a
  * short trial in the quick lane; what does not finish there moves to the slow lane, where it has
  * its full limit, and goes there at once the next time. Those that were never over the full limit
  * come first, and of these the ones of the response that has taken least of the workers: however

@@ -33,7 +33,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024, stackSizeMb: 16 };
 const WATCH_LIMITS = 2;
 /** Starting and reading the largest document take a few seconds on a slow machine. */
 const MAX_STEP_MS = 60_000;
-/** A worker that held more than this is ended when it is idle, to give its memory back. */
+/** A worker that used more than this is ended when idle, to free its memory. */
 const MAX_IDLE_CHARS = 4 * 1024 * 1024;
 
 interface Busy {
@@ -48,7 +48,7 @@ interface Busy {
  * |---------|--------|------|---------------------------------------------------------------|
  * | absent  | no     | no   | a step comes: busy                                            |
  * | busy    | yes    | yes  | it answers: idle; it dies or hangs: absent                    |
- * | idle    | yes    | no   | a step comes: busy; it holds a large document or ends: absent |
+ * | idle    | yes    | no   | a step comes: busy; it has a large document or ends: absent |
  */
 export class PatternThread {
   readonly #options: ThreadOptions;
@@ -147,7 +147,7 @@ export class PatternThread {
     const worker = this.#worker;
     if (worker === null) return;
     this.#forget();
-    // A native call inside the worker ends first; nobody has to wait for that but close().
+    // A native call inside the worker ends first; only close() has to wait for that.
     const ending = worker.terminate().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }

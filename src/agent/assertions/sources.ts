@@ -16,7 +16,7 @@ export type SourceValue =
 export type SourceValues = Partial<Record<AssertionSource, SourceValue>>;
 
 /**
- * What an assertion looks at, before any expression of the user has run:
+ * The value that an assertion checks, before any expression of the user has run:
  * - `value`: a value that is ready to be compared
  * - `text`: a text, with the regular expression that picks the part to compare
  * - `json-text`, `json`: a document, with the JSONPath that picks the values to compare
@@ -49,7 +49,7 @@ export function inputOf(assertion: Assertion, source: SourceValue): Input {
   }
 }
 
-/** What an assertion looks at, in words, to begin a sentence's object with. */
+/** The source of an assertion, in words, as the start of an object in a sentence. */
 export function subjectOf({ source, property, regex }: Assertion): string {
   const pattern = patternOf({ source, property, regex });
   switch (source) {

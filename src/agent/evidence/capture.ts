@@ -13,7 +13,7 @@ export interface Captured {
   readonly packets: number;
   /** It was ended at its limit of bytes. */
   readonly truncated: boolean;
-  /** Packets that the kernel had no room for; null where that is not known. */
+  /** Packets dropped by the kernel; null if unknown. */
   readonly dropped: number | null;
 }
 

@@ -16,7 +16,7 @@ const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
 
-/** Failures about which packets have nothing to say: nothing was sent, or nothing may be. */
+/** Failures that packets cannot explain: nothing was sent, or nothing may be sent. */
 const NOTHING_TO_SEE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'VARIABLE_UNKNOWN',
   'CREDENTIAL_NOT_READABLE',
@@ -42,7 +42,7 @@ export interface EvidenceAbout {
   readonly repeat: ((signal: AbortSignal) => Promise<string>) | null;
 }
 
-/** What a diagnostic pass found. Each part is null where it came to nothing; the notes say why. */
+/** What a diagnostic pass found. A part is null if it failed; the notes give the reason. */
 export interface Evidence {
   readonly traceroute: Traceroute | null;
   readonly captured: Captured | null;
@@ -50,7 +50,7 @@ export interface Evidence {
   readonly notes: readonly string[];
 }
 
-/** What a result tells of it. */
+/** The part of it that a result contains. */
 export interface ReportedEvidence {
   readonly traceroute: Traceroute | null;
   /** The path of the capture; null where there is none. */
@@ -63,9 +63,9 @@ export interface EvidenceOptions {
   readonly capturer: Capturer;
   /** Also of unencrypted requests with values that only the agent has. */
   readonly capturesSecrets: boolean;
-  /** Who is asked where a name has no address: the system's name servers. */
+  /** The name servers of the system: the destinations if a name has no address. */
   readonly nameServers: () => NameServers;
-  /** Told of each pass, and of each that was left out because others were under way. */
+  /** Called for each pass, and for each that was skipped because others were under way. */
   readonly onPass: (outcome: 'made' | 'busy') => void;
 }
 
@@ -87,7 +87,7 @@ export class EvidenceBudget {
     return this.#options.capturer.usable;
   }
 
-  /** Whether packets may be kept that show values which only the agent has. */
+  /** Whether packets may be saved that contain values known only to the agent. */
   get capturesSecrets(): boolean {
     return this.#options.capturesSecrets;
   }

@@ -10,8 +10,8 @@ import { endOrphans } from './orphans.ts';
 import type { Tracer } from './tracer.ts';
 import { openTracer } from './traceroute/open-tracer.ts';
 
-/** The trials take 4 s at most. What takes longer does not come: a folder on a dead mount. */
-const LOOK_LIMIT_MS = 5000;
+/** The trials take at most 4 s, unless a folder is on a dead mount. */
+const SEARCH_LIMIT_MS = 5000;
 
 export interface OpenEvidenceOptions {
   readonly clock: Clock;
@@ -19,19 +19,19 @@ export interface OpenEvidenceOptions {
   readonly resolver: SystemResolver;
   readonly capturesSecrets: boolean;
   readonly onPass: (outcome: 'made' | 'busy') => void;
-  /** Ends the look at once. */
+  /** Ends the search at once. */
   readonly signal: AbortSignal;
 }
 
 export interface OpenedEvidence {
-  /** null where nothing can be said of what is there: no diagnostic passes are made then. */
-  readonly room: EvidenceBudget | null;
-  /** @param keepsCaptures whether they have somewhere to go */
-  tell(keepsCaptures: boolean): void;
+  /** null if the search failed: then no diagnostic passes are made. */
+  readonly budget: EvidenceBudget | null;
+  /** @param keepsCaptures whether captures can be stored */
+  logAvailability(keepsCaptures: boolean): void;
   close(): void;
 }
 
-export const NO_EVIDENCE: OpenedEvidence = { room: null, tell() {}, close() {} };
+export const NO_EVIDENCE: OpenedEvidence = { budget: null, logAvailability() {}, close() {} };
 
 function findPrograms({
   clock,
@@ -52,31 +52,32 @@ function findPrograms({
  */
 export async function openEvidence(
   options: OpenEvidenceOptions,
-  look = findPrograms,
+  find = findPrograms,
 ): Promise<OpenedEvidence> {
   const { clock, log, resolver, capturesSecrets, onPass, signal } = options;
   const limit = new AbortController();
   const end = (): void => limit.abort();
-  const cancel = clock.after(LOOK_LIMIT_MS, end);
+  const cancel = clock.after(SEARCH_LIMIT_MS, end);
   signal.addEventListener('abort', end, { once: true });
   if (signal.aborted) end();
-  const looking = look(options);
+  const search = find(options);
   try {
-    if (!(await isInTime(looking, limit.signal))) {
-      void looking.then(([tracer]) => tracer.close()).catch(() => {});
+    if (!(await isInTime(search, limit.signal))) {
+      void search.then(([tracer]) => tracer.close()).catch(() => {});
       if (!signal.aborted) log.warn(`failures come without evidence: ${TOO_SLOW}`);
       return NO_EVIDENCE;
     }
-    const [tracer, capturer, ended] = await looking;
+    const [tracer, capturer, ended] = await search;
     if (ended > 0) log.warn({ processes: ended }, 'ended what a killed agent had left running');
     const nameServers = () => resolver.nameServers();
     return {
-      room: new EvidenceBudget({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
-      tell: (keepsCaptures) => tell(log, tracer, keepsCaptures ? capturer : null),
+      budget: new EvidenceBudget({ clock, tracer, capturer, capturesSecrets, nameServers, onPass }),
+      logAvailability: (keepsCaptures) =>
+        logAvailability(log, tracer, keepsCaptures ? capturer : null),
       close: () => tracer.close(),
     };
   } catch (fault) {
-    // Without evidence an agent is worth as much as before.
+    // The agent works without evidence, too.
     log.error({ err: fault }, `failures come without evidence: ${messageOf(fault)}`);
     return NO_EVIDENCE;
   } finally {
@@ -85,10 +86,10 @@ export async function openEvidence(
   }
 }
 
-const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${LOOK_LIMIT_MS / 1000} s`;
+const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${SEARCH_LIMIT_MS / 1000} s`;
 
-/** Says once what is missing and how to grant it. */
-function tell(log: Logger, tracer: Tracer, capturer: Capturer | null): void {
+/** Logs once what is available, or what is missing and how to grant it. */
+function logAvailability(log: Logger, tracer: Tracer, capturer: Capturer | null): void {
   if (tracer.lack !== null) log.warn(`failures come without a trace: ${tracer.lack}`);
   else log.info({ method: tracer.method }, 'failures of the network are traced');
   if (capturer === null) return;

@@ -29,11 +29,11 @@ export interface OwnProcess {
   readonly ended: Promise<OwnProcessEnd>;
   /** Asks it to end. Does nothing once it has. */
   interrupt(): void;
-  /** Ends it (SIGKILL), and tells when it is gone. */
+  /** Kills it (SIGKILL); resolves when it has ended. */
   kill(): Promise<OwnProcessEnd>;
 }
 
-/** Where programs lie; PATH is not asked, since it may be anybody's. */
+/** Program directories. PATH is not used: anyone may have set it. */
 const PROGRAM_FOLDERS = [
   '/usr/local/sbin',
   '/usr/local/bin',

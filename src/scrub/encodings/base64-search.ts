@@ -79,12 +79,12 @@ export class Base64Search {
     this.#run.isOn = false;
   }
 
-  /** Looks at what is before a position. */
+  /** Reads up to a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
     const startedAt = this.#at;
     while (this.#at < limit) {
-      if (this.#readDigits(bytes, limit)) this.#look();
+      if (this.#readDigits(bytes, limit)) this.#examine();
       else if (this.#at < limit) this.#readOther(bytes[this.#at] ?? 0);
     }
     this.#task.work += this.#at - startedAt;
@@ -92,7 +92,7 @@ export class Base64Search {
 
   /**
    * Goes on to where something may be found, or to what is not just a digit or the end of a run.
-   * Tells whether something may be found with the last digit.
+   * Returns whether the last digit may complete a match.
    */
   #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
@@ -195,7 +195,7 @@ export class Base64Search {
     const kinds = kindsOfBytes(this.#task.automaton.prefilter.hasSpace)[this.#last & 4095] ?? 0;
     this.#base64 = (this.#base64 << 3) | (kinds & 7);
     this.#markers = (this.#markers << 3) | ((kinds >> 3) & 7);
-    this.#look();
+    this.#examine();
   }
 
   /** The text is at its end. */
@@ -235,8 +235,8 @@ export class Base64Search {
     this.#isBroken = false;
   }
 
-  /** Looks closer at the bytes that end in the last digit, each of a phase of its own. */
-  #look(): void {
+  /** Examines the bytes that end in the last digit, each of a phase of its own. */
+  #examine(): void {
     const { prefilter } = this.#task.automaton;
     const digits = this.#digits;
     for (let byte = 0; byte < 3; byte += 1) {

@@ -21,16 +21,16 @@ const BEFORE_DIGITS = 16;
 const PROBE_BYTES = 64;
 /** The four bytes that a secret begins with may be in so many digits that are digits themselves. */
 const DIGITS_MARGIN_BYTES = 12;
-/** Enough for an escape, also one inside another, and what stands before it. */
+/** Enough for an escape, also one inside another, and what precedes it. */
 const ESCAPE_BYTES = 36;
 const PROBE_WORK = 40;
 
 /**
  * Looks closer at digits that may hold a secret, and has those searched that still may. All digits
- * of a run must be told before (`remember`).
+ * of a run must be passed to `remember` first.
  */
 export class DigitProbe {
-  /** Where the last digits stand, by their numbers in the run. */
+  /** Positions of the last digits, by their numbers in the run. */
   readonly #recent = new Int32Array(RECENT);
   readonly #bits: 4 | 6;
   readonly #task: Task;
@@ -107,7 +107,7 @@ export class DigitProbe {
     if (this.#mayBeginInDigits()) this.#search(phase, digits, end, lookedTo);
   }
 
-  /** Where the first of the last digits stands that may still be searched. */
+  /** Position of the first of the last digits that may still be searched. */
   undecided(digits: number): number {
     return this.#recent[Math.max(0, digits - BEFORE_DIGITS) & (RECENT - 1)] ?? 0;
   }
@@ -132,7 +132,7 @@ export class DigitProbe {
     run.search(phase, neededTo);
   }
 
-  /** Decodes digits, from one of the last on. Tells its number. */
+  /** Decodes digits from one of the last on. Returns its number. */
   #decode(phase: number, digits: number, maxBytes: number): number {
     const phases = this.#bits === 6 ? 4 : 2;
     const from = Math.max(0, digits - BEFORE_DIGITS);

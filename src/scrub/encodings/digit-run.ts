@@ -5,24 +5,24 @@ import { PhaseStream } from './phase-stream.ts';
 const START_SIZE = 256;
 /** Digits that are searched at a time. */
 const BLOCK_DIGITS = 4096;
-/** What is kept of what is searched, for a search that begins later. */
+/** Searched bytes that are retained for a search that begins later. */
 const KEPT_DIGITS = 32;
 
 /**
  * Bytes written as digits of 4 or 6 bits: a part of one run of them. At which digits its bytes begin
  * is not known; each possibility (a phase) is decoded and searched by itself, from where something
- * may be found until it is not. What is found is told as the digits that it touches.
+ * may be found until it is not. A match is reported as the digits that it touches.
  */
 export class DigitRun {
   /** Whether anything is searched. */
   isOn: boolean = false;
   readonly #streams: readonly PhaseStream[];
   #digits = new Uint8Array(START_SIZE);
-  /** Of the digits, where each stands in the text. */
+  /** Position of each digit in the text. */
   #froms = new Int32Array(START_SIZE);
   #tos = new Int32Array(START_SIZE);
   #count = 0;
-  /** Number in the run of the first digit that is kept. */
+  /** Number in the run of the first retained digit. */
   #first = 0;
   #unsearched = 0;
 
@@ -82,7 +82,7 @@ export class DigitRun {
     this.isOn = false;
   }
 
-  /** Where in the text the first digit stands that may still be told. */
+  /** Position in the text of the first digit that may still be reported. */
   undecided(): number {
     return this.#froms[this.#firstNeeded() - this.#first] ?? 0;
   }

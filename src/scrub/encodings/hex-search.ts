@@ -59,17 +59,17 @@ export class HexSearch {
     return value < 16 ? value : NO_DIGIT;
   }
 
-  /** Looks at what is before a position. */
+  /** Reads up to a position. */
   run(limit: number): void {
     const { bytes } = this.#window;
     while (this.#at < limit) {
       if (this.#digits === 0) this.#skip(bytes, limit);
-      if (this.#readDigits(bytes, limit)) this.#look();
+      if (this.#readDigits(bytes, limit)) this.#examine();
       else if (this.#at < limit) this.#endRun();
     }
   }
 
-  /** Goes to where a run may begin that is long enough. */
+  /** Advances to where a long enough run may begin. */
   #skip(bytes: Uint8Array, limit: number): void {
     let at = this.#at;
     // Of so many bytes, none begins it if the last is no digit.
@@ -79,7 +79,7 @@ export class HexSearch {
     this.#at = at;
   }
 
-  /** Reads digits, up to where something may be found. Tells whether that is so for the last. */
+  /** Reads up to a digit that may complete a match. Returns whether there is one. */
   #readDigits(bytes: Uint8Array, limit: number): boolean {
     const { fours, shift, hasSpace } = this.#task.automaton.prefilter;
     const from = this.#at;
@@ -127,8 +127,8 @@ export class HexSearch {
     this.#at += 1;
   }
 
-  /** Looks closer at the bytes that end in the last digit. */
-  #look(): void {
+  /** Examines the bytes that end in the last digit. */
+  #examine(): void {
     const digits = this.#digits;
     const last = this.#last;
     const phase = digits & 1;

@@ -57,7 +57,7 @@ const CODE_POINTS: ReadonlyMap<number, number> = new Map(
     }),
 );
 
-/** The code point of the name with that hash; -1 where there is none. */
+/** The code point of the name with that hash; -1 if there is none. */
 export function codePointOfName(hash: number): number {
   return CODE_POINTS.get(hash) ?? -1;
 }

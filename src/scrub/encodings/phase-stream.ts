@@ -1,7 +1,7 @@
 import type { Scanner } from '../search/scanner-type.ts';
 import type { Report } from '../search/window.ts';
 
-/** Decodes digits, from one of them on, and searches what they stand for. */
+/** Decodes digits from a given one on and searches the decoded bytes. */
 export class PhaseStream {
   isOn: boolean = false;
   /** Something may be found before this digit. */
@@ -16,7 +16,7 @@ export class PhaseStream {
   #rest = 0;
   #restBits = 0;
 
-  /** @param report is told the first digit, and the one behind the last */
+  /** @param report receives the first digit and the one after the last */
   constructor(bits: number, makeScanner: (report: Report) => Scanner, report: Report) {
     this.#bits = bits;
     this.#makeScanner = () =>
@@ -40,7 +40,7 @@ export class PhaseStream {
   feed(digits: Uint8Array, first: number, count: number): void {
     const scanner = this.#scanner;
     if (scanner === null) return;
-    const room = scanner.room(first + count - this.#next);
+    const target = scanner.reserve(first + count - this.#next);
     const bits = this.#bits;
     let at = scanner.length;
     let rest = this.#rest;
@@ -50,7 +50,7 @@ export class PhaseStream {
       restBits += bits;
       if (restBits < 8) continue;
       restBits -= 8;
-      room[at] = rest >>> restBits;
+      target[at] = rest >>> restBits;
       at += 1;
     }
     this.#next = first + count;

@@ -43,7 +43,7 @@ export function wholeTo(window: Window, escapes: Escapes, from: number, to: numb
   return whole;
 }
 
-/** Where the escape ends that a text has there; -1 for none. */
+/** End of the escape at a position of a text; -1 if there is none. */
 function endOfEscape({ bytes }: Window, escapes: Escapes, at: number): number {
   if (bytes[at] !== BACKSLASH) return escapes.endOfPlain(at);
   let before = 0;

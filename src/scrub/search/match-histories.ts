@@ -25,7 +25,7 @@ export class MatchHistories {
     this.#count = 1;
   }
 
-  /** One more escape of a reading. There must be room: see `hasRoomFor`. */
+  /** One more escape of a reading. There must be capacity: see `hasRoomFor`. */
   add(before: number, from: number, to: number, bytes: number): number {
     const history = this.#count;
     const decodedFrom = this.decoded(before, from);
@@ -63,7 +63,7 @@ export class MatchHistories {
 
   /**
    * Keeps what is still needed and gives it new names: of each history, what was decoded from a
-   * position on. There is room after this.
+   * position on. There is capacity after this.
    *
    * @returns the new name of each
    */
@@ -92,7 +92,7 @@ export class MatchHistories {
       kept += 1;
     }
     this.#count = kept;
-    // Twice the room that is needed, so that this is not done often.
+    // Twice the capacity needed, so that this is rare.
     while ((kept + escapes) * 2 > this.#befores.length) this.#grow();
     return names;
   }

@@ -3,7 +3,7 @@ export interface Scanner {
   readonly length: number;
   start(): void;
   /** Where so many bytes more may be written, behind `length`. */
-  room(bytes: number): Uint8Array;
+  reserve(bytes: number): Uint8Array;
   /** So far the window is filled. */
   filledTo(length: number): void;
   /**

@@ -62,7 +62,7 @@ export class TextScanner implements Scanner {
     this.window.length = 0;
   }
 
-  room(bytes: number): Uint8Array {
+  reserve(bytes: number): Uint8Array {
     const { length } = this.window;
     if (length + bytes > this.window.bytes.length) {
       const larger = new Uint8Array(Math.max(START_BYTES, (length + bytes) * 2));

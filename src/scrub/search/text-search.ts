@@ -76,8 +76,8 @@ export class TextSearch {
     yield Math.max(0, this.#at - BEFORE);
     const readings = this.#readings;
     if (!this.#isReading || readings === null) return;
-    for (const { position, place } of readings.places(this.#at)) {
-      yield this.#beginningAt(readings, position, place);
+    for (const { position, index } of readings.entriesFrom(this.#at)) {
+      yield this.#beginningAt(readings, position, index);
     }
   }
 
@@ -164,11 +164,11 @@ export class TextSearch {
     const { automaton } = this.#task;
     const { outputs, depths } = automaton;
     const { bytes } = this.#window;
-    const place = readings.firstAt(at);
-    const history = readings.histories[place] ?? PLAIN;
-    const maskedFrom = readings.maskedFroms[place] ?? NOT_MASKED;
-    const maskedTo = readings.maskedTos[place] ?? NOT_MASKED;
-    let state = readings.states[place] ?? ROOT;
+    const index = readings.firstAt(at);
+    const history = readings.histories[index] ?? PLAIN;
+    const maskedFrom = readings.maskedFroms[index] ?? NOT_MASKED;
+    const maskedTo = readings.maskedTos[index] ?? NOT_MASKED;
+    let state = readings.states[index] ?? ROOT;
     let to = at;
     while (to < limit) {
       const byte = bytes[to] ?? 0;
@@ -204,11 +204,11 @@ export class TextSearch {
     const histories = this.#histories;
     let mayBegin: boolean | null = null;
     const first = readings.firstAt(at);
-    for (let place = first; place < first + count; place += 1) {
-      const state = readings.states[place] ?? ROOT;
-      const history = readings.histories[place] ?? PLAIN;
-      const maskedFrom = readings.maskedFroms[place] ?? NOT_MASKED;
-      const maskedTo = readings.maskedTos[place] ?? NOT_MASKED;
+    for (let index = first; index < first + count; index += 1) {
+      const state = readings.states[index] ?? ROOT;
+      const history = readings.histories[index] ?? PLAIN;
+      const maskedFrom = readings.maskedFroms[index] ?? NOT_MASKED;
+      const maskedTo = readings.maskedTos[index] ?? NOT_MASKED;
       const decoded = histories.decoded(history, at);
       const after = automaton.step(state, byte);
       this.#arrive(readings, at + 1, after, history, decoded + 1, maskedFrom, maskedTo);
@@ -234,7 +234,7 @@ export class TextSearch {
     }
   }
 
-  /** A reading goes on at a position; if a secret ended there, that is told. */
+  /** Continues a reading at a position and reports a secret that ended there. */
   #arrive(
     readings: Decodings,
     position: number,
@@ -256,11 +256,11 @@ export class TextSearch {
       newTo = decoded;
       this.#report(histories.source(history, goesOn ? maskedTo : from), position);
     }
-    const place = readings.put(position, state, this.#task.automaton.depths);
-    if (place < 0) return;
-    readings.histories[place] = history;
-    readings.maskedFroms[place] = newFrom;
-    readings.maskedTos[place] = newTo;
+    const index = readings.put(position, state, this.#task.automaton.depths);
+    if (index < 0) return;
+    readings.histories[index] = history;
+    readings.maskedFroms[index] = newFrom;
+    readings.maskedTos[index] = newTo;
   }
 
   /**
@@ -273,10 +273,10 @@ export class TextSearch {
       const count = readings.countAt(position);
       left -= count;
       const first = readings.firstAt(position);
-      for (let place = first; place < first + count; place += 1) {
-        const depth = this.#task.automaton.depths[readings.states[place] ?? ROOT] ?? 0;
+      for (let index = first; index < first + count; index += 1) {
+        const depth = this.#task.automaton.depths[readings.states[index] ?? ROOT] ?? 0;
         if (depth >= KNOWN_BYTES) return -1;
-        if (depth > 0) resumeAt = Math.min(resumeAt, this.#beginningAt(readings, position, place));
+        if (depth > 0) resumeAt = Math.min(resumeAt, this.#beginningAt(readings, position, index));
       }
     }
     return resumeAt > this.#startedFor ? resumeAt : -1;
@@ -286,35 +286,35 @@ export class TextSearch {
     const readings = this.#readings;
     if (readings === null) return;
     const first = readings.firstAt(at);
-    for (let place = first; place < first + readings.countAt(at); place += 1) {
-      const depth = this.#task.automaton.depths[readings.states[place] ?? ROOT] ?? 0;
-      if (depth >= MIN_CUT_BYTES) this.#report(this.#beginningAt(readings, at, place), at);
+    for (let index = first; index < first + readings.countAt(at); index += 1) {
+      const depth = this.#task.automaton.depths[readings.states[index] ?? ROOT] ?? 0;
+      if (depth >= MIN_CUT_BYTES) this.#report(this.#beginningAt(readings, at, index), at);
     }
   }
 
   /** Where in the text begins what of a secret was read up to a position. */
-  #beginningAt(readings: Decodings, position: number, place: number): number {
-    const history = readings.histories[place] ?? PLAIN;
-    return this.#histories.source(history, this.#decodedFrom(readings, position, place));
+  #beginningAt(readings: Decodings, position: number, index: number): number {
+    const history = readings.histories[index] ?? PLAIN;
+    return this.#histories.source(history, this.#decodedFrom(readings, position, index));
   }
 
-  #decodedFrom(readings: Decodings, position: number, place: number): number {
-    const history = readings.histories[place] ?? PLAIN;
-    const depth = this.#task.automaton.depths[readings.states[place] ?? ROOT] ?? 0;
+  #decodedFrom(readings: Decodings, position: number, index: number): number {
+    const history = readings.histories[index] ?? PLAIN;
+    const depth = this.#task.automaton.depths[readings.states[index] ?? ROOT] ?? 0;
     return this.#histories.decoded(history, position) - depth;
   }
 
   #makeRoom(readings: Decodings, at: number, escapes: number): void {
-    const places = [...readings.places(at)];
+    const entries = [...readings.entriesFrom(at)];
     const names = this.#histories.makeRoomFor(
       escapes,
-      places.map(({ position, place }) => ({
-        history: readings.histories[place] ?? PLAIN,
-        from: this.#decodedFrom(readings, position, place),
+      entries.map(({ position, index }) => ({
+        history: readings.histories[index] ?? PLAIN,
+        from: this.#decodedFrom(readings, position, index),
       })),
     );
-    for (const { place } of places) {
-      readings.histories[place] = names[readings.histories[place] ?? PLAIN] ?? PLAIN;
+    for (const { index } of entries) {
+      readings.histories[index] = names[readings.histories[index] ?? PLAIN] ?? PLAIN;
     }
   }
 }

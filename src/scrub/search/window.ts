@@ -24,7 +24,7 @@ export const MAX_ESCAPE_BYTES = 120;
 export interface Task {
   /** Of the secrets that are looked for. */
   automaton: Automaton;
-  /** What was done since the event loop had a turn: about three nanoseconds each. */
+  /** Work since the last yield to the event loop, in units of about three nanoseconds. */
   work: number;
 }
 

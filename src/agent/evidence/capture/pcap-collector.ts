@@ -7,11 +7,11 @@ const FIRST_ROOM_BYTES = 64 * 1024;
 /** Numbers are in the order of the machine that captured; times in micro- or nanoseconds. */
 const LITTLE_ENDIAN_MAGICS: readonly number[] = [0xa1b2c3d4, 0xa1b23c4d];
 
-/** Takes a pcap file as it comes, in pieces of any length, and keeps its whole records. */
+/** Collects the whole records of a pcap file that arrives in pieces of any length. */
 export class PcapCollector {
   readonly #maxBytes: number;
   #kept: Buffer;
-  /** How many of the bytes in #kept have come, and how many of them are whole records. */
+  /** Bytes received in #kept, and the part of them in whole records. */
   #come = 0;
   #whole = 0;
   #packets = 0;
@@ -25,11 +25,11 @@ export class PcapCollector {
     this.#kept = Buffer.alloc(Math.min(FIRST_ROOM_BYTES, maxBytes));
   }
 
-  /** `enough` once nothing more is taken: the room is full, or this is no pcap. */
+  /** `enough` once it accepts no more: it is full, or this is no pcap. */
   write(piece: Uint8Array): 'more' | 'enough' {
     if (this.#leftOutBytes > 0 || this.#fault !== null) return 'enough';
-    const room = this.#maxBytes - this.#come;
-    const taken = piece.byteLength > room ? piece.subarray(0, room) : piece;
+    const space = this.#maxBytes - this.#come;
+    const taken = piece.byteLength > space ? piece.subarray(0, space) : piece;
     this.#makeRoomFor(this.#come + taken.byteLength);
     this.#kept.set(taken, this.#come);
     this.#come += taken.byteLength;

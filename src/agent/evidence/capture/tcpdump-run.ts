@@ -15,7 +15,7 @@ const MAX_DRAIN_MS = 500;
 const FLUSH_MS = 500;
 
 /** What ended it, of several the first; null while nothing has. */
-type EndedBy = 'itself' | 'start' | 'stop' | 'limit' | 'room' | 'signal' | null;
+type EndedBy = 'itself' | 'start' | 'stop' | 'limit' | 'full' | 'signal' | null;
 
 export interface TcpdumpBounds {
   readonly clock: Clock;
@@ -51,7 +51,7 @@ export class TcpdumpRun {
     this.#words = new Words(process.stderr);
     process.stdout.on('data', (piece: Uint8Array) => {
       this.#lastPieceMs = clock.monotonicMs();
-      if (this.#collector.write(piece) === 'enough') this.#end('room');
+      if (this.#collector.write(piece) === 'enough') this.#end('full');
     });
     this.#gone = this.#untilGone();
     this.#cancels.push(clock.after(limitMs, () => this.#end('limit')));
@@ -73,7 +73,7 @@ export class TcpdumpRun {
       }),
     ]);
     cancelLate();
-    if (isUp && (this.#endedBy === null || this.#endedBy === 'room')) return null;
+    if (isUp && (this.#endedBy === null || this.#endedBy === 'full')) return null;
     this.#end('start');
     const end = await this.#gone;
     if (this.#endedBy === 'itself') return this.#whyItEnded(end);
@@ -104,7 +104,7 @@ export class TcpdumpRun {
     }
     if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
     const { dropped } = this.#words;
-    // As long as it is, and not as the room that was made for it: it may wait for hours.
+    // Its own length, not its capacity: it may wait for hours.
     const own = Buffer.allocUnsafeSlow(bytes.length);
     own.set(bytes);
     const captured = { bytes: own, packets, truncated, dropped };
@@ -152,7 +152,7 @@ export class TcpdumpRun {
     });
     const whole = Promise.all([exited, closed(stdout), closed(stderr)]).then(([end]) => end);
     const end = await Promise.race([whole, givenUp, exited.then((end) => this.#soonAfter(end))]);
-    // It ends with the next packet at the latest, once nobody reads.
+    // It ends with the next packet at the latest, once its output is closed.
     stdout.destroy();
     stderr.destroy();
     for (const cancel of this.#cancels.splice(0)) cancel();
@@ -160,7 +160,7 @@ export class TcpdumpRun {
     return end;
   }
 
-  /** The end of a process, whose pipes somebody else may hold open. */
+  /** The end of a process; another process may still have its pipes open. */
   #soonAfter(end: OwnProcessEnd): Promise<OwnProcessEnd> {
     return new Promise((resolve) => {
       if (this.#goneSignal.signal.aborted) resolve(end);
@@ -171,8 +171,8 @@ export class TcpdumpRun {
   #whyItEnded(end: OwnProcessEnd | null): string {
     if (end === null) return 'tcpdump could not be ended';
     if (end.startError !== null) return `tcpdump could not be started: ${end.startError}`;
-    const { told } = this.#words;
-    if (told !== '') return told;
+    const { summary } = this.#words;
+    if (summary !== '') return summary;
     return `tcpdump ended by itself (${end.signal ?? `exit code ${end.code}`})`;
   }
 }

@@ -10,7 +10,7 @@ import { type Unreachable, unreachableText } from './unreachable.ts';
  * that answered are left out but for the first. `truncationReason` is one of:
  * - `unreachable: WHAT by ADDRESS`, WHAT with traceroute's mark, `host (!H)`
  * - `no answer after hop N`, and `no answer` where there was none at all
- * - `hop limit`: the last hop that is asked for answered, and is not the destination
+ * - `hop limit`: the last probed hop answered, and is not the destination
  * - `time limit`, `stopped` (the agent stops, or the program that traces was ended)
  */
 export function assemble({ hostname, address }: TraceTarget, observed: Observed): Traceroute {

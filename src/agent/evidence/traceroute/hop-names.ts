@@ -6,7 +6,7 @@ import { askNameServers, type NameServers } from '../../net/dns/system/name-serv
 import { questionOf } from '../../probes/dns/question.ts';
 import { JobLog } from '../../probes/job-log.ts';
 
-/** For the names of all hops, which are asked for at once. */
+/** For the names of all hops, queried at once. */
 export const NAMES_LIMIT_MS = 1000;
 
 export interface NameOptions {
@@ -31,7 +31,7 @@ export async function withNames(traceroute: Traceroute, options: NameOptions): P
   return { ...traceroute, hops };
 }
 
-/** Whoever owns an address writes its name: only one that a host can have is shown. */
+/** The owner of an address chooses its name: only valid host names are shown. */
 const HOST_NAME = /^(?!-)[\w-]{1,63}(\.[\w-]{1,63})*$/;
 const MAX_NAME_CHARS = 253;
 
@@ -44,7 +44,7 @@ async function nameOf(address: string, options: NameOptions): Promise<string | n
     clock,
     signal,
     deadlineMs,
-    // A router without a name is nothing that anybody has to be told of.
+    // A router without a name is normal: not logged.
     log: new JobLog(clock),
     protocol: 'UDP',
     authenticData: false,

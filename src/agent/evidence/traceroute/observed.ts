@@ -10,7 +10,7 @@ export const PROBES_A_HOP = 3;
  */
 export const PROBE_WAIT_MS = 4000;
 
-/** What an answer says about the packet that it answers. */
+/** The meaning of an answer for its probe. */
 export type Says = 'on the way' | 'destination' | Unreachable;
 
 export interface Answer {
@@ -19,14 +19,14 @@ export interface Answer {
   readonly says: Says;
 }
 
-/** What came of one probe; null where nobody answered in time. */
+/** The answer to one probe; null if none arrived in time. */
 export type ProbeEnd = Answer | null;
 
 /** What an engine saw, whichever it is. */
 export interface Observed {
   /** At most MAX_TTL, the first router's first. Probes that still had time for an answer are not in. */
   readonly hops: readonly (readonly ProbeEnd[])[];
-  /** `complete`: all was asked and waited for. */
+  /** `complete`: all probes were sent and waited for. */
   readonly ended: 'complete' | 'time limit' | 'stopped';
 }
 
@@ -49,5 +49,5 @@ export interface Engine {
 
 export type FoundEngine =
   | { readonly ok: true; readonly engine: Engine }
-  /** A clause that says what is missing. */
+  /** A clause that names what is missing. */
   | { readonly ok: false; readonly reason: string };

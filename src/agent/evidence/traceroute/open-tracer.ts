@@ -15,9 +15,9 @@ import { findSystemEngine } from './system-engine.ts';
 export interface TracerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whose name servers are asked for the names of hops: the system's resolver. */
+  /** Resolves the names of hops with the name servers of the system. */
   readonly resolver: { nameServers(): NameServers };
-  /** Where to look for the program traceroute; where the system has its programs. */
+  /** Directories to search for traceroute; default: those of the system. */
   readonly programFolders?: readonly string[];
 }
 

@@ -33,7 +33,7 @@ export class TracerouteOutput {
     this.#family = family;
   }
 
-  /** The answers of each hop, in the order in which they were asked for; none is empty. */
+  /** The answers of each hop, in the order of the probes; none is empty. */
   get hops(): readonly (readonly ProbeEnd[])[] {
     const empty = this.#hops.findIndex((ends) => ends.length === 0);
     return empty < 0 ? this.#hops : this.#hops.slice(0, empty);

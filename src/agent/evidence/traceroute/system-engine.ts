@@ -19,14 +19,14 @@ import { TracerouteOutput, withLastHopRead } from './output-parser.ts';
 const SEND_STEP_MS = 15;
 const MIN_WAIT_MS = 1000;
 const TRIAL_LIMIT_MS = 3000;
-/** For what is still in the pipes when the program is gone, unless somebody else holds them open. */
+/** For reading the pipes after the program ended; another process may still have them open. */
 const REST_LIMIT_MS = 500;
 const MAX_ERROR_CHARS = 2048;
 const MAX_SHOWN_ERROR_CHARS = 200;
 
 export interface SystemEngineOptions {
   readonly clock: Clock;
-  /** Where to look for the program; where the system has its programs. */
+  /** Directories to search for the program; default: those of the system. */
   readonly folders?: readonly string[];
 }
 
@@ -143,7 +143,7 @@ async function runProgram(
 /** Both of its outputs are ASCII. */
 async function readText(stream: Readable, take: (piece: string) => void): Promise<void> {
   stream.on('data', (chunk: Buffer) => take(chunk.toString('latin1')));
-  // An output that breaks has no more to tell.
+  // A broken output has no more data.
   await finished(stream).catch(() => undefined);
 }
 

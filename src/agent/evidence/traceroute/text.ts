@@ -5,7 +5,7 @@ const MAX_WHO_CHARS = 48;
 
 /**
  * A trace for people: a line of what it is, one of headings, one a hop and one of how it ended.
- * Times in milliseconds, `*` and `-` where nobody answered.
+ * Times in milliseconds, `*` and `-` for no answer.
  */
 export function tracerouteText(traceroute: Traceroute): string {
   const { hostname, resolvedIp, hops } = traceroute;

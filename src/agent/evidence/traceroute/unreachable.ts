@@ -1,6 +1,6 @@
 import type { Family } from '../../net/resolver.ts';
 
-/** An answer that says that the packet will not get to its destination this way. */
+/** An answer that reports that the destination is unreachable this way. */
 export interface Unreachable {
   /** `host`, `network`, `port`, `administratively prohibited`, … */
   readonly what: string;

@@ -24,7 +24,7 @@ function opening(look: Look, signal = new AbortController().signal) {
 it('says what is there, and of captures only where they are kept', async () => {
   const look: Look = async () => [stubTracer('at once'), stubCapturer(), 2];
   const { opened, told, clock } = opening(look);
-  const { room, tell } = await opened;
+  const { budget: room, logAvailability: tell } = await opened;
   expect(room?.captures).toBe(true);
   tell(false);
   expect(told()).toEqual([
@@ -48,7 +48,7 @@ it('goes without where the look does not come back, and closes what comes late',
     return [tracer, stubCapturer(), 0];
   });
   await clock.advance(5000);
-  expect((await opened).room).toBeNull();
+  expect((await opened).budget).toBeNull();
   expect(told()).toEqual([
     'warn: failures come without evidence: looking for tcpdump and traceroute took longer than 5 s',
   ]);
@@ -59,13 +59,13 @@ it('goes without where the look does not come back, and closes what comes late',
 
 it('holds up no stop', async () => {
   const { opened, told, clock } = opening(() => new Promise(() => {}), AbortSignal.abort());
-  expect((await opened).room).toBeNull();
+  expect((await opened).budget).toBeNull();
   expect(told()).toEqual([]);
   expect(clock.pendingTimers).toBe(0);
 });
 
 it('goes without where the look itself is faulty', async () => {
   const { opened, told } = opening(() => Promise.reject(new Error('a fault')));
-  expect((await opened).room).toBeNull();
+  expect((await opened).budget).toBeNull();
   expect(told()).toEqual(['error: failures come without evidence: a fault']);
 });
