@@ -7,11 +7,11 @@ export interface StoredAccount {
 }
 
 export async function findAccount(sql: Sql, id: string): Promise<StoredAccount | null> {
-  const [row] = await sql.query<{ id: string; name: string; created_at: Date }>(
+  const [row] = await sql.query<{ id: string; name: string; createdAt: Date }>(
     'select id, name, created_at from accounts where id = $1',
     [id],
   );
-  return row === undefined ? null : { id: row.id, name: row.name, createdAt: row.created_at };
+  return row === undefined ? null : { id: row.id, name: row.name, createdAt: row.createdAt };
 }
 
 /** @returns false where an account has that id already */

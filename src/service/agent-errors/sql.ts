@@ -34,7 +34,7 @@ interface OfLocation {
 
 type ErrorRow = Row & {
   readonly id: number;
-  readonly agent_id: string;
+  readonly agentId: string;
   readonly version: string;
   readonly node: string;
   readonly platform: string;
@@ -43,9 +43,9 @@ type ErrorRow = Row & {
   readonly code: string | null;
   readonly stack: readonly unknown[];
   readonly count: number;
-  readonly first_at: Date;
-  readonly last_at: Date;
-  readonly received_at: Date;
+  readonly firstAt: Date;
+  readonly lastAt: Date;
+  readonly receivedAt: Date;
 };
 
 /**
@@ -130,7 +130,7 @@ export async function listAgentErrors(
   );
   return rows.map((row) => ({
     id: row.id,
-    agentId: row.agent_id,
+    agentId: row.agentId,
     version: row.version,
     node: row.node,
     platform: row.platform,
@@ -139,8 +139,8 @@ export async function listAgentErrors(
     code: row.code,
     stack: row.stack,
     count: row.count,
-    firstAt: row.first_at,
-    lastAt: row.last_at,
-    receivedAt: row.received_at,
+    firstAt: row.firstAt,
+    lastAt: row.lastAt,
+    receivedAt: row.receivedAt,
   }));
 }

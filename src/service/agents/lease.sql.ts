@@ -117,11 +117,11 @@ export interface HeldLease {
 /** Until the transaction ends, nobody else changes the agent. */
 export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise<HeldLease | null> {
   const [row] = await sql.query<{
-    instance_id: string;
+    instanceId: string;
     epoch: number;
     held: boolean;
     live: boolean;
-    has_place: boolean;
+    hasPlace: boolean;
     ended: boolean;
   }>(
     `select instance_id, epoch, lease_until is not null as held,
@@ -131,7 +131,7 @@ export async function lockAgent(sql: Sql, { locationId, id }: AgentKey): Promise
     [locationId, id],
   );
   if (row === undefined) return null;
-  const { instance_id: instanceId, has_place: hasPlace, epoch, held, live, ended } = row;
+  const { instanceId, hasPlace, epoch, held, live, ended } = row;
   return { instanceId, epoch, held, live, hasPlace, ended };
 }
 
@@ -198,7 +198,7 @@ export async function markAgentEnded(
   sql: Sql,
   { locationId, id }: AgentKey,
 ): Promise<{ readonly wasHeld: boolean } | null> {
-  const [row] = await sql.query<{ was_held: boolean }>(
+  const [row] = await sql.query<{ wasHeld: boolean }>(
     `with before as materialized (
        select lease_until is not null as held from agents
        where location_id = $1 and id = $2 for update
@@ -207,7 +207,7 @@ export async function markAgentEnded(
      where location_id = $1 and id = $2 returning before.held as was_held`,
     [locationId, id],
   );
-  return row === undefined ? null : { wasHeld: row.was_held };
+  return row === undefined ? null : { wasHeld: row.wasHeld };
 }
 
 /** @returns false where the location has no such agent */

@@ -38,17 +38,17 @@ export interface AgentPosition {
 
 type StandingRow = {
   readonly slug: string;
-  readonly proxy_url: string | null;
-  readonly sealed_proxy_password: Buffer | null;
+  readonly proxyUrl: string | null;
+  readonly sealedProxyPassword: Buffer | null;
   readonly revision: number;
-  readonly settings_revision: number;
-  readonly purged_revision: number;
+  readonly settingsRevision: number;
+  readonly purgedRevision: number;
   readonly pending: boolean;
-  readonly changed_revision: number;
-  readonly open_runs: boolean;
-  readonly agent_id: string;
+  readonly changedRevision: number;
+  readonly openRuns: boolean;
+  readonly agentId: string;
   readonly epoch: number | null;
-  readonly instance_id: string | null;
+  readonly instanceId: string | null;
   readonly held: boolean;
   readonly live: boolean;
   readonly ended: boolean;
@@ -87,22 +87,22 @@ export async function readStandings(
     [locationId, [...new Set(agentIds)]],
   );
   if (rows.length === 0) return null;
-  const standings = new Map(rows.map((row) => [row.agent_id, standingOf(row)]));
+  const standings = new Map(rows.map((row) => [row.agentId, standingOf(row)]));
   return agentIds.flatMap((agentId) => standings.get(agentId) ?? []);
 }
 
 function standingOf(row: StandingRow): AgentPosition {
-  const { epoch, instance_id: instanceId, held, live } = row;
+  const { epoch, instanceId, held, live } = row;
   return {
     slug: row.slug,
-    proxyUrl: row.proxy_url,
-    sealedProxyPassword: row.sealed_proxy_password,
+    proxyUrl: row.proxyUrl,
+    sealedProxyPassword: row.sealedProxyPassword,
     revision: row.revision,
-    settingsRevision: row.settings_revision,
-    purgedRevision: row.purged_revision,
+    settingsRevision: row.settingsRevision,
+    purgedRevision: row.purgedRevision,
     pending: row.pending,
-    changedRevision: row.changed_revision,
-    openRuns: row.open_runs,
+    changedRevision: row.changedRevision,
+    openRuns: row.openRuns,
     ended: row.ended,
     lease: epoch === null || instanceId === null ? null : { epoch, instanceId, held, live },
   };
@@ -128,19 +128,19 @@ export interface Share {
 }
 
 type ShareRow = {
-  readonly account_id: string;
-  readonly check_id: string;
+  readonly accountId: string;
+  readonly checkId: string;
   readonly revision: number;
-  readonly period_ms: number;
-  readonly phase_ms: number;
+  readonly periodMs: number;
+  readonly phaseMs: number;
   readonly stride: number;
-  readonly stride_index: number;
-  readonly answered_until: Date | null;
+  readonly strideIndex: number;
+  readonly answeredUntil: Date | null;
   /** JSON; null for one that is deleted or deactivated. */
   readonly body: string | null;
-  readonly group_id: number | null;
-  readonly sealed_variables: Buffer | null;
-  readonly group_tags: string[];
+  readonly groupId: number | null;
+  readonly sealedVariables: Buffer | null;
+  readonly groupTags: string[];
   readonly chosen: number;
 };
 
@@ -205,21 +205,21 @@ export async function readShare(
   );
   const last = rows.at(-1);
   return {
-    checks: rows.flatMap(({ check_id: checkId, body, ...row }) => {
+    checks: rows.flatMap(({ checkId, body, ...row }) => {
       if (body === null) return [];
-      const { period_ms: periodMs, phase_ms: phaseMs, stride, stride_index: index } = row;
+      const { periodMs, phaseMs, stride, strideIndex: index } = row;
       const slots = { periodMs, phaseMs, stride, index };
-      const answeredUntil = row.answered_until?.getTime() ?? null;
+      const answeredUntil = row.answeredUntil?.getTime() ?? null;
       // The column holds the group: a deleted one is cleared there, and not in the body.
-      const check = { ...JSON.parse(body), groupId: row.group_id };
-      const assignment = { checkId, slots, check, answeredUntil, groupTags: row.group_tags };
-      const { account_id: accountId, sealed_variables: sealedVariables, revision } = row;
+      const check = { ...JSON.parse(body), groupId: row.groupId };
+      const assignment = { checkId, slots, check, answeredUntil, groupTags: row.groupTags };
+      const { accountId, sealedVariables, revision } = row;
       return [{ accountId, revision, assignment, sealedVariables }];
     }),
     lastOfPart:
       last === undefined || last.chosen <= rows.length
         ? null
-        : { checkId: last.check_id, revision: last.revision },
+        : { checkId: last.checkId, revision: last.revision },
   };
 }
 
@@ -239,11 +239,11 @@ export async function listLost(
     limit,
   }: AgentOfLocation & { readonly sinceRevision: number; readonly limit: number },
 ): Promise<readonly LostCheck[]> {
-  const rows = await sql.query<{ check_id: string; revision: number }>(
+  const rows = await sql.query<{ checkId: string; revision: number }>(
     `select check_id, revision from assignment_tombstones
      where location_id = $1 and agent_id = $2 and revision > $3::bigint
      order by revision limit $4::int`,
     [locationId, agentId, sinceRevision, limit],
   );
-  return rows.map(({ check_id: checkId, revision }) => ({ checkId, revision }));
+  return rows.map(({ checkId, revision }) => ({ checkId, revision }));
 }

@@ -107,12 +107,12 @@ type AgentRow = {
   readonly queued: number;
   readonly checks: number;
   readonly live: boolean;
-  readonly lease_until: Date | null;
-  readonly first_seen_at: Date;
-  readonly last_seen_at: Date;
-  readonly ended_at: Date | null;
+  readonly leaseUntil: Date | null;
+  readonly firstSeenAt: Date;
+  readonly lastSeenAt: Date;
+  readonly endedAt: Date | null;
   readonly refused: KnownAgent['refused'];
-  readonly clock_ahead_ms: number | null;
+  readonly clockAheadMs: number | null;
 };
 
 /** What agent `a` refused of the checks that it was given: it may name any. */
@@ -149,14 +149,12 @@ export async function listAgents(
      order by first_seen_at, id limit $3::bigint offset $4::bigint`,
     [accountId, locationId, limit, offset],
   );
-  return rows.map(
-    ({ lease_until, first_seen_at, last_seen_at, ended_at, clock_ahead_ms, ...row }) => ({
-      ...row,
-      leaseUntil: lease_until,
-      firstSeenAt: first_seen_at,
-      lastSeenAt: last_seen_at,
-      clockAheadMs: clock_ahead_ms,
-      endedAt: ended_at,
-    }),
-  );
+  return rows.map(({ leaseUntil, firstSeenAt, lastSeenAt, endedAt, clockAheadMs, ...row }) => ({
+    ...row,
+    leaseUntil,
+    firstSeenAt,
+    lastSeenAt,
+    clockAheadMs,
+    endedAt,
+  }));
 }

@@ -12,12 +12,12 @@ export interface LatestRun {
 }
 
 type LatestRow = {
-  readonly check_id: string;
-  readonly run_location: string;
-  readonly sequence_id: string;
+  readonly checkId: string;
+  readonly runLocation: string;
+  readonly sequenceId: string;
   readonly slot: Date;
-  readonly has_failures: boolean;
-  readonly is_degraded: boolean | null;
+  readonly hasFailures: boolean;
+  readonly isDegraded: boolean | null;
 };
 
 /** An agent's clock that was set back may have stamped a result before its slot. */
@@ -74,11 +74,11 @@ export async function findLatestRuns(
     ],
   );
   return rows.map((row) => ({
-    checkId: row.check_id,
-    runLocation: row.run_location,
-    sequenceId: row.sequence_id,
+    checkId: row.checkId,
+    runLocation: row.runLocation,
+    sequenceId: row.sequenceId,
     slotMs: row.slot.getTime(),
-    hasFailures: row.has_failures,
-    isDegraded: row.is_degraded ?? false,
+    hasFailures: row.hasFailures,
+    isDegraded: row.isDegraded ?? false,
   }));
 }

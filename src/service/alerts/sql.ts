@@ -24,16 +24,16 @@ export interface CheckAlert {
 
 type AlertRow = {
   readonly id: string;
-  readonly check_id: string;
+  readonly checkId: string;
   readonly name: string;
-  readonly check_type: CheckType;
-  readonly alert_type: AlertType;
-  readonly run_location: string;
-  readonly response_time: number;
+  readonly checkType: CheckType;
+  readonly alertType: AlertType;
+  readonly runLocation: string;
+  readonly responseTime: number;
   readonly error: string | null;
-  readonly status_code: string | null;
-  readonly started_at: Date;
-  readonly created_at: Date;
+  readonly statusCode: string | null;
+  readonly startedAt: Date;
+  readonly createdAt: Date;
 };
 
 const COLUMNS = `id, check_id, name, check_type, alert_type, run_location, response_time, error,
@@ -91,16 +91,16 @@ export async function listAlerts(
   );
   return rows.map((row) => ({
     id: row.id,
-    checkId: row.check_id,
+    checkId: row.checkId,
     name: row.name,
-    checkType: row.check_type,
-    alertType: row.alert_type,
-    runLocation: row.run_location,
-    responseTime: row.response_time,
+    checkType: row.checkType,
+    alertType: row.alertType,
+    runLocation: row.runLocation,
+    responseTime: row.responseTime,
     error: row.error,
-    statusCode: row.status_code,
-    startedAtMs: row.started_at.getTime(),
-    createdAtMs: row.created_at.getTime(),
+    statusCode: row.statusCode,
+    startedAtMs: row.startedAt.getTime(),
+    createdAtMs: row.createdAt.getTime(),
   }));
 }
 

@@ -61,27 +61,27 @@ export interface AlertSubject {
 type RecordBody = Pick<AlertRecord, 'state' | 'lastRun' | 'alertId' | 'hasIncident'>;
 
 type SubjectRow = {
-  readonly account_id: string;
+  readonly accountId: string;
   readonly id: string;
   readonly name: string;
-  readonly check_type: CheckType;
+  readonly checkType: CheckType;
   readonly tags: readonly string[];
-  readonly group_name: string | null;
-  readonly is_active: boolean;
-  readonly is_muted: boolean;
-  readonly runs_parallel: boolean;
+  readonly groupName: string | null;
+  readonly isActive: boolean;
+  readonly isMuted: boolean;
+  readonly runsParallel: boolean;
   readonly locations: readonly string[];
   readonly frequency: Frequency;
-  readonly frequency_offset: number | null;
+  readonly frequencyOffset: number | null;
   readonly own: unknown;
-  readonly own_uses_global: boolean;
-  readonly of_group: unknown;
-  readonly group_uses_global: boolean;
-  readonly of_account: unknown;
-  readonly trigger_incident: unknown;
-  readonly due_at: Date | null;
-  readonly ssl_ends_at: Date | null;
-  readonly ssl_told_days: number | null;
+  readonly ownUsesGlobal: boolean;
+  readonly ofGroup: unknown;
+  readonly groupUsesGlobal: boolean;
+  readonly ofAccount: unknown;
+  readonly triggerIncident: unknown;
+  readonly dueAt: Date | null;
+  readonly sslEndsAt: Date | null;
+  readonly sslToldDays: number | null;
   readonly body: RecordBody | null;
 };
 
@@ -105,39 +105,39 @@ const SAYS = `left join check_groups g on g.id = c.group_id and g.account_id = c
 
 function subjectOf(row: SubjectRow): AlertSubject {
   return {
-    accountId: row.account_id,
+    accountId: row.accountId,
     checkId: row.id,
     name: row.name,
-    checkType: row.check_type,
+    checkType: row.checkType,
     tags: row.tags,
-    groupName: row.group_name,
-    isActive: row.is_active,
-    isMuted: row.is_muted,
-    runsParallel: row.runs_parallel,
+    groupName: row.groupName,
+    isActive: row.isActive,
+    isMuted: row.isMuted,
+    runsParallel: row.runsParallel,
     locations: [...new Set(row.locations)],
     frequency: row.frequency,
-    frequencyOffset: row.frequency_offset,
+    frequencyOffset: row.frequencyOffset,
     settings: {
       own: row.own,
-      ownUsesGlobal: row.own_uses_global,
-      group: row.of_group,
-      groupUsesGlobal: row.group_uses_global,
-      account: row.of_account,
+      ownUsesGlobal: row.ownUsesGlobal,
+      group: row.ofGroup,
+      groupUsesGlobal: row.groupUsesGlobal,
+      account: row.ofAccount,
     },
-    triggerIncident: row.trigger_incident,
+    triggerIncident: row.triggerIncident,
     record: recordOf(row),
   };
 }
 
-function recordOf({ body, due_at, ssl_ends_at, ssl_told_days }: SubjectRow): AlertRecord | null {
+function recordOf({ body, dueAt, sslEndsAt, sslToldDays }: SubjectRow): AlertRecord | null {
   if (body === null) return null;
   return {
     ...body,
-    dueAtMs: due_at?.getTime() ?? null,
+    dueAtMs: dueAt?.getTime() ?? null,
     runDown:
-      ssl_ends_at === null || ssl_told_days === null
+      sslEndsAt === null || sslToldDays === null
         ? null
-        : { endsAtMs: ssl_ends_at.getTime(), toldDays: ssl_told_days },
+        : { endsAtMs: sslEndsAt.getTime(), toldDays: sslToldDays },
   };
 }
 

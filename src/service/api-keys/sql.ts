@@ -15,13 +15,13 @@ export interface ApiKey {
 
 type ApiKeyRow = {
   readonly id: string;
-  readonly account_id: string;
+  readonly accountId: string;
   readonly name: string;
   readonly role: Role;
-  readonly key_prefix: string;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-  readonly revoked_at: Date | null;
+  readonly keyPrefix: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
 };
 
 const COLUMNS = 'id, account_id, name, role, key_prefix, created_at, last_used_at, revoked_at';
@@ -29,13 +29,13 @@ const COLUMNS = 'id, account_id, name, role, key_prefix, created_at, last_used_a
 function apiKeyOf(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,
-    accountId: row.account_id,
+    accountId: row.accountId,
     name: row.name,
     role: row.role,
-    prefix: row.key_prefix,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
+    prefix: row.keyPrefix,
+    createdAt: row.createdAt,
+    lastUsedAt: row.lastUsedAt,
+    revokedAt: row.revokedAt,
   };
 }
 

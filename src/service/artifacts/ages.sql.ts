@@ -18,14 +18,14 @@ export async function listOldArtifactContents(
   { retentionDays, uploadSeconds }: ArtifactAges,
   limit: number,
 ): Promise<readonly ArtifactContent[]> {
-  const rows = await sql.query<{ account_id: string; sha256: string }>(
+  const rows = await sql.query<{ accountId: string; sha256: string }>(
     `select account_id, sha256 from artifacts where ${IS_OLD_ARTIFACT}
      union
      select account_id, sha256 from artifact_uploads where ${IS_OLD_UPLOAD}
      limit $3::integer`,
     [retentionDays, uploadSeconds, limit],
   );
-  return rows.map((row) => ({ accountId: row.account_id, sha256: row.sha256 }));
+  return rows.map((row) => ({ accountId: row.accountId, sha256: row.sha256 }));
 }
 
 /** Deletes what of one content is old; where that is much, a part of it. */

@@ -37,15 +37,15 @@ export interface ArtifactContent {
 }
 
 export type ArtifactFieldsRow = Row & {
-  readonly account_id: string;
-  readonly check_id: string;
-  readonly result_id: string;
+  readonly accountId: string;
+  readonly checkId: string;
+  readonly resultId: string;
   readonly name: string;
-  readonly content_type: string;
+  readonly contentType: string;
   readonly sha256: string;
   readonly bytes: number;
 };
-type ArtifactRow = ArtifactFieldsRow & { readonly id: string; readonly created_at: Date };
+type ArtifactRow = ArtifactFieldsRow & { readonly id: string; readonly createdAt: Date };
 
 /** The columns of ArtifactFieldsRow, in the order of `artifactParams`. */
 export const ARTIFACT_FIELDS = 'account_id, check_id, result_id, name, content_type, sha256, bytes';
@@ -66,11 +66,11 @@ export const HAS_RESULT = `(a.has_result
 
 export function artifactFieldsOf(row: ArtifactFieldsRow): ArtifactFields {
   return {
-    accountId: row.account_id,
-    checkId: row.check_id,
-    resultId: row.result_id,
+    accountId: row.accountId,
+    checkId: row.checkId,
+    resultId: row.resultId,
     name: row.name,
-    contentType: row.content_type,
+    contentType: row.contentType,
     sha256: row.sha256,
     bytes: row.bytes,
   };
@@ -82,7 +82,7 @@ export function artifactParams(fields: ArtifactFields): readonly unknown[] {
 }
 
 function artifactOf(row: ArtifactRow): Artifact {
-  return { id: row.id, ...artifactFieldsOf(row), createdAt: row.created_at };
+  return { id: row.id, ...artifactFieldsOf(row), createdAt: row.createdAt };
 }
 
 /**
@@ -149,13 +149,13 @@ export async function findArtifact(
   sql: Sql,
   { accountId, id }: { readonly accountId: string; readonly id: string },
 ): Promise<(Artifact & ArtifactRowKey) | null> {
-  const [row] = await sql.query<ArtifactRow & { readonly row_id: string }>(
+  const [row] = await sql.query<ArtifactRow & { readonly rowId: string }>(
     `select ${ARTIFACT_FIELDS}, ${SHOWN_ID} as id, id as row_id, created_at from artifacts a
      where account_id = $1 and ${SHOWN_ID} = $2 and ${HAS_RESULT}
      order by run_location is null, created_at limit 1`,
     [accountId, id],
   );
-  return row === undefined ? null : { ...artifactOf(row), rowId: row.row_id };
+  return row === undefined ? null : { ...artifactOf(row), rowId: row.rowId };
 }
 
 /** Those that are shown, by name. */

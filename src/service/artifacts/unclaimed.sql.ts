@@ -33,11 +33,11 @@ export async function listUnclaimedArtifacts(
   },
 ): Promise<readonly UnclaimedArtifact[]> {
   const rows = await sql.query<{
-    account_id: string;
+    accountId: string;
     id: string;
     sha256: string;
-    created_at: string;
-    result_location: string | null;
+    createdAt: string;
+    resultLocation: string | null;
   }>(
     `select a.account_id, a.id, a.sha256, a.created_at::text as created_at,
        (select r.run_location from check_results r where ${IS_ITS_RESULT}
@@ -50,11 +50,11 @@ export async function listUnclaimedArtifacts(
     [olderThanSeconds, after?.createdAt ?? null, after?.accountId ?? '', after?.rowId ?? '', limit],
   );
   return rows.map((row) => ({
-    accountId: row.account_id,
+    accountId: row.accountId,
     rowId: row.id,
     sha256: row.sha256,
-    createdAt: row.created_at,
-    resultLocation: row.result_location,
+    createdAt: row.createdAt,
+    resultLocation: row.resultLocation,
   }));
 }
 

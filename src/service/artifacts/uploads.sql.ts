@@ -40,11 +40,11 @@ export async function readArtifactTarget(
 ): Promise<ArtifactTarget> {
   const { accountId, runLocation, checkId, resultId, artifactId, id, sha256, bytes } = upload;
   const [row] = await sql.query<{
-    check_exists: boolean;
-    is_run_elsewhere: boolean | null;
+    checkExists: boolean;
+    isRunElsewhere: boolean | null;
     others: number;
-    is_open: boolean;
-    has_content: boolean;
+    isOpen: boolean;
+    hasContent: boolean;
   }>(
     `select
        exists (select from checks where account_id = $1 and id = $3) as check_exists,
@@ -66,11 +66,11 @@ export async function readArtifactTarget(
     [accountId, runLocation, checkId, resultId, artifactId, id, sha256, bytes],
   );
   return {
-    checkExists: row?.check_exists ?? false,
-    isRunElsewhere: row?.is_run_elsewhere ?? false,
+    checkExists: row?.checkExists ?? false,
+    isRunElsewhere: row?.isRunElsewhere ?? false,
     others: row?.others ?? 0,
-    isOpen: row?.is_open ?? false,
-    hasContent: row?.has_content ?? false,
+    isOpen: row?.isOpen ?? false,
+    hasContent: row?.hasContent ?? false,
   };
 }
 
@@ -93,14 +93,14 @@ export async function touchArtifactUpload(
   sql: Sql,
   { accountId, id, runLocation }: UploadOf,
 ): Promise<ArtifactUploadRow | null> {
-  const [row] = await sql.query<ArtifactFieldsRow & { readonly artifact_id: string }>(
+  const [row] = await sql.query<ArtifactFieldsRow & { readonly artifactId: string }>(
     `update artifact_uploads set active_at = now(), run_location = $3
      where account_id = $1 and id = $2 and (run_location is null or run_location = $3)
      returning ${ARTIFACT_FIELDS}, artifact_id`,
     [accountId, id, runLocation],
   );
   if (row === undefined) return null;
-  return { ...artifactFieldsOf(row), id, artifactId: row.artifact_id, runLocation };
+  return { ...artifactFieldsOf(row), id, artifactId: row.artifactId, runLocation };
 }
 
 export async function deleteArtifactUpload(

@@ -11,7 +11,7 @@ export async function readArtifactUsage(
   sql: Sql,
   { accountId, entryBytes }: { readonly accountId: string; readonly entryBytes: number },
 ): Promise<ReadonlyMap<string | null, number>> {
-  const rows = await sql.query<{ run_location: string | null; taken: number }>(
+  const rows = await sql.query<{ runLocation: string | null; taken: number }>(
     `select run_location, sum(bytes + entries * $2::bigint)::bigint as taken
      from (
        select run_location, sha256, bytes, count(*) as entries
@@ -25,5 +25,5 @@ export async function readArtifactUsage(
      group by run_location`,
     [accountId, entryBytes],
   );
-  return new Map(rows.map((row) => [row.run_location, row.taken]));
+  return new Map(rows.map((row) => [row.runLocation, row.taken]));
 }

@@ -22,14 +22,14 @@ type GroupRow = {
   readonly activated: boolean;
   readonly muted: boolean;
   readonly locations: CheckGroup['locations'];
-  readonly private_locations: CheckGroup['privateLocations'];
+  readonly privateLocations: CheckGroup['privateLocations'];
   readonly tags: CheckGroup['tags'];
   readonly concurrency: number;
-  readonly runtime_id: CheckGroup['runtimeId'];
-  readonly alert_settings: CheckGroup['alertSettings'];
-  readonly use_global_alert_settings: boolean;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly runtimeId: CheckGroup['runtimeId'];
+  readonly alertSettings: CheckGroup['alertSettings'];
+  readonly useGlobalAlertSettings: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = `id, name, activated, muted, locations, private_locations,
@@ -43,15 +43,15 @@ function groupOf(row: GroupRow): StoredGroup {
       activated: row.activated,
       muted: row.muted,
       locations: row.locations,
-      privateLocations: row.private_locations,
+      privateLocations: row.privateLocations,
       tags: row.tags,
       concurrency: row.concurrency,
-      runtimeId: row.runtime_id,
-      alertSettings: row.alert_settings,
-      useGlobalAlertSettings: row.use_global_alert_settings,
+      runtimeId: row.runtimeId,
+      alertSettings: row.alertSettings,
+      useGlobalAlertSettings: row.useGlobalAlertSettings,
     },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

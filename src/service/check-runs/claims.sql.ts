@@ -66,17 +66,17 @@ export async function claimRuns(sql: Sql, who: LeaseHolder, limit: number): Prom
 
 type HeldRow = {
   readonly id: string;
-  readonly check_id: string;
+  readonly checkId: string;
   readonly body: Readonly<Record<string, unknown>>;
-  readonly sealed_variables: Buffer | null;
-  readonly group_id: number | null;
+  readonly sealedVariables: Buffer | null;
+  readonly groupId: number | null;
   readonly reason: RunReason;
   readonly slot: Date;
-  readonly sequence_id: string;
-  readonly not_before: Date | null;
-  readonly not_after: Date;
-  readonly retries_made: number;
-  readonly first_started_at: Date | null;
+  readonly sequenceId: string;
+  readonly notBefore: Date | null;
+  readonly notAfter: Date;
+  readonly retriesMade: number;
+  readonly firstStartedAt: Date | null;
 };
 
 /** A run, before the secret variables of its check are opened. */
@@ -112,18 +112,18 @@ export async function listHeldRuns(
   return rows.map((row) => ({
     run: {
       runId: row.id,
-      checkId: row.check_id,
+      checkId: row.checkId,
       // The column holds the group: a deleted one is cleared there, and not in the body.
-      check: { ...row.body, groupId: row.group_id },
+      check: { ...row.body, groupId: row.groupId },
       reason: row.reason,
       slot: row.slot.getTime(),
-      sequenceId: row.sequence_id,
-      notBefore: row.not_before?.getTime() ?? null,
-      notAfter: row.not_after.getTime(),
-      retriesMade: row.retries_made,
-      firstStartedAt: row.first_started_at?.getTime() ?? null,
+      sequenceId: row.sequenceId,
+      notBefore: row.notBefore?.getTime() ?? null,
+      notAfter: row.notAfter.getTime(),
+      retriesMade: row.retriesMade,
+      firstStartedAt: row.firstStartedAt?.getTime() ?? null,
     },
-    sealedVariables: row.sealed_variables,
+    sealedVariables: row.sealedVariables,
   }));
 }
 

@@ -40,21 +40,21 @@ export async function listOverdueRuns(
   { runningMs, uploadMs }: ExpiryLimits,
   limit: number,
 ): Promise<readonly Pick<OverdueRun, 'id' | 'accountId' | 'checkId'>[]> {
-  const rows = await sql.query<{ id: string; account_id: string; check_id: string }>(
+  const rows = await sql.query<{ id: string; accountId: string; checkId: string }>(
     `select r.id, r.account_id, r.check_id from one_off_runs r where ${IS_OVERDUE}
      order by r.not_after, r.id limit $3::bigint`,
     [runningMs, uploadMs, limit],
   );
-  return rows.map((row) => ({ id: row.id, accountId: row.account_id, checkId: row.check_id }));
+  return rows.map((row) => ({ id: row.id, accountId: row.accountId, checkId: row.checkId }));
 }
 
 type OverdueRow = {
   readonly id: string;
-  readonly account_id: string;
-  readonly check_id: string;
+  readonly accountId: string;
+  readonly checkId: string;
   readonly slot: Date;
-  readonly comes_back: boolean;
-  readonly slot_of: string | null;
+  readonly comesBack: boolean;
+  readonly slotOf: string | null;
 };
 
 /** Locks those of the runs that are still so, as far as nobody else is at them. */
@@ -78,11 +78,11 @@ export async function lockOverdueRuns(
   );
   return rows.map((row) => ({
     id: row.id,
-    accountId: row.account_id,
-    checkId: row.check_id,
+    accountId: row.accountId,
+    checkId: row.checkId,
     slotMs: row.slot.getTime(),
-    comesBack: row.comes_back,
-    slotOf: row.slot_of,
+    comesBack: row.comesBack,
+    slotOf: row.slotOf,
   }));
 }
 

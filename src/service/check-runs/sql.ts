@@ -98,15 +98,15 @@ export async function insertRun(sql: Sql, run: NewRun): Promise<boolean> {
 
 type RunRow = {
   readonly id: string;
-  readonly check_id: string;
+  readonly checkId: string;
   readonly slug: string;
   readonly reason: RunReason;
   readonly state: RunState;
   readonly slot: Date;
-  readonly sequence_id: string;
-  readonly created_at: Date;
-  readonly not_after: Date;
-  readonly result_id: string | null;
+  readonly sequenceId: string;
+  readonly createdAt: Date;
+  readonly notAfter: Date;
+  readonly resultId: string | null;
 };
 
 const RUN = `select r.id, r.check_id, l.slug, r.reason, r.state, r.slot, r.sequence_id,
@@ -120,15 +120,15 @@ function runOf(row: RunRow | undefined): OneOffRun | null {
   if (row === undefined) return null;
   return {
     id: row.id,
-    checkId: row.check_id,
+    checkId: row.checkId,
     location: row.slug,
     reason: row.reason,
     state: row.state,
     slot: row.slot,
-    sequenceId: row.sequence_id,
-    createdAt: row.created_at,
-    notAfter: row.not_after,
-    resultId: row.result_id,
+    sequenceId: row.sequenceId,
+    createdAt: row.createdAt,
+    notAfter: row.notAfter,
+    resultId: row.resultId,
   };
 }
 
@@ -160,7 +160,7 @@ export async function findOrigin(
   sql: Sql,
   run: Omit<AttemptKey, 'retriesMade'> & { readonly slotMs: number; readonly locationId: string },
 ): Promise<string | null> {
-  const rows = await sql.query<{ origin: string; is_own: boolean }>(
+  const rows = await sql.query<{ origin: string; isOwn: boolean }>(
     `select coalesce(origin_location_id, location_id) as origin,
        bool_or(location_id = $5) over () as is_own
      from one_off_runs
@@ -169,7 +169,7 @@ export async function findOrigin(
     [run.accountId, run.checkId, run.sequenceId, new Date(run.slotMs), run.locationId],
   );
   const [first] = rows;
-  return first?.is_own === true ? first.origin : null;
+  return first?.isOwn === true ? first.origin : null;
 }
 
 /** How many runs of a location are neither done nor given up, nor only waited for. */

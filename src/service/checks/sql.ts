@@ -35,11 +35,11 @@ export interface CheckFilter {
 type CheckRow = {
   readonly id: string;
   readonly body: unknown;
-  readonly group_id: number | null;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
-  readonly check_type: StoredCheckType;
-  readonly ping_token: string | null;
+  readonly groupId: number | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
+  readonly checkType: StoredCheckType;
+  readonly pingToken: string | null;
 };
 
 const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
@@ -48,15 +48,15 @@ const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
 
 function storedCheckOf(row: CheckRow): StoredCheck {
   // A body stored by an older release lacks the fields that came since: these take their defaults.
-  const schema = row.check_type === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
+  const schema = row.checkType === 'HEARTBEAT' ? heartbeatCheckSchema : checkBodySchema;
   const parsed = schema.safeParse(row.body);
   const body = parsed.success ? parsed.data : (row.body as AnyCheck);
   return {
     // The column holds the group: a deleted one is cleared there, and not in the body.
-    check: { ...body, id: row.id, groupId: row.group_id },
-    pingToken: row.ping_token,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    check: { ...body, id: row.id, groupId: row.groupId },
+    pingToken: row.pingToken,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 
@@ -152,11 +152,11 @@ export async function sealedVariablesOf(
   sql: Sql,
   { accountId, id }: CheckKey,
 ): Promise<Buffer | null> {
-  const [row] = await sql.query<{ sealed_variables: Buffer | null }>(
+  const [row] = await sql.query<{ sealedVariables: Buffer | null }>(
     'select sealed_variables from checks where account_id = $1 and id = $2',
     [accountId, id],
   );
-  return row?.sealed_variables ?? null;
+  return row?.sealedVariables ?? null;
 }
 
 /** Until the transaction ends, nobody else changes the check. */

@@ -23,9 +23,9 @@ type CertificateRow = {
   readonly host: string;
   readonly cert: string;
   readonly ca: string | null;
-  readonly sealed_key: Buffer;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly sealedKey: Buffer;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = 'id, host, cert, ca, sealed_key, created_at, updated_at';
@@ -36,9 +36,9 @@ function certificateOf(row: CertificateRow): StoredCertificate {
     host: row.host,
     cert: row.cert,
     ca: row.ca,
-    sealedKey: row.sealed_key,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    sealedKey: row.sealedKey,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

@@ -1,5 +1,6 @@
 /**
- * One row, by column name. Both databases give the same JavaScript values:
+ * One row. Its keys are the column names in camelCase (`created_at` is `createdAt`); the keys inside
+ * a JSON value stay as they are. Both databases give the same JavaScript values:
  *
  * | SQL | JavaScript |
  * |---|---|

@@ -38,11 +38,11 @@ type GroupRow = {
   readonly id: string;
   readonly scope: string;
   readonly environments: readonly string[] | null;
-  readonly error_hash: string;
-  readonly raw_message: string | null;
-  readonly cleaned_message: string;
-  readonly first_seen: Date;
-  readonly last_seen: Date;
+  readonly errorHash: string;
+  readonly rawMessage: string | null;
+  readonly cleanedMessage: string;
+  readonly firstSeen: Date;
+  readonly lastSeen: Date;
   readonly occurrences: number;
   readonly archive: ErrorGroupArchive;
 };
@@ -55,11 +55,11 @@ function groupOf(row: GroupRow): StoredErrorGroup {
     id: row.id,
     scope: row.scope,
     environments: row.environments,
-    errorHash: row.error_hash,
-    rawErrorMessage: row.raw_message,
-    cleanedErrorMessage: row.cleaned_message,
-    firstSeen: row.first_seen,
-    lastSeen: row.last_seen,
+    errorHash: row.errorHash,
+    rawErrorMessage: row.rawMessage,
+    cleanedErrorMessage: row.cleanedMessage,
+    firstSeen: row.firstSeen,
+    lastSeen: row.lastSeen,
     occurrences: row.occurrences,
     archive: row.archive,
   };
@@ -91,7 +91,7 @@ export async function addOccurrences(
   if (sightings.length === 0) return [];
   // In one order, so that two of these never wait for each other.
   const ordered = sightings.toSorted((one, other) => (one.id < other.id ? -1 : 1));
-  const rows = await sql.query<{ scope: string; is_new: boolean }>(
+  const rows = await sql.query<{ scope: string; isNew: boolean }>(
     `insert into error_groups as g (account_id, kind, id, scope, check_id, environments, error_hash,
        raw_message, cleaned_message, first_seen, last_seen, occurrences)
      select $1, $2, s ->> 'id', s ->> 'scope', case when $2 = 'check' then s ->> 'scope' end,
@@ -121,7 +121,7 @@ export async function addOccurrences(
      returning g.scope, (g.xmax = 0) as is_new`,
     [accountId, kind, jsonText(ordered)],
   );
-  return [...new Set(rows.filter(({ is_new }) => is_new).map(({ scope }) => scope))];
+  return [...new Set(rows.filter(({ isNew }) => isNew).map(({ scope }) => scope))];
 }
 
 /**

@@ -17,14 +17,14 @@ type EventRow = {
   readonly state: HeartbeatState;
   readonly at: Date;
   readonly source: string;
-  readonly user_agent: string;
+  readonly userAgent: string;
   readonly pings: number;
 };
 
 const COLUMNS = 'id, state, at, source, user_agent, pings';
 
-function eventOf({ user_agent, ...row }: EventRow): HeartbeatEvent {
-  return { ...row, userAgent: user_agent };
+function eventOf({ userAgent, ...row }: EventRow): HeartbeatEvent {
+  return { ...row, userAgent };
 }
 
 export interface EventFilter {
@@ -96,7 +96,7 @@ export async function countHeartbeatEvents(
   const rows = await sql.query<{
     events: number;
     failing: number;
-    last_state: HeartbeatState | null;
+    lastState: HeartbeatState | null;
   }>(
     `select (select count(*) from heartbeat_events e where e.account_id = $1 and e.check_id = $2
          and e.at >= span.since and e.at < span.until) as events,
@@ -113,7 +113,7 @@ export async function countHeartbeatEvents(
       spans.map(({ toMs }) => new Date(toMs)),
     ],
   );
-  return rows.map(({ last_state, ...counts }) => ({ ...counts, lastState: last_state }));
+  return rows.map(({ lastState, ...counts }) => ({ ...counts, lastState }));
 }
 
 /** Removes events from before the instant, as many as the limit at most. */

@@ -39,11 +39,9 @@ export async function returned(sql: Sql, { atMs, maxSilenceMs }: Alive): Promise
     'insert into service_alive (alive_at) values ($1::timestamptz) on conflict do nothing',
     [new Date(atMs)],
   );
-  const [row] = await sql.query<{ alive_at: Date }>(
-    'select alive_at from service_alive for update',
-  );
+  const [row] = await sql.query<{ aliveAt: Date }>('select alive_at from service_alive for update');
   await sql.query('update service_alive set alive_at = $1::timestamptz', [new Date(atMs)]);
-  const beforeMs = row?.alive_at.getTime() ?? atMs;
+  const beforeMs = row?.aliveAt.getTime() ?? atMs;
   return atMs - beforeMs >= maxSilenceMs ? beforeMs : null;
 }
 

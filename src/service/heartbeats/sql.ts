@@ -30,19 +30,19 @@ export interface EarlyEvent {
 }
 
 type HeartbeatRow = {
-  readonly account_id: string;
-  readonly check_id: string;
+  readonly accountId: string;
+  readonly checkId: string;
   readonly name: string;
-  readonly is_active: boolean;
+  readonly isActive: boolean;
   readonly tags: readonly string[];
-  readonly period_ms: number;
-  readonly grace_ms: number;
-  readonly last_ping_at: Date | null;
-  readonly counted_from: Date | null;
-  readonly failing_since: Date | null;
-  readonly due_at: Date | null;
-  readonly early_event_id: string | null;
-  readonly early_since: Date | null;
+  readonly periodMs: number;
+  readonly graceMs: number;
+  readonly lastPingAt: Date | null;
+  readonly countedFrom: Date | null;
+  readonly failingSince: Date | null;
+  readonly dueAt: Date | null;
+  readonly earlyEventId: string | null;
+  readonly earlySince: Date | null;
 };
 
 /** The row of the check is held too, and first: whoever changes a check does so in that order. */
@@ -56,23 +56,23 @@ const LOCKED = `select h.account_id, h.check_id, c.name,
 
 function heartbeatOf(row: HeartbeatRow): LockedHeartbeat {
   return {
-    accountId: row.account_id,
-    checkId: row.check_id,
+    accountId: row.accountId,
+    checkId: row.checkId,
     name: row.name,
-    isActive: row.is_active,
+    isActive: row.isActive,
     tags: row.tags,
-    rhythm: { periodMs: row.period_ms, graceMs: row.grace_ms },
+    rhythm: { periodMs: row.periodMs, graceMs: row.graceMs },
     standing: {
-      lastPingMs: row.last_ping_at?.getTime() ?? null,
-      countedFromMs: row.counted_from?.getTime() ?? null,
-      isFailing: row.failing_since !== null,
+      lastPingMs: row.lastPingAt?.getTime() ?? null,
+      countedFromMs: row.countedFrom?.getTime() ?? null,
+      isFailing: row.failingSince !== null,
     },
-    failingSinceMs: row.failing_since?.getTime() ?? null,
-    dueMs: row.due_at?.getTime() ?? null,
+    failingSinceMs: row.failingSince?.getTime() ?? null,
+    dueMs: row.dueAt?.getTime() ?? null,
     early:
-      row.early_event_id === null || row.early_since === null
+      row.earlyEventId === null || row.earlySince === null
         ? null
-        : { id: row.early_event_id, sinceMs: row.early_since.getTime() },
+        : { id: row.earlyEventId, sinceMs: row.earlySince.getTime() },
   };
 }
 
@@ -147,14 +147,14 @@ export async function replaceToken(
   sql: Sql,
   { accountId, id, token }: CheckKey & { readonly token: string },
 ): Promise<string | null> {
-  const rows = await sql.query<{ ping_token: string }>(
+  const rows = await sql.query<{ pingToken: string }>(
     `update heartbeats h set ping_token = $3
      from (select ping_token from heartbeats where account_id = $1 and check_id = $2 for update) b
      where h.account_id = $1 and h.check_id = $2
      returning b.ping_token`,
     [accountId, id, token],
   );
-  return rows[0]?.ping_token ?? null;
+  return rows[0]?.pingToken ?? null;
 }
 
 /** What became of a heartbeat that is locked. */

@@ -33,12 +33,12 @@ type IncidentRow = {
   readonly id: string;
   readonly name: string;
   readonly impact: Incident['impact'];
-  readonly dashboard_id: number | null;
-  readonly started_at: Date;
-  readonly stopped_at: Date | null;
+  readonly dashboardId: number | null;
+  readonly startedAt: Date;
+  readonly stoppedAt: Date | null;
   readonly updates: readonly UpdateJson[];
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 /** @param from the table, or a query of the rows that are wanted */
@@ -54,13 +54,13 @@ function incidentOf(row: IncidentRow): StoredIncident {
     fields: {
       name: row.name,
       impact: row.impact,
-      dashboardId: row.dashboard_id,
-      startedAtMs: row.started_at.getTime(),
-      stoppedAtMs: row.stopped_at?.getTime() ?? null,
+      dashboardId: row.dashboardId,
+      startedAtMs: row.startedAt.getTime(),
+      stoppedAtMs: row.stoppedAt?.getTime() ?? null,
     },
     updates: row.updates.map(updateOf),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

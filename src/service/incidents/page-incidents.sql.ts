@@ -28,11 +28,11 @@ type IncidentRow = {
   readonly id: string;
   readonly name: string;
   readonly severity: IncidentSeverity;
-  readonly last_update_status: IncidentStatus;
+  readonly lastUpdateStatus: IncidentStatus;
   readonly services: readonly string[];
   readonly updates: readonly UpdateJson[];
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 /**
@@ -53,10 +53,10 @@ function incidentOf(row: IncidentRow): StoredPageIncident {
   return {
     id: row.id,
     fields: { name: row.name, severity: row.severity, services: [...row.services] },
-    lastUpdateStatus: row.last_update_status,
+    lastUpdateStatus: row.lastUpdateStatus,
     updates: row.updates.map(updateOf),
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

@@ -26,16 +26,16 @@ type WindowRow = {
   readonly id: number;
   readonly name: string;
   readonly tags: readonly string[];
-  readonly starts_at: Date;
-  readonly ends_at: Date;
-  readonly repeat_unit: RepeatUnit;
-  readonly repeat_interval: number | null;
-  readonly repeat_ends_at: Date | null;
-  readonly pause_all_checks: boolean;
-  readonly silence_alerts_tags: readonly string[];
-  readonly silence_all_alerts: boolean;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+  readonly repeatUnit: RepeatUnit;
+  readonly repeatInterval: number | null;
+  readonly repeatEndsAt: Date | null;
+  readonly pauseAllChecks: boolean;
+  readonly silenceAlertsTags: readonly string[];
+  readonly silenceAllAlerts: boolean;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = `id, name, tags, starts_at, ends_at, repeat_unit, repeat_interval, repeat_ends_at,
@@ -47,17 +47,17 @@ function storedOf(row: WindowRow): StoredWindow {
     window: {
       name: row.name,
       tags: row.tags,
-      startsAtMs: row.starts_at.getTime(),
-      endsAtMs: row.ends_at.getTime(),
-      repeatUnit: row.repeat_unit,
-      repeatInterval: row.repeat_interval,
-      repeatEndsAtMs: row.repeat_ends_at?.getTime() ?? null,
-      pauseAllChecks: row.pause_all_checks,
-      silenceAlertsTags: row.silence_alerts_tags,
-      silenceAllAlerts: row.silence_all_alerts,
+      startsAtMs: row.startsAt.getTime(),
+      endsAtMs: row.endsAt.getTime(),
+      repeatUnit: row.repeatUnit,
+      repeatInterval: row.repeatInterval,
+      repeatEndsAtMs: row.repeatEndsAt?.getTime() ?? null,
+      pauseAllChecks: row.pauseAllChecks,
+      silenceAlertsTags: row.silenceAlertsTags,
+      silenceAllAlerts: row.silenceAllAlerts,
     },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 
@@ -198,7 +198,7 @@ export async function countWindows(
   sql: Sql,
   { accountId, atMs }: OfAccount & { readonly atMs: number },
 ): Promise<WindowCounts> {
-  const [row] = await sql.query<{ all: number; current: number; tag_bytes: number }>(
+  const [row] = await sql.query<{ all: number; current: number; tagBytes: number }>(
     `select count(*) as all, count(*) filter (where is_current) as current,
        coalesce(sum(bytes) filter (where is_current), 0)::bigint as tag_bytes
      from (
@@ -208,7 +208,7 @@ export async function countWindows(
      ) w`,
     [accountId, new Date(atMs)],
   );
-  return { all: row?.all ?? 0, current: row?.current ?? 0, tagBytes: row?.tag_bytes ?? 0 };
+  return { all: row?.all ?? 0, current: row?.current ?? 0, tagBytes: row?.tagBytes ?? 0 };
 }
 
 /** As many as agents are told of at most; creation past it is refused. */

@@ -13,12 +13,12 @@ export interface LocationKey {
 
 type LocationKeyRow = {
   readonly id: string;
-  readonly account_id: string;
-  readonly location_id: string;
-  readonly key_prefix: string;
-  readonly created_at: Date;
-  readonly last_used_at: Date | null;
-  readonly revoked_at: Date | null;
+  readonly accountId: string;
+  readonly locationId: string;
+  readonly keyPrefix: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
 };
 
 const COLUMNS = 'id, account_id, location_id, key_prefix, created_at, last_used_at, revoked_at';
@@ -26,12 +26,12 @@ const COLUMNS = 'id, account_id, location_id, key_prefix, created_at, last_used_
 function locationKeyOf(row: LocationKeyRow): LocationKey {
   return {
     id: row.id,
-    accountId: row.account_id,
-    locationId: row.location_id,
-    prefix: row.key_prefix,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    revokedAt: row.revoked_at,
+    accountId: row.accountId,
+    locationId: row.locationId,
+    prefix: row.keyPrefix,
+    createdAt: row.createdAt,
+    lastUsedAt: row.lastUsedAt,
+    revokedAt: row.revokedAt,
   };
 }
 

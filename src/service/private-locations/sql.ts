@@ -18,14 +18,14 @@ export interface PrivateLocation {
 
 type LocationRow = {
   readonly id: string;
-  readonly account_id: string;
+  readonly accountId: string;
   readonly slug: string;
   readonly name: string;
   readonly icon: string | null;
-  readonly proxy_url: string | null;
-  readonly sealed_proxy_password: Buffer | null;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly proxyUrl: string | null;
+  readonly sealedProxyPassword: Buffer | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
   readonly revision: number;
 };
 
@@ -35,14 +35,14 @@ const COLUMNS = `id, account_id, slug, name, icon, proxy_url, sealed_proxy_passw
 function locationOf(row: LocationRow): PrivateLocation {
   return {
     id: row.id,
-    accountId: row.account_id,
+    accountId: row.accountId,
     slug: row.slug,
     name: row.name,
     icon: row.icon,
-    proxyUrl: row.proxy_url,
-    sealedProxyPassword: row.sealed_proxy_password,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    proxyUrl: row.proxyUrl,
+    sealedProxyPassword: row.sealedProxyPassword,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
     revision: row.revision,
   };
 }

@@ -7,10 +7,10 @@ import { SHOWN_RESULT } from './shown-result.sql.ts';
 export type ResultKey = Pick<ReceivedResult, 'checkId' | 'id' | 'checkRunId' | 'resultType'>;
 
 type KeyRow = {
-  readonly check_id: string;
+  readonly checkId: string;
   readonly id: string;
   readonly slot: Date;
-  readonly result_type: ReceivedResult['resultType'];
+  readonly resultType: ReceivedResult['resultType'];
 };
 
 const COLUMNS = `check_id, id, sequence_id, result_type, slot, started_at, stopped_at, created_at,
@@ -29,10 +29,10 @@ const KEY = 'check_id, id, slot, result_type';
 
 function keyOf(row: KeyRow): ResultKey {
   return {
-    checkId: row.check_id,
+    checkId: row.checkId,
     id: row.id,
     checkRunId: row.slot.getTime(),
-    resultType: row.result_type,
+    resultType: row.resultType,
   };
 }
 
@@ -143,7 +143,7 @@ export async function finalsBetween(
   readonly { readonly range: number; readonly sequenceId: string; readonly slotMs: number }[]
 > {
   if (ranges.length === 0) return [];
-  const rows = await sql.query<{ range: number; sequence_id: string; slot_ms: number }>(
+  const rows = await sql.query<{ range: number; sequenceId: string; slotMs: number }>(
     `select (given.number - 1)::int as range, final.sequence_id, final.slot_ms
      from unnest($2::text[], $3::timestamptz[], $4::timestamptz[])
          with ordinality as given (check_id, slot, last_slot, number)
@@ -160,8 +160,8 @@ export async function finalsBetween(
       ranges.map(({ lastSlot }) => new Date(lastSlot)),
     ],
   );
-  return rows.map(({ range, sequence_id, slot_ms }) => {
-    return { range, sequenceId: sequence_id, slotMs: slot_ms };
+  return rows.map(({ range, sequenceId, slotMs }) => {
+    return { range, sequenceId: sequenceId, slotMs: slotMs };
   });
 }
 

@@ -4,15 +4,15 @@ import { jsonText } from '../database/values.ts';
 import type { ClaimedAnalysis, MadeAnalysis } from './sql.ts';
 
 type ClaimedRow = {
-  readonly account_id: string;
+  readonly accountId: string;
   readonly id: string;
-  readonly check_id: string;
-  readonly check_type: string;
-  readonly error_group_id: string | null;
-  readonly result_id: string;
+  readonly checkId: string;
+  readonly checkType: string;
+  readonly errorGroupId: string | null;
+  readonly resultId: string;
   readonly slot: Date;
   readonly origin: ClaimedAnalysis['origin'];
-  readonly asked_provider: AnalysisProvider;
+  readonly askedProvider: AnalysisProvider;
   readonly claim: number;
 };
 
@@ -45,15 +45,15 @@ export async function claimPending(
     [askedProvider, leaseMs, limit],
   );
   return rows.map((row) => ({
-    accountId: row.account_id,
+    accountId: row.accountId,
     id: row.id,
-    checkId: row.check_id,
-    checkType: row.check_type,
-    errorGroupId: row.error_group_id,
-    resultId: row.result_id,
+    checkId: row.checkId,
+    checkType: row.checkType,
+    errorGroupId: row.errorGroupId,
+    resultId: row.resultId,
     slotMs: row.slot.getTime(),
     origin: row.origin,
-    askedProvider: row.asked_provider,
+    askedProvider: row.askedProvider,
     claim: row.claim,
   }));
 }

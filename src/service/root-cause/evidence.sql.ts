@@ -71,7 +71,7 @@ export async function passedBefore(
 ): Promise<readonly PassedRun[]> {
   const rows = await sql.query<{
     slot: Date;
-    response_time: number | null;
+    responseTime: number | null;
     phases: unknown;
     address: string | null;
     status: string | null;
@@ -106,7 +106,7 @@ export async function passedBefore(
   );
   return rows.map((row) => ({
     slotMs: row.slot.getTime(),
-    responseTimeMs: row.response_time ?? 0,
+    responseTimeMs: row.responseTime ?? 0,
     phases: row.phases,
     address: row.address,
     status: row.status,
@@ -148,9 +148,9 @@ export async function otherLocations(
   { withinMs, limit }: { readonly withinMs: number; readonly limit: number },
 ): Promise<readonly OtherLocation[]> {
   const rows = await sql.query<{
-    run_location: string;
+    runLocation: string;
     slot: Date;
-    has_failures: boolean;
+    hasFailures: boolean;
     code: string | null;
     status: string | null;
   }>(
@@ -179,9 +179,9 @@ export async function otherLocations(
     ],
   );
   return rows.map((row) => ({
-    location: row.run_location,
+    location: row.runLocation,
     slotMs: row.slot.getTime(),
-    passed: !row.has_failures,
+    passed: !row.hasFailures,
     code: row.code,
     status: row.status,
   }));
@@ -213,9 +213,9 @@ export async function neighboursOf(
   const rows = await sql.query<{
     id: string;
     name: string;
-    check_type: string;
-    has_failures: boolean;
-    last_slot: Date;
+    checkType: string;
+    hasFailures: boolean;
+    lastSlot: Date;
   }>(
     `select c.id, c.name, c.check_type, s.has_failures, s.last_slot
      from checks c join check_statuses s on s.account_id = c.account_id and s.check_id = c.id
@@ -232,8 +232,8 @@ export async function neighboursOf(
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
-    checkType: row.check_type,
-    failing: row.has_failures,
-    slotMs: row.last_slot.getTime(),
+    checkType: row.checkType,
+    failing: row.hasFailures,
+    slotMs: row.lastSlot.getTime(),
   }));
 }

@@ -66,13 +66,13 @@ export async function summariesOfGroups(
 ): Promise<readonly (AnalysisSummary & { readonly groupId: string })[]> {
   if (groupIds.length === 0) return [];
   const rows = await sql.query<{
-    group_id: string;
+    groupId: string;
     id: string;
     provider: string;
     model: string;
     classification: string;
-    root_cause: string;
-    created_at: Date;
+    rootCause: string;
+    createdAt: Date;
   }>(
     `select given.group_id, a.*
      from unnest($2::text[]) as given (group_id)
@@ -86,12 +86,12 @@ export async function summariesOfGroups(
     [accountId, groupIds, limitEach],
   );
   return rows.map((row) => ({
-    groupId: row.group_id,
+    groupId: row.groupId,
     id: row.id,
     provider: row.provider,
     model: row.model,
     classification: row.classification,
-    rootCause: row.root_cause,
-    createdAt: row.created_at,
+    rootCause: row.rootCause,
+    createdAt: row.createdAt,
   }));
 }

@@ -42,17 +42,17 @@ export interface ClaimedAnalysis extends AnalysisSubject {
 
 type SubjectRow = {
   readonly id: string;
-  readonly check_id: string;
-  readonly check_type: string;
-  readonly error_group_id: string | null;
-  readonly result_id: string;
+  readonly checkId: string;
+  readonly checkType: string;
+  readonly errorGroupId: string | null;
+  readonly resultId: string;
   readonly slot: Date;
 };
 type AnalysisRow = SubjectRow & {
-  readonly created_at: Date;
+  readonly createdAt: Date;
   readonly provider: AnalysisProvider | null;
   readonly model: string | null;
-  readonly duration_ms: number | null;
+  readonly durationMs: number | null;
   readonly analysis: Analysis | null;
 };
 
@@ -62,20 +62,20 @@ const COLUMNS = `${SUBJECT}, created_at, provider, model, duration_ms, analysis`
 function subjectOf(row: SubjectRow): AnalysisSubject & { readonly id: string } {
   return {
     id: row.id,
-    checkId: row.check_id,
-    checkType: row.check_type,
-    errorGroupId: row.error_group_id,
-    resultId: row.result_id,
+    checkId: row.checkId,
+    checkType: row.checkType,
+    errorGroupId: row.errorGroupId,
+    resultId: row.resultId,
     slotMs: row.slot.getTime(),
   };
 }
 
 function analysisOf(row: AnalysisRow): StoredAnalysis {
-  const { provider, model, duration_ms: durationMs, analysis } = row;
+  const { provider, model, durationMs, analysis } = row;
   const isMade = provider !== null && model !== null && durationMs !== null && analysis !== null;
   return {
     ...subjectOf(row),
-    createdAt: row.created_at,
+    createdAt: row.createdAt,
     made: isMade ? { provider, model, durationMs, analysis } : null,
   };
 }

@@ -106,10 +106,10 @@ export async function listCredentialChecks(
   { after, limit }: CredentialsRange,
 ): Promise<readonly (CheckKey & CheckCredentials)[]> {
   const rows = await sql.query<{
-    account_id: string;
+    accountId: string;
     id: string;
     request: Record<string, unknown>;
-    sealed_variables: Buffer | null;
+    sealedVariables: Buffer | null;
   }>(
     `select account_id, id, sealed_variables, jsonb_build_object('url', body #> '{request,url}',
        'basicAuth', body #> '{request,basicAuth}', 'headers', body #> '{request,headers}') as request
@@ -121,7 +121,7 @@ export async function listCredentialChecks(
      order by account_id, id limit $3::bigint`,
     [after?.accountId ?? '', after?.id ?? '', limit],
   );
-  return rows.map(({ account_id: accountId, id, request, sealed_variables: sealedVariables }) => ({
+  return rows.map(({ accountId, id, request, sealedVariables }) => ({
     accountId,
     id,
     body: { request },
@@ -136,12 +136,12 @@ export async function lockCheckCredentials(
 ): Promise<CheckCredentials | null> {
   const [row] = await sql.query<{
     body: CheckCredentials['body'];
-    sealed_variables: Buffer | null;
+    sealedVariables: Buffer | null;
   }>('select body, sealed_variables from checks where account_id = $1 and id = $2 for update', [
     accountId,
     id,
   ]);
-  return row === undefined ? null : { body: row.body, sealedVariables: row.sealed_variables };
+  return row === undefined ? null : { body: row.body, sealedVariables: row.sealedVariables };
 }
 
 /** Its agents are told it anew. When it was updated stays, as nobody changed what it does. */
@@ -162,10 +162,10 @@ export async function listProxyLocations(
   { after, limit }: CredentialsRange,
 ): Promise<readonly (LocationKeyOf & LocationProxy)[]> {
   const rows = await sql.query<{
-    account_id: string;
+    accountId: string;
     id: string;
-    proxy_url: string;
-    sealed_proxy_password: Buffer | null;
+    proxyUrl: string;
+    sealedProxyPassword: Buffer | null;
   }>(
     `select account_id, id, proxy_url, sealed_proxy_password from private_locations
      where (account_id, id) > ($1, $2) and proxy_url like '%@%'
@@ -173,10 +173,10 @@ export async function listProxyLocations(
     [after?.accountId ?? '', after?.id ?? '', limit],
   );
   return rows.map((row) => ({
-    accountId: row.account_id,
+    accountId: row.accountId,
     id: row.id,
-    proxyUrl: row.proxy_url,
-    sealedProxyPassword: row.sealed_proxy_password,
+    proxyUrl: row.proxyUrl,
+    sealedProxyPassword: row.sealedProxyPassword,
   }));
 }
 

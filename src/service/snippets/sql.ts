@@ -19,14 +19,14 @@ type SnippetRow = {
   readonly id: number;
   readonly name: string;
   readonly script: string;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = 'id, name, script, created_at, updated_at';
 
 function snippetOf({ id, name, script, ...row }: SnippetRow): StoredSnippet {
-  return { id, fields: { name, script }, createdAt: row.created_at, updatedAt: row.updated_at };
+  return { id, fields: { name, script }, createdAt: row.createdAt, updatedAt: row.updatedAt };
 }
 
 /** @returns null where the account has one of that name */

@@ -17,10 +17,10 @@ export interface ServiceKey {
 
 type ServiceRow = {
   readonly id: string;
-  readonly account_id: string;
+  readonly accountId: string;
   readonly name: string;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = 'id, account_id, name, created_at, updated_at';
@@ -28,10 +28,10 @@ const COLUMNS = 'id, account_id, name, created_at, updated_at';
 function serviceOf(row: ServiceRow): StoredService {
   return {
     id: row.id,
-    accountId: row.account_id,
+    accountId: row.accountId,
     fields: { name: row.name },
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

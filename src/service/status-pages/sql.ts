@@ -45,15 +45,15 @@ type PageRow = {
   readonly id: string;
   readonly name: string;
   readonly url: string;
-  readonly custom_domain: string | null;
+  readonly customDomain: string | null;
   readonly description: string | null;
-  readonly theme_colors: PageFields['themeColors'];
+  readonly themeColors: PageFields['themeColors'];
   readonly logo: string | null;
   readonly favicon: string | null;
-  readonly redirect_to: string | null;
-  readonly default_theme: PageFields['defaultTheme'];
-  readonly white_label: boolean;
-  readonly is_private: boolean;
+  readonly redirectTo: string | null;
+  readonly defaultTheme: PageFields['defaultTheme'];
+  readonly whiteLabel: boolean;
+  readonly isPrivate: boolean;
   readonly cards: readonly CardJson[];
 };
 
@@ -89,15 +89,15 @@ function pageOf(row: PageRow): StoredPage {
     fields: {
       name: row.name,
       url: row.url,
-      customDomain: row.custom_domain,
+      customDomain: row.customDomain,
       description: row.description,
-      themeColors: row.theme_colors,
+      themeColors: row.themeColors,
       logo: row.logo,
       favicon: row.favicon,
-      redirectTo: row.redirect_to,
-      defaultTheme: row.default_theme,
-      whiteLabel: row.white_label,
-      isPrivate: row.is_private,
+      redirectTo: row.redirectTo,
+      defaultTheme: row.defaultTheme,
+      whiteLabel: row.whiteLabel,
+      isPrivate: row.isPrivate,
     },
     cards: row.cards.map((card) => ({
       id: card.id,

@@ -45,14 +45,14 @@ export interface SessionKey {
 type SessionRow = {
   readonly id: string;
   readonly name: string | null;
-  readonly project_id: string | null;
+  readonly projectId: string | null;
   readonly environment: string | null;
   readonly provider: string | null;
   readonly repository: string | null;
   readonly branch: string | null;
-  readonly commit_id: string | null;
-  readonly started_at: Date | null;
-  readonly stopped_at: Date | null;
+  readonly commitId: string | null;
+  readonly startedAt: Date | null;
+  readonly stoppedAt: Date | null;
   readonly passed: number;
   readonly degraded: number;
   readonly failed: number;
@@ -60,9 +60,9 @@ type SessionRow = {
   readonly cancelled: number;
   readonly results: number;
   readonly missed: readonly MissedRun[];
-  readonly error_group_ids: readonly string[];
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly errorGroupIds: readonly string[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const ALL_BUT_MISSED = `id, name, project_id, environment, provider, repository, branch, commit_id,
@@ -75,12 +75,12 @@ function sessionOf(row: SessionRow): StoredSession {
     id: row.id,
     facts: {
       name: row.name,
-      projectId: row.project_id,
+      projectId: row.projectId,
       environment: row.environment,
       provider: row.provider,
       repository: row.repository,
       branch: row.branch,
-      commitId: row.commit_id,
+      commitId: row.commitId,
     },
     counts: {
       passed: row.passed,
@@ -91,11 +91,11 @@ function sessionOf(row: SessionRow): StoredSession {
     },
     results: row.results,
     missed: row.missed,
-    errorGroupIds: row.error_group_ids,
-    startedAt: row.started_at,
-    stoppedAt: row.stopped_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    errorGroupIds: row.errorGroupIds,
+    startedAt: row.startedAt,
+    stoppedAt: row.stoppedAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

@@ -22,11 +22,11 @@ export interface VariableKey {
 type VariableRow = {
   readonly key: string;
   readonly value: string | null;
-  readonly sealed_value: Buffer | null;
+  readonly sealedValue: Buffer | null;
   readonly locked: boolean;
   readonly secret: boolean;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = 'key, value, sealed_value, locked, secret, created_at, updated_at';
@@ -35,11 +35,11 @@ function variableOf(row: VariableRow): StoredVariable {
   return {
     key: row.key,
     value: row.value,
-    sealedValue: row.sealed_value,
+    sealedValue: row.sealedValue,
     locked: row.locked,
     secret: row.secret,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

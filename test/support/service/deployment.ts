@@ -272,7 +272,7 @@ export async function slotRecords(
   );
   return [
     ...finals.map((row) => ({
-      checkId: String(row.check_id),
+      checkId: String(row.checkId),
       slotMs: Math.round(Number(row.ms)),
       kind: 'FINAL' as const,
     })),
@@ -282,11 +282,11 @@ export async function slotRecords(
 
 function slotsOf(row: Row): readonly SlotRecord[] {
   const first = (row.slot as Date).getTime();
-  const last = (row.last_slot as Date).getTime();
+  const last = (row.lastSlot as Date).getTime();
   const count = Number(row.count);
   const stepMs = count > 1 ? (last - first) / (count - 1) : 0;
   return Array.from({ length: count }, (_, index) => ({
-    checkId: String(row.check_id),
+    checkId: String(row.checkId),
     slotMs: Math.round(first + index * stepMs),
     kind: 'missed' as const,
   }));

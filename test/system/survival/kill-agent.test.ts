@@ -139,7 +139,7 @@ async function survive(kind: DatabaseKind, { kills, serviceFails }: Fate): Promi
   async function assignedAt(): Promise<ReadonlyMap<string, number>> {
     const rows = await readDatabase(where, 'select check_id, answered_until from assignments');
     const times = rows.map(
-      ({ check_id: id, answered_until: at }) => [String(id), (at as Date).getTime()] as const,
+      ({ checkId: id, answeredUntil: at }) => [String(id), (at as Date).getTime()] as const,
     );
     const [first] = RUNS.exec(lives[0]?.log() ?? '')?.slice(1) ?? [];
     return new Map([...times, ...firstIds.map((id) => [id, Date.parse(first ?? '')] as const)]);

@@ -148,10 +148,10 @@ async function arrivals(where: Parameters<typeof readDatabase>[0]): Promise<read
   );
   const msOf = (value: unknown): number => (value as Date).getTime();
   return rows.map((row) => ({
-    checkId: String(row.check_id),
+    checkId: String(row.checkId),
     slotMs: msOf(row.slot),
-    startedMs: msOf(row.started_at),
-    createdMs: msOf(row.created_at),
+    startedMs: msOf(row.startedAt),
+    createdMs: msOf(row.createdAt),
   }));
 }
 

@@ -189,8 +189,8 @@ async function finalsIn(
      where result_type = 'FINAL'`,
   );
   return new Map(
-    rows.map(({ check_id, slot, by }) => [
-      slotName(String(check_id), (slot as Date).getTime()),
+    rows.map(({ checkId, slot, by }) => [
+      slotName(String(checkId), (slot as Date).getTime()),
       String(by),
     ]),
   );

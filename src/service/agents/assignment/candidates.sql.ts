@@ -61,13 +61,13 @@ export interface Candidate {
 }
 
 type AssignmentRow = {
-  readonly agent_id: string | null;
-  readonly unassigned_reason: string | null;
-  readonly period_ms: number;
-  readonly phase_ms: number;
+  readonly agentId: string | null;
+  readonly unassignedReason: string | null;
+  readonly periodMs: number;
+  readonly phaseMs: number;
   readonly stride: number;
-  readonly stride_index: number;
-  readonly check_revision: number;
+  readonly strideIndex: number;
+  readonly checkRevision: number;
 };
 
 /** Of an assignment `a`. */
@@ -76,15 +76,15 @@ const PLACE = `a.agent_id, a.unassigned_reason, a.period_ms, a.phase_ms, a.strid
 
 function assignmentOf(row: AssignmentRow): Assignment {
   return {
-    agentId: row.agent_id,
-    unassignedReason: row.unassigned_reason,
+    agentId: row.agentId,
+    unassignedReason: row.unassignedReason,
     slots: {
-      periodMs: row.period_ms,
-      phaseMs: row.phase_ms,
+      periodMs: row.periodMs,
+      phaseMs: row.phaseMs,
       stride: row.stride,
-      index: row.stride_index,
+      index: row.strideIndex,
     },
-    checkRevision: row.check_revision,
+    checkRevision: row.checkRevision,
   };
 }
 
@@ -93,11 +93,11 @@ const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
 
 type CandidateRow = AssignmentRow & {
   readonly id: string;
-  readonly check_type: RunnableCheckType;
-  readonly ip_family: IpFamily;
+  readonly checkType: RunnableCheckType;
+  readonly ipFamily: IpFamily;
   readonly frequency: Frequency;
-  readonly frequency_offset: number | null;
-  readonly run_parallel: boolean;
+  readonly frequencyOffset: number | null;
+  readonly runParallel: boolean;
   readonly slugs: readonly string[];
   readonly revision: number;
   readonly known: string | null;
@@ -106,11 +106,11 @@ type CandidateRow = AssignmentRow & {
 function candidateOf(row: CandidateRow): Candidate {
   return {
     id: row.id,
-    checkType: row.check_type,
-    ipFamily: row.ip_family,
+    checkType: row.checkType,
+    ipFamily: row.ipFamily,
     frequency: row.frequency,
-    frequencyOffset: row.frequency_offset,
-    runParallel: row.run_parallel,
+    frequencyOffset: row.frequencyOffset,
+    runParallel: row.runParallel,
     slugs: row.slugs,
     revision: row.revision,
     before: row.known === null ? null : assignmentOf(row),
@@ -161,11 +161,11 @@ export async function listAssigned(
   { locationId, range }: OfLocation & { readonly range: CheckRange },
 ): Promise<readonly string[]> {
   const [condition, params] = inRange('check_id', range, 2);
-  const rows = await sql.query<{ check_id: string }>(
+  const rows = await sql.query<{ checkId: string }>(
     `select check_id from assignments where location_id = $1 and ${condition}`,
     [locationId, ...params],
   );
-  return rows.map(({ check_id }) => check_id);
+  return rows.map(({ checkId }) => checkId);
 }
 
 /** A check that ran in a location by the changes that were taken so far, and is without its agent. */
@@ -175,8 +175,8 @@ export interface Orphan extends Pick<Candidate, 'id' | 'checkType' | 'ipFamily'>
 
 type OrphanRow = AssignmentRow & {
   readonly id: string;
-  readonly check_type: RunnableCheckType | null;
-  readonly ip_family: IpFamily | null;
+  readonly checkType: RunnableCheckType | null;
+  readonly ipFamily: IpFamily | null;
 };
 
 /**
@@ -209,7 +209,7 @@ export async function listOrphans(
   );
   const deleted: string[] = [];
   const orphans: Orphan[] = [];
-  for (const { id, check_type: checkType, ip_family: ipFamily, ...row } of rows) {
+  for (const { id, checkType, ipFamily, ...row } of rows) {
     if (checkType === null || ipFamily === null) deleted.push(id);
     else orphans.push({ id, checkType, ipFamily, before: assignmentOf(row) });
   }
@@ -221,9 +221,9 @@ export async function listUnassigned(
   sql: Sql,
   { locationId }: OfLocation,
 ): Promise<readonly string[]> {
-  const rows = await sql.query<{ check_id: string }>(
+  const rows = await sql.query<{ checkId: string }>(
     'select check_id from assignments where location_id = $1 and agent_id is null',
     [locationId],
   );
-  return rows.map(({ check_id }) => check_id);
+  return rows.map(({ checkId }) => checkId);
 }

@@ -55,9 +55,9 @@ export async function claimLocationChanges(
   const [row] = await sql.query<{
     count: number;
     everything: boolean;
-    gone_agents: readonly string[] | null;
+    goneAgents: readonly string[] | null;
     checks: number;
-    check_ids: readonly string[] | null;
+    checkIds: readonly string[] | null;
   }>(
     `with taken as (
        delete from location_changes where location_id = $1 returning check_id, gone_agent
@@ -70,15 +70,21 @@ export async function claimLocationChanges(
      from taken`,
     [locationId, maxChecks],
   );
-  const { count, everything, gone_agents, checks, check_ids } = row ?? {
+  const {
+    count,
+    everything,
+    goneAgents,
+    checks,
+    checkIds: changed,
+  } = row ?? {
     count: 0,
     everything: false,
-    gone_agents: null,
+    goneAgents: null,
     checks: 0,
-    check_ids: null,
+    checkIds: null,
   };
-  const checkIds = checks > maxChecks ? null : (check_ids ?? []);
-  return { count, everything, goneAgents: gone_agents ?? [], checkIds };
+  const checkIds = checks > maxChecks ? null : (changed ?? []);
+  return { count, everything, goneAgents: goneAgents ?? [], checkIds };
 }
 
 /** Locations with something to do: a change, an agent past its lease, tombstones past their time. */
@@ -86,7 +92,7 @@ export async function locationsToAssign(
   sql: Sql,
   { except, limit }: { readonly except: readonly string[]; readonly limit: number },
 ): Promise<readonly string[]> {
-  const rows = await sql.query<{ location_id: string }>(
+  const rows = await sql.query<{ locationId: string }>(
     `select location_id from (
        select location_id from location_changes
        union select location_id from agents where lease_until < now()
@@ -96,7 +102,7 @@ export async function locationsToAssign(
      order by location_id limit $2::int`,
     [except, limit],
   );
-  return rows.map(({ location_id }) => location_id);
+  return rows.map(({ locationId }) => locationId);
 }
 
 /**

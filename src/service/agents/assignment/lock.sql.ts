@@ -24,7 +24,7 @@ export async function lockAssignments(
   { locationId, whenBusy }: OfLocation & { readonly whenBusy: 'wait' | 'skip' },
 ): Promise<LockedLocation | null> {
   const skip = whenBusy === 'skip' ? 'skip locked' : '';
-  const [location] = await sql.query<{ account_id: string; slug: string }>(
+  const [location] = await sql.query<{ accountId: string; slug: string }>(
     `select account_id, slug from private_locations where id = $1 for key share ${skip}`,
     [locationId],
   );
@@ -34,7 +34,7 @@ export async function lockAssignments(
     [locationId],
   );
   if (counter === undefined) return null;
-  return { accountId: location.account_id, slug: location.slug, revision: counter.revision };
+  return { accountId: location.accountId, slug: location.slug, revision: counter.revision };
 }
 
 export async function setRevision(

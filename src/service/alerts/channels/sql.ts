@@ -37,14 +37,14 @@ type ChannelRow = {
   readonly id: number;
   readonly type: AlertChannel['type'];
   readonly config: OpenTarget['config'];
-  readonly sealed_secrets: Buffer | null;
-  readonly send_failure: boolean;
-  readonly send_recovery: boolean;
-  readonly send_degraded: boolean;
-  readonly ssl_expiry: boolean;
-  readonly ssl_expiry_threshold: number;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly sealedSecrets: Buffer | null;
+  readonly sendFailure: boolean;
+  readonly sendRecovery: boolean;
+  readonly sendDegraded: boolean;
+  readonly sslExpiry: boolean;
+  readonly sslExpiryThreshold: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const COLUMNS = `id, type, config, sealed_secrets, send_failure, send_recovery, send_degraded,
@@ -56,15 +56,15 @@ function channelOf(row: ChannelRow): StoredChannel {
     fields: {
       // They were stored together, and the type never changes.
       ...({ type: row.type, config: row.config } as OpenTarget),
-      sendFailure: row.send_failure,
-      sendRecovery: row.send_recovery,
-      sendDegraded: row.send_degraded,
-      sslExpiry: row.ssl_expiry,
-      sslExpiryThreshold: row.ssl_expiry_threshold,
+      sendFailure: row.sendFailure,
+      sendRecovery: row.sendRecovery,
+      sendDegraded: row.sendDegraded,
+      sslExpiry: row.sslExpiry,
+      sslExpiryThreshold: row.sslExpiryThreshold,
     },
-    sealedSecrets: row.sealed_secrets,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    sealedSecrets: row.sealedSecrets,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

@@ -9,8 +9,8 @@ export interface Subscription {
 }
 
 type SubscriptionRow = {
-  readonly check_id: string;
-  readonly channel_id: number;
+  readonly checkId: string;
+  readonly channelId: number;
   readonly activated: boolean;
 };
 
@@ -20,7 +20,7 @@ interface SubscriptionsOf {
 }
 
 function subscriptionOf(row: SubscriptionRow): Subscription {
-  return { checkId: row.check_id, channelId: row.channel_id, activated: row.activated };
+  return { checkId: row.checkId, channelId: row.channelId, activated: row.activated };
 }
 
 /** Only of checks and channels that the transaction holds, and none of them twice. */
@@ -125,13 +125,13 @@ export interface Listener extends ChannelWishes {
 }
 
 type ListenerRow = {
-  readonly check_id: string;
-  readonly channel_id: number;
-  readonly send_failure: boolean;
-  readonly send_recovery: boolean;
-  readonly send_degraded: boolean;
-  readonly ssl_expiry: boolean;
-  readonly ssl_expiry_threshold: number;
+  readonly checkId: string;
+  readonly channelId: number;
+  readonly sendFailure: boolean;
+  readonly sendRecovery: boolean;
+  readonly sendDegraded: boolean;
+  readonly sslExpiry: boolean;
+  readonly sslExpiryThreshold: number;
 };
 
 /** The channels that hear of the checks now. Until the transaction ends, none of them is deleted. */
@@ -151,13 +151,13 @@ export async function lockListeningChannels(
     [accountId, checkIds],
   );
   return rows.map((row) => ({
-    checkId: row.check_id,
-    channelId: row.channel_id,
-    sendFailure: row.send_failure,
-    sendRecovery: row.send_recovery,
-    sendDegraded: row.send_degraded,
-    sslExpiry: row.ssl_expiry,
-    sslExpiryThreshold: row.ssl_expiry_threshold,
+    checkId: row.checkId,
+    channelId: row.channelId,
+    sendFailure: row.sendFailure,
+    sendRecovery: row.sendRecovery,
+    sendDegraded: row.sendDegraded,
+    sslExpiry: row.sslExpiry,
+    sslExpiryThreshold: row.sslExpiryThreshold,
   }));
 }
 
@@ -174,15 +174,15 @@ export async function listCertificateNotices(
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },
 ): Promise<readonly CertificateNotice[]> {
   if (checkIds.length === 0) return [];
-  const rows = await sql.query<{ check_id: string; channel_id: number; ends_at: Date }>(
+  const rows = await sql.query<{ checkId: string; channelId: number; endsAt: Date }>(
     `select check_id, channel_id, ends_at from alert_ssl_told
      where account_id = $1 and check_id = any($2::text[])`,
     [accountId, checkIds],
   );
   return rows.map((row) => ({
-    checkId: row.check_id,
-    channelId: row.channel_id,
-    endsAtMs: row.ends_at.getTime(),
+    checkId: row.checkId,
+    channelId: row.channelId,
+    endsAtMs: row.endsAt.getTime(),
   }));
 }
 

@@ -66,7 +66,7 @@ export async function unfinishedLanes(
     readonly checkIds: readonly string[];
   },
 ): Promise<readonly { readonly channelId: number; readonly checkId: string }[]> {
-  const rows = await sql.query<{ channel_id: number; check_id: string }>(
+  const rows = await sql.query<{ channelId: number; checkId: string }>(
     `select channel.id as channel_id, given.id as check_id
      from unnest($2::bigint[]) as channel (id), unnest($3::text[]) as given (id)
      where exists (select from alert_deliveries d
@@ -74,7 +74,7 @@ export async function unfinishedLanes(
          and d.finished_at is null)`,
     [accountId, channelIds, checkIds],
   );
-  return rows.map((row) => ({ channelId: row.channel_id, checkId: row.check_id }));
+  return rows.map((row) => ({ channelId: row.channelId, checkId: row.checkId }));
 }
 
 /** A delivery that its owner may send. */
@@ -104,14 +104,14 @@ export interface Claim {
 
 type ClaimedRow = {
   readonly id: string;
-  readonly account_id: string;
-  readonly channel_id: number;
+  readonly accountId: string;
+  readonly channelId: number;
   readonly type: OpenTarget['type'];
   readonly config: OpenTarget['config'];
-  readonly sealed_secrets: Buffer | null;
+  readonly sealedSecrets: Buffer | null;
   readonly notice: unknown;
   readonly attempts: number;
-  readonly due_at: Date;
+  readonly dueAt: Date;
 };
 
 /** So many of those that are due are looked at. What a busy channel has waiting is not among them. */
@@ -173,13 +173,13 @@ export async function claimDeliveries(sql: Sql, claim: Claim): Promise<readonly 
   );
   return rows.map((row) => ({
     id: row.id,
-    accountId: row.account_id,
-    channelId: row.channel_id,
+    accountId: row.accountId,
+    channelId: row.channelId,
     target: { type: row.type, config: row.config } as OpenTarget,
-    sealedSecrets: row.sealed_secrets,
+    sealedSecrets: row.sealedSecrets,
     notice: row.notice,
     attempt: row.attempts,
-    dueAtMs: row.due_at.getTime(),
+    dueAtMs: row.dueAt.getTime(),
   }));
 }
 
@@ -188,13 +188,13 @@ export async function nextDueAtMs(
   sql: Sql,
   { atMs }: { readonly atMs: number },
 ): Promise<number | null> {
-  const rows = await sql.query<{ due_at: Date }>(
+  const rows = await sql.query<{ dueAt: Date }>(
     `select due_at from alert_deliveries
      where finished_at is null and state = 'waiting' and due_at > $1::timestamptz
      order by due_at limit 1`,
     [new Date(atMs)],
   );
-  return rows[0]?.due_at.getTime() ?? null;
+  return rows[0]?.dueAt.getTime() ?? null;
 }
 
 /** What came of an attempt. */
@@ -273,19 +273,19 @@ export interface StoredDelivery {
 
 type DeliveryRow = {
   readonly id: string;
-  readonly check_id: string;
-  readonly alert_id: string;
-  readonly alert_type: AlertType;
+  readonly checkId: string;
+  readonly alertId: string;
+  readonly alertType: AlertType;
   readonly reminder: number;
   readonly state: DeliveryState;
   readonly attempts: number;
-  readonly due_at: Date;
-  readonly last_status: number | null;
-  readonly last_error: string | null;
-  readonly last_answer: string | null;
-  readonly created_at: Date;
-  readonly last_attempt_at: Date | null;
-  readonly finished_at: Date | null;
+  readonly dueAt: Date;
+  readonly lastStatus: number | null;
+  readonly lastError: string | null;
+  readonly lastAnswer: string | null;
+  readonly createdAt: Date;
+  readonly lastAttemptAt: Date | null;
+  readonly finishedAt: Date | null;
 };
 
 /** Newest first. */
@@ -317,19 +317,19 @@ export async function listDeliveries(
   );
   return rows.map((row) => ({
     id: row.id,
-    checkId: row.check_id,
-    alertId: row.alert_id,
-    alertType: row.alert_type,
+    checkId: row.checkId,
+    alertId: row.alertId,
+    alertType: row.alertType,
     reminder: row.reminder,
     state: row.state,
     attempts: row.attempts,
-    lastStatus: row.last_status,
-    lastError: row.last_error,
-    lastAnswer: row.last_answer,
-    createdAt: row.created_at,
-    lastAttemptAt: row.last_attempt_at,
-    nextAttemptAt: row.state === 'waiting' ? row.due_at : null,
-    finishedAt: row.finished_at,
+    lastStatus: row.lastStatus,
+    lastError: row.lastError,
+    lastAnswer: row.lastAnswer,
+    createdAt: row.createdAt,
+    lastAttemptAt: row.lastAttemptAt,
+    nextAttemptAt: row.state === 'waiting' ? row.dueAt : null,
+    finishedAt: row.finishedAt,
   }));
 }
 

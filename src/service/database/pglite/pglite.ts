@@ -6,6 +6,7 @@ import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import { deferred, requireChannelName } from '../notifications.ts';
 import type { Param, Row, Store, Transaction } from '../port.ts';
+import { namedRows } from '../rows.ts';
 import { Serial } from '../serial.ts';
 import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
 import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
@@ -143,8 +144,10 @@ export class PgliteStore implements Store {
 
   async #query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
     await this.#letOthersGoOn();
-    const { rows } = await this.#understood(() => this.#db.query<R>(text, params.map(encodeParam)));
-    return rows;
+    const { fields, rows } = await this.#understood(() =>
+      this.#db.query<unknown[]>(text, params.map(encodeParam), { rowMode: 'array' }),
+    );
+    return namedRows<R>(fields, rows);
   }
 
   async #script(text: string): Promise<string | undefined> {

@@ -4,6 +4,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
 import type { Param, Row, Store, Transaction, TransactionOptions } from '../port.ts';
+import { namedRows } from '../rows.ts';
 import { closed, judge, StoreError, silentRollback } from '../store-errors.ts';
 import { OpenTransaction, refuseInsideTransaction, runInside, withTries } from '../transactions.ts';
 import { encodeParam, parserOf } from '../values.ts';
@@ -185,9 +186,13 @@ class Connection implements Transaction {
   }
 
   async query<R extends Row>(text: string, params: readonly Param[] = []): Promise<readonly R[]> {
-    // Extended: without parameters too, the server takes one statement and no more.
-    const query = { text, values: params.map(encodeParam), queryMode: 'extended' };
-    return (await this.#run<R>(query)).rows;
+    const { fields, rows } = await this.#run({
+      text,
+      values: params.map(encodeParam),
+      // Extended: without parameters too, the server takes one statement and no more.
+      ...{ queryMode: 'extended' },
+    });
+    return namedRows<R>(fields, rows);
   }
 
   async script(text: string): Promise<void> {
@@ -209,10 +214,11 @@ class Connection implements Transaction {
     this.#client.release(this.#broken);
   }
 
-  async #run<R extends Row>(query: QueryConfig) {
+  async #run(query: QueryConfig) {
     try {
-      return await this.#client.query<R>({
+      return await this.#client.query<unknown[]>({
         ...query,
+        rowMode: 'array',
         // pg takes it for each query too, which its types do not say.
         ...{ query_timeout: this.#timeoutMs + NO_ANSWER_MS },
       });

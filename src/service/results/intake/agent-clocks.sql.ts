@@ -13,11 +13,11 @@ export async function findClockAhead(
   sql: Sql,
   { locationId, agentId }: OneAgent,
 ): Promise<number | null> {
-  const [row] = await sql.query<{ clock_ahead_ms: number | null }>(
+  const [row] = await sql.query<{ clockAheadMs: number | null }>(
     'select clock_ahead_ms from agents where location_id = $1 and id = $2',
     [locationId, agentId],
   );
-  return row?.clock_ahead_ms ?? null;
+  return row?.clockAheadMs ?? null;
 }
 
 /** Notes that the agent's clock is ahead by so much at least. Agents of older releases do not say. */

@@ -19,11 +19,11 @@ export async function listAssignedSlots(
 ): Promise<readonly AssignedSlots[]> {
   if (checkIds.length === 0) return [];
   const rows = await sql.query<{
-    check_id: string;
-    period_ms: number | null;
-    phase_ms: number | null;
+    checkId: string;
+    periodMs: number | null;
+    phaseMs: number | null;
     stride: number | null;
-    stride_index: number | null;
+    strideIndex: number | null;
     since: Date;
     until: Date | null;
   }>(
@@ -32,8 +32,8 @@ export async function listAssignedSlots(
     [locationId, checkIds],
   );
   return rows.map((row) => ({
-    checkId: row.check_id,
-    rule: ruleOf(row.period_ms, row.phase_ms, row.stride, row.stride_index),
+    checkId: row.checkId,
+    rule: ruleOf(row.periodMs, row.phaseMs, row.stride, row.strideIndex),
     sinceMs: row.since.getTime(),
     untilMs: row.until === null ? null : row.until.getTime(),
   }));

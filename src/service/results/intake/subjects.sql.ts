@@ -24,8 +24,8 @@ export async function lockSubjects(
   const rows = await sql.query<{
     id: string;
     frequency: number;
-    own_secrets: string | null;
-    secrets_revision: number;
+    ownSecrets: string | null;
+    secretsRevision: number;
   }>(
     `select c.id, c.frequency, encode(sha256(c.sealed_variables), 'hex') as own_secrets,
        coalesce((select a.secrets_revision from accounts a where a.id = $1), 0) as secrets_revision
@@ -38,8 +38,8 @@ export async function lockSubjects(
   return rows.map((row) => ({
     checkId: row.id,
     frequency: row.frequency,
-    ownSecrets: row.own_secrets,
-    secretsRevision: row.secrets_revision,
+    ownSecrets: row.ownSecrets,
+    secretsRevision: row.secretsRevision,
   }));
 }
 

@@ -12,10 +12,10 @@ export interface MissedRow {
 }
 
 type MissedSqlRow = {
-  readonly check_id: string;
+  readonly checkId: string;
   readonly location: string;
   readonly slot: Date;
-  readonly last_slot: Date;
+  readonly lastSlot: Date;
   readonly count: number;
   readonly reason: string;
 };
@@ -24,10 +24,10 @@ const COLUMNS = 'check_id, location, slot, last_slot, count, reason';
 
 function missedOf(row: MissedSqlRow): MissedRow {
   return {
-    checkId: row.check_id,
+    checkId: row.checkId,
     location: row.location,
     slot: row.slot.getTime(),
-    lastSlot: row.last_slot.getTime(),
+    lastSlot: row.lastSlot.getTime(),
     count: row.count,
     reason: row.reason,
   };

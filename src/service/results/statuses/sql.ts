@@ -27,20 +27,20 @@ export interface StoredStatus extends CheckStatus {
 }
 
 type StatusRow = {
-  readonly check_id: string;
+  readonly checkId: string;
   readonly name: string;
-  readonly has_failures: boolean;
-  readonly has_errors: boolean;
-  readonly is_degraded: boolean;
-  readonly longest_run: number | null;
-  readonly shortest_run: number | null;
-  readonly last_run_location: string | null;
-  readonly last_check_run_id: string | null;
-  readonly last_slot: Date | null;
-  readonly ssl_days_remaining: number | null;
-  readonly ssl_slot: Date | null;
-  readonly created_at: Date;
-  readonly updated_at: Date | null;
+  readonly hasFailures: boolean;
+  readonly hasErrors: boolean;
+  readonly isDegraded: boolean;
+  readonly longestRun: number | null;
+  readonly shortestRun: number | null;
+  readonly lastRunLocation: string | null;
+  readonly lastCheckRunId: string | null;
+  readonly lastSlot: Date | null;
+  readonly sslDaysRemaining: number | null;
+  readonly sslSlot: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date | null;
 };
 
 const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_run, shortest_run,
@@ -48,20 +48,20 @@ const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_r
 
 function statusOf(row: StatusRow): StoredStatus {
   return {
-    checkId: row.check_id,
+    checkId: row.checkId,
     name: row.name,
-    hasFailures: row.has_failures,
-    hasErrors: row.has_errors,
-    isDegraded: row.is_degraded,
-    longestRun: row.longest_run,
-    shortestRun: row.shortest_run,
-    lastRunLocation: row.last_run_location ?? '',
-    lastCheckRunId: row.last_check_run_id ?? '',
-    lastSlotMs: row.last_slot?.getTime() ?? 0,
-    sslDaysRemaining: row.ssl_days_remaining,
-    sslSlotMs: row.ssl_slot?.getTime() ?? null,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    hasFailures: row.hasFailures,
+    hasErrors: row.hasErrors,
+    isDegraded: row.isDegraded,
+    longestRun: row.longestRun,
+    shortestRun: row.shortestRun,
+    lastRunLocation: row.lastRunLocation ?? '',
+    lastCheckRunId: row.lastCheckRunId ?? '',
+    lastSlotMs: row.lastSlot?.getTime() ?? 0,
+    sslDaysRemaining: row.sslDaysRemaining,
+    sslSlotMs: row.sslSlot?.getTime() ?? null,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 

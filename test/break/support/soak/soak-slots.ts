@@ -126,16 +126,16 @@ async function answersIn(where: { readonly dataDir: string }): Promise<readonly 
   );
   return [
     ...finals.map((row) => ({
-      checkId: String(row.check_id),
+      checkId: String(row.checkId),
       slotMs: Math.round(Number(row.ms)),
       reason: null,
     })),
     ...missed.flatMap((row) => {
       const first = (row.slot as Date).getTime();
       const count = Number(row.count);
-      const stepMs = count > 1 ? ((row.last_slot as Date).getTime() - first) / (count - 1) : 0;
+      const stepMs = count > 1 ? ((row.lastSlot as Date).getTime() - first) / (count - 1) : 0;
       return Array.from({ length: count }, (_, index) => ({
-        checkId: String(row.check_id),
+        checkId: String(row.checkId),
         slotMs: Math.round(first + index * stepMs),
         reason: String(row.reason),
       }));

@@ -186,19 +186,19 @@ describe.each(databases)('on %s', (kind) => {
       while (!isRemoved && !(await waits()));
       events.emit('go on');
       await Promise.all([changing, removing]);
-      const told = await store.query<{ check_id: string }>(
+      const told = await store.query<{ checkId: string }>(
         'select check_id from location_changes where location_id = $1 and check_id is not null',
         [cellar.id],
       );
-      expect(told).toEqual([{ check_id: 'check' }]);
+      expect(told).toEqual([{ checkId: 'check' }]);
     });
   });
 });
 
 async function ownersIn({ store }: AgentLab, locationId: string): Promise<readonly string[]> {
-  const rows = await store.query<{ check_id: string }>(
+  const rows = await store.query<{ checkId: string }>(
     'select check_id from assignments where location_id = $1',
     [locationId],
   );
-  return rows.map(({ check_id }) => check_id);
+  return rows.map(({ checkId }) => checkId);
 }

@@ -138,8 +138,8 @@ describe.each(databases)('on %s', (kind) => {
         'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',
       );
       expect(counts).toEqual([
-        { agent_id: 'agent-a', errors: 1 },
-        { agent_id: 'agent-b', errors: MAX_ERRORS_AN_AGENT },
+        { agentId: 'agent-a', errors: 1 },
+        { agentId: 'agent-b', errors: MAX_ERRORS_AN_AGENT },
       ]);
     });
 
@@ -153,10 +153,10 @@ describe.each(databases)('on %s', (kind) => {
         const sent = await http.send(lab.cellar, '/agent/v1/errors', report(`invented-${n}`, many));
         expect(sent.json).toEqual({ stored: MAX_ERRORS_AN_AGENT });
       }
-      const counts = await store().query<{ agent_id: string; errors: number }>(
+      const counts = await store().query<{ agentId: string; errors: number }>(
         'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',
       );
-      expect(counts[0]).toEqual({ agent_id: 'honest', errors: 60 });
+      expect(counts[0]).toEqual({ agentId: 'honest', errors: 60 });
       expect(counts.reduce((sum, { errors }) => sum + errors, 0)).toBe(MAX_AGENT_ERRORS);
       // What is left is shared by those that have more than they should.
       const invented = counts.slice(1).map(({ errors }) => errors);

@@ -96,8 +96,8 @@ export function leaseSuite(labOf: () => AgentLab): void {
           'select distinct agent_id, agent_epoch from assignments order by agent_id',
         ),
       ).toEqual([
-        { agent_id: 'agent-a', agent_epoch: restarted.epoch },
-        { agent_id: 'agent-b', agent_epoch: b.epoch },
+        { agentId: 'agent-a', agentEpoch: restarted.epoch },
+        { agentId: 'agent-b', agentEpoch: b.epoch },
       ]);
     });
 

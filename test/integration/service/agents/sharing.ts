@@ -4,12 +4,12 @@ import { PollingAgent, sorted } from '../../../support/service/polling-agent.ts'
 
 /** Who runs a check, as the database has it: `agent`, or `- reason`. */
 export async function ownersOf(lab: AgentLab): Promise<ReadonlyMap<string, string>> {
-  const rows = await lab.store.query<{ check_id: string; owner: string }>(
+  const rows = await lab.store.query<{ checkId: string; owner: string }>(
     `select check_id, coalesce(agent_id, '- ' || unassigned_reason) as owner from assignments
      where location_id = $1`,
     [lab.cellar.id],
   );
-  return new Map(rows.map(({ check_id, owner }) => [check_id, owner]));
+  return new Map(rows.map(({ checkId, owner }) => [checkId, owner]));
 }
 
 const all = (...agents: readonly PollingAgent[]): readonly string[] =>

@@ -35,7 +35,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${shown.id}`)).json).toEqual(shown);
       expect((await mine.get(PATH)).json).toContainEqual(shown);
       const rows = await store.query('select * from api_keys where id = $1', [shown.id]);
-      expect(rows[0]?.key_hash).toEqual(createHash('sha256').update(key).digest());
+      expect(rows[0]?.keyHash).toEqual(createHash('sha256').update(key).digest());
       expect(JSON.stringify(rows)).not.toContain(key.slice(10));
     });
 

@@ -327,10 +327,10 @@ describe.each(databases)('on %s', (kind) => {
         const at = new Date(slot);
         expect(await world.missed).toEqual([
           {
-            check_id: 'ssh',
+            checkId: 'ssh',
             location: 'a',
             slot: at,
-            last_slot: at,
+            lastSlot: at,
             count: 1,
             reason: 'retry_lost',
           },

@@ -50,11 +50,11 @@ describe.each(databases)('on %s', (kind) => {
       return JSON.stringify(rows);
     };
     const sealedOf = async (id: string): Promise<Buffer | null> => {
-      const [row] = await service().store.query<{ sealed_variables: Buffer | null }>(
+      const [row] = await service().store.query<{ sealedVariables: Buffer | null }>(
         'select sealed_variables from checks where account_id = $1 and id = $2',
         [service().mine.accountId, id],
       );
-      return row?.sealed_variables ?? null;
+      return row?.sealedVariables ?? null;
     };
 
     const valuesOf = async (id: string): Promise<readonly string[]> => {

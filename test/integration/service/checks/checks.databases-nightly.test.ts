@@ -372,8 +372,8 @@ describe.each(databases)('on %s', (kind) => {
           const noted = await store.query(
             'delete from location_changes returning location_id, check_id',
           );
-          expect(new Set(noted.map(({ location_id }) => location_id))).toEqual(new Set(ids));
-          expect(new Set(noted.map(({ check_id }) => check_id))).toEqual(new Set([id]));
+          expect(new Set(noted.map(({ locationId }) => locationId))).toEqual(new Set(ids));
+          expect(new Set(noted.map(({ checkId }) => checkId))).toEqual(new Set([id]));
         };
 
         const { id } = await create(mine, { privateLocations: ['cellar'] });

@@ -475,7 +475,7 @@ describe.each(databases)('on %s', (kind) => {
       const stored = await store.query('select proxy_url from private_locations where id = $1', [
         id,
       ]);
-      expect(stored).toEqual([{ proxy_url: shown }]);
+      expect(stored).toEqual([{ proxyUrl: shown }]);
       expect(await told(id)).toBe(`http://${SECRETS.proxy}@proxy.test:3128`);
     });
 

@@ -161,16 +161,16 @@ describe.each(databases)('on %s', (kind) => {
       const { mine, store } = service();
       await mine.post('/v1/private-locations', { slug: 'cellar', name: 'Cellar' });
       const revisions = () =>
-        store.query<{ settings_revision: number }>(
+        store.query<{ settingsRevision: number }>(
           'select settings_revision from location_assignments where account_id = $1',
           [mine.accountId],
         );
-      const before = (await revisions())[0]?.settings_revision ?? 0;
+      const before = (await revisions())[0]?.settingsRevision ?? 0;
       const { json } = await mine.post(PATH, { host: 'a.example', ...own });
-      const made = (await revisions())[0]?.settings_revision ?? 0;
+      const made = (await revisions())[0]?.settingsRevision ?? 0;
       expect(made).toBeGreaterThan(before);
       await mine.delete(`${PATH}/${json.id}`);
-      expect((await revisions())[0]?.settings_revision).toBeGreaterThan(made);
+      expect((await revisions())[0]?.settingsRevision).toBeGreaterThan(made);
     });
   });
 });

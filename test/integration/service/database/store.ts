@@ -377,8 +377,8 @@ export function schemaSuite(store: () => Store): void {
       await insert('b');
       await expect(insert('b')).rejects.toMatchObject({ kind: 'conflict', code: 'STORE_UNIQUE' });
       expect(await store().query('select account_id from check_results order by 1')).toEqual([
-        { account_id: 'a' },
-        { account_id: 'b' },
+        { accountId: 'a' },
+        { accountId: 'b' },
       ]);
     });
 
@@ -394,7 +394,7 @@ export function schemaSuite(store: () => Store): void {
       );
       await store().query('delete from check_groups');
       expect(await store().query('select id, group_id from checks')).toEqual([
-        { id: 'c', group_id: null },
+        { id: 'c', groupId: null },
       ]);
       await store().query('delete from accounts');
       expect(await store().query('select id from checks')).toEqual([]);

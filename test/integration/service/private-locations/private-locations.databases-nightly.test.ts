@@ -200,7 +200,7 @@ describe.each(databases)('on %s', (kind) => {
         });
         expect((await mine.get(`${PATH}/${location.id}/keys`)).json).toEqual([shown]);
         const rows = await store.query('select * from location_keys where id = $1', [shown.id]);
-        expect(rows[0]?.key_hash).toEqual(sha256(key));
+        expect(rows[0]?.keyHash).toEqual(sha256(key));
         expect(JSON.stringify(rows)).not.toContain(key.slice(10));
       });
 

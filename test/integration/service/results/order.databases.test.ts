@@ -172,7 +172,7 @@ describe.each(databases)('on %s', (kind) => {
       const { finals, missed, statuses } = await account.state();
       expect(finals).toHaveLength(200);
       expect(missed).toEqual([]);
-      const status = { last_slot: new Date(slotAgo(0)), longest_run: 99, shortest_run: 0 };
+      const status = { lastSlot: new Date(slotAgo(0)), longestRun: 99, shortestRun: 0 };
       expect(statuses).toMatchObject([status, status]);
     });
   });

@@ -107,7 +107,7 @@ async function settle(world: World): Promise<void> {
          + (select count(*) from location_changes c join private_locations l
            on l.id = c.location_id where l.account_id = $1) as left_over`,
     );
-    return row?.left_over === 0;
+    return row?.leftOver === 0;
   });
 }
 
