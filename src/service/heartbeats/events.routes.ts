@@ -54,7 +54,7 @@ const listQuery = z.strictObject({
   ),
 });
 
-/** What happened to heartbeats: spec 4.14. */
+/** Heartbeat events: spec 4.14. */
 export function heartbeatEventsRoutes({
   heartbeatEvents,
 }: {

@@ -32,7 +32,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** Checks that wait to be pinged: SEMANTICS 6. */
+/** Heartbeat checks: SEMANTICS 6. */
 export function heartbeatsRoutes({
   heartbeats,
   checks,
