@@ -92,7 +92,7 @@ export function heartbeatEventsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
-          summary: 'Read an event of a heartbeat check, and how the check does of late',
+          summary: 'Read an event of a heartbeat check, with recent statistics of the check',
           params: z.object({ checkId, id: uuidParam }),
           response: { 200: response },
         },

@@ -39,7 +39,7 @@ export function heartbeatPingsRoutes({
         tags: ['Heartbeats'],
         summary: 'Ping a heartbeat check',
         description:
-          'Needs no key: the token is one. A body and a query are taken and ignored. Pings within a second of another are counted, and answered like it.',
+          'Needs no API key, only the token. Ignores body and query. Pings within a second of another are counted and get the same response.',
         params,
         response: { 200: response },
       },

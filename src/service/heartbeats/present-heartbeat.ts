@@ -28,7 +28,7 @@ export function presentHeartbeat(
 ): Record<string, unknown> {
   const { check, pingToken } = stored;
   if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
-    throw new ServiceError(500, 'The check is no heartbeat that can be pinged');
+    throw new ServiceError(500, 'The check is not a heartbeat that can be pinged');
   }
   const token = viewer.mayWrite ? pingToken : MASK;
   const { triggerIncident: _, heartbeat, ...fields } = check;

@@ -39,7 +39,7 @@ export function createPresence({ store, log }: PresenceParts): ServicePresence {
     // Nothing to log if no heartbeat was waiting.
     log[found.heartbeats > 0 ? 'warn' : 'debug'](
       { heartbeats: found.heartbeats, awayMs: atMs - found.fromMs },
-      'no pings could be taken for a while: the heartbeats that may have been pinged meanwhile get a whole period more',
+      'the service could not receive pings for a while: heartbeats whose pings may be lost get one more period',
     );
   }
 

@@ -49,10 +49,10 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
     do {
       try {
         await work();
-        if (isFailing) log.info(`${what} again`);
+        if (isFailing) log.info(`${what} works again`);
         isFailing = false;
       } catch (error) {
-        if (!isFailing) log.warn(`${what} no more for now: ${messageOf(error)}`);
+        if (!isFailing) log.warn(`${what} fails: ${messageOf(error)}`);
         isFailing = true;
       }
     } while (await sleep(clock, delayMs(), signal));
@@ -65,14 +65,14 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
       await Promise.all([
         every(
           () => LOOK_EVERY_MS,
-          'heartbeats are watched',
+          'the scan for overdue heartbeats',
           () => look(signal),
           signal,
         ),
         every(
           // Replicas that started together should not run together.
           () => HOUR_MS * (0.5 + Math.random() / 2),
-          'old events of heartbeats are removed',
+          'the removal of old heartbeat events',
           () => removeOld(signal),
           signal,
         ),
