@@ -39,7 +39,7 @@ export function locationAgentErrorsRoutes(features: {
         schema: {
           tags: ['Private locations'],
           summary: "List the errors of a location's agents, newest first",
-          description: `Errors of the agents themselves, without anything of what they check. Of each agent the ${MAX_ERRORS_AN_AGENT} newest are kept, of each location ${MAX_AGENT_ERRORS}.`,
+          description: `Errors of the agents themselves, not of checks. Retains the newest ${MAX_ERRORS_AN_AGENT} of each agent and ${MAX_AGENT_ERRORS} of each location.`,
           params: z.object({ id: uuidParam }),
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },

@@ -57,7 +57,7 @@ export class AgentRefusals {
       return error;
     }
     const fields = { reason, ...agent, refusedBefore: last?.more ?? 0 };
-    this.#log.warn(fields, `an agent's poll is refused: ${error.message}`);
+    this.#log.warn(fields, `refused an agent's poll: ${error.message}`);
     this.#logged.delete(key);
     this.#logged.set(key, { atMs: nowMs, more: 0 });
     const [oldest] = this.#logged.keys();
@@ -69,13 +69,13 @@ export class AgentRefusals {
     const agents = `/v1/private-locations/${locationId}/agents`;
     if (reason === 'ended') {
       return conflict(
-        `Agent ${agentId} was ended by an operator: whoever has an API key with the role write can allow it again with POST ${agents}/${agentId}/allow; to run another agent on this machine, start it with an empty DATA_DIR`,
+        `Agent ${agentId} was ended by an operator: allow it again with an API key of role write and POST ${agents}/${agentId}/allow; to run another agent on this machine, start it with an empty DATA_DIR`,
         { reason },
       );
     }
     const limit = this.#limits.perLocation;
     return conflict(
-      `The location has ${limit} agents, as many as MAX_AGENTS_PER_LOCATION of the service allows: stop agents, end them with DELETE ${agents}/{agentId}, or raise the setting; an agent that stopped keeps its place for 5 minutes`,
+      `The location has ${limit} agents, as many as MAX_AGENTS_PER_LOCATION of the service allows: stop agents, end them with DELETE ${agents}/{agentId}, or raise the setting; a stopped agent counts for 5 more minutes`,
       { reason, limit },
     );
   }

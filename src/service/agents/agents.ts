@@ -274,7 +274,7 @@ export function createAgents(parts: AgentsParts): Agents {
       const request = await scrubbed(accountId, sent);
       const marker = request.page === null ? null : pageMarkerOf(request.page);
       if (request.page !== null && marker === null) {
-        throw invalid([bodyProblem(['page'], 'must be what the answer before gave as nextPage')]);
+        throw invalid([bodyProblem(['page'], 'must be the nextPage of the previous response')]);
       }
       const { agentId, done } = request;
       const lease = await renewOrAcquireLease({ store, renew, leaseMs, limits }, caller, request);

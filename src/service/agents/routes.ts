@@ -66,9 +66,8 @@ export function locationAgentsRoutes({
         config: { role: 'read' },
         schema: {
           tags: TAGS,
-          summary: 'List the agents of a private location, those that came first, first',
-          description:
-            'Also those that are gone, which are forgotten after a month, and those that were ended.',
+          summary: 'List the agents of a private location, oldest first',
+          description: 'Includes ended agents, and agents that are gone, for a month.',
           params,
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },
@@ -89,7 +88,7 @@ export function locationAgentsRoutes({
           tags: TAGS,
           summary: 'End an agent: its checks move to the others, and its polls are refused',
           description:
-            'It stays in the list, with the time in `ended_at`, until it is allowed again. What it has measured is still taken in: to shut out whoever has the key, revoke the key.',
+            'It stays in the list, with the time in `ended_at`, until it is allowed again. The service still accepts its results: to block them, revoke the key.',
           params: agentParams,
           response: { 204: NO_CONTENT },
         },
@@ -108,7 +107,7 @@ export function locationAgentsRoutes({
         schema: {
           tags: TAGS,
           summary: 'Let an ended agent poll again',
-          description: 'It asks every few minutes, and at once where it is restarted.',
+          description: 'The agent retries every few minutes, and at once after a restart.',
           params: agentParams,
           response: { 204: NO_CONTENT },
         },

@@ -65,7 +65,7 @@ export async function runReminders(parts: ReminderParts, signal: AbortSignal): P
     } catch (error) {
       const kind = error instanceof StoreError ? error.code : 'OTHER';
       if (kind !== fault && !signal.aborted) {
-        log.warn(`alerts that were due could not be given: ${messageOf(error)}`);
+        log.warn(`due alerts could not be created: ${messageOf(error)}`);
       }
       fault = kind;
       delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);

@@ -41,7 +41,7 @@ export function checkAlertsRoutes({
           tags: ['Check alerts'],
           summary: 'List the alerts of all checks, newest first',
           description:
-            'One for each alert that was given, whether or not a channel wanted it. The window is by when it was given.',
+            'Includes alerts that no channel receives. The window filters by the time of the alert.',
           querystring: z.strictObject(windowQuery),
           response: { 200: response },
         },

@@ -30,7 +30,7 @@ export function alertSettingsRoutes({
         schema: {
           tags: TAGS,
           summary: 'Read the alert settings of the account',
-          description: 'With all that holds where nobody ever said anything.',
+          description: 'Includes the defaults of fields that were never set.',
           params,
           response: { 200: alertSettingsSchema },
         },
@@ -49,7 +49,7 @@ export function alertSettingsRoutes({
         tags: TAGS,
         summary: 'Change the alert settings of the account',
         description:
-          'Fields that are left out stay as they are; each that is given replaces the stored one whole. They hold for checks and groups that have `useGlobalAlertSettings`, from their next run on.',
+          'Omitted fields do not change; each given field replaces the stored one as a whole. They apply to checks and groups with `useGlobalAlertSettings`, from the next run.',
         params,
         body: changes,
         response: { 200: alertSettingsSchema },

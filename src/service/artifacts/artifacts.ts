@@ -87,7 +87,7 @@ export function createArtifacts(parts: ArtifactsParts): Artifacts {
       const { first, last, stream } = opened;
       stream.on('error', (error) => {
         if (!signal.aborted)
-          log.warn({ err: error, artifactId: id }, 'an artifact was not sent whole');
+          log.warn({ err: error, artifactId: id }, 'an artifact was not sent completely');
       });
       return { artifact, first, last, stream };
     },

@@ -189,7 +189,7 @@ export async function runArtifactCleanUp(
       if (artifacts + unclaimed + uploads > 0) {
         log.info(
           { artifacts, unclaimed, uploads },
-          `artifacts are removed: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not come within a day, and ${countText(uploads, 'upload')} that stood still`,
+          `removed artifacts: ${artifacts} past RETENTION_DAYS, ${unclaimed} whose result did not arrive within a day, and ${countText(uploads, 'upload')} without progress`,
         );
       }
     } catch (error) {

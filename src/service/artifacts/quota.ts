@@ -137,7 +137,7 @@ function overLimit(
       ? ['account', accountBytes, ARTIFACT_VARIABLES.maxGibOfAccount]
       : ['location', locationBytes, ARTIFACT_VARIABLES.maxGibOfLocation];
   return conflict(
-    `There is no room for the artifact: those of the ${whose} may take ${bytes / GIB} GiB (${name} of the service)`,
+    `Not enough space for the artifact: those of the ${whose} may use ${bytes / GIB} GiB (${name} of the service)`,
     { limitBytes: bytes, setting: name },
   );
 }

@@ -44,7 +44,7 @@ export function artifactsRoutes(features: {
           tags: TAGS,
           summary: 'List the artifacts of a check result, by name',
           description:
-            'What agents of the location that ran it uploaded; none before the result is stored.',
+            'Uploaded by agents of the location that ran it; empty until the result is stored.',
           params: z.object({ checkId: z.string().regex(CHECK_ID), resultId: wireId }),
           response: { 200: z.array(response) },
         },
@@ -58,7 +58,7 @@ export function artifactsRoutes(features: {
 
     app.head(
       `${PATH}/:id`,
-      { config: READ, schema: { tags: TAGS, summary: 'Ask about an artifact', params } },
+      { config: READ, schema: { tags: TAGS, summary: 'Read the headers of an artifact', params } },
       async (request, reply) => {
         const artifact = await artifacts.read(callerOf(request).accountId, request.params.id);
         describe(reply, artifact);
@@ -76,12 +76,12 @@ export function artifactsRoutes(features: {
           tags: TAGS,
           summary: 'Download an artifact',
           description:
-            'The file as it was uploaded; 404 before its result is stored. Takes a Range header with one range, with If-Range, and If-None-Match.',
+            'The file as uploaded; 404 until its result is stored. Supports If-None-Match, and Range (one range) with If-Range.',
           params,
           response: {
-            200: { description: 'All of the file.', content: FILE },
-            206: { description: 'The range of it that was asked for.', content: FILE },
-            304: z.undefined().describe('The caller has it already; no body.'),
+            200: { description: 'The whole file.', content: FILE },
+            206: { description: 'The requested range.', content: FILE },
+            304: z.undefined().describe('Not modified; no body.'),
           },
         },
       },

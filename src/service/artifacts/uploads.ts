@@ -102,7 +102,7 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
     if (!target.checkExists) throw notFound('check');
     if (target.isRunElsewhere) throw notFound('result of this location');
     if (target.others >= MAX_ARTIFACTS_OF_RESULT) {
-      throw conflict(`A result has ${MAX_ARTIFACTS_OF_RESULT} artifacts at most`, {
+      throw conflict(`A result has at most ${MAX_ARTIFACTS_OF_RESULT} artifacts`, {
         limit: MAX_ARTIFACTS_OF_RESULT,
       });
     }
@@ -154,7 +154,7 @@ export function createArtifactUploads(parts: ArtifactUploadsParts): ArtifactUplo
       if (code === 'ARTIFACT_DIGEST_MISMATCH') {
         log.warn(
           { checkId, resultId, name },
-          'an artifact came with another digest than announced',
+          'the digest of an artifact differs from the announced one',
         );
         return NOT_COMPLETE;
       }

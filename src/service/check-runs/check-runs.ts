@@ -164,7 +164,7 @@ function chooseLocation(
 ): Pick<CheckLocation, 'id' | 'slug'> {
   const [first] = locations;
   if (first === undefined) {
-    const message = 'must be a private location of the check, and it has none: give it one first';
+    const message = 'must be a private location of the check, which has none: add one first';
     throw invalid([bodyProblem(['location'], message)]);
   }
   if (asked === null) return locations.find(({ isLive }) => isLive) ?? first;
@@ -181,12 +181,12 @@ function freeSlotAt(check: Check, instantMs: number): number {
 }
 
 function heartbeatIsPinged(): Error {
-  const message = 'A heartbeat check is not run: it waits for pings at its pingUrl';
+  const message = 'A heartbeat check cannot be run: it waits for pings at its pingUrl';
   return conflict(message, { checkType: 'HEARTBEAT' });
 }
 
 function tooManyOpen(slug: string): Error {
-  return conflict(`Too many runs wait in ${slug} already; wait until its agents have made them`, {
+  return conflict(`Too many runs are pending in ${slug}; wait until its agents finish some`, {
     location: slug,
     limit: MAX_ONE_OFFS,
   });

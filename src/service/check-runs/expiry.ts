@@ -141,7 +141,7 @@ export async function runCheckRunExpiry(
     } catch (error) {
       const kind = error instanceof StoreError ? error.code : 'OTHER';
       if (kind !== fault && !signal.aborted) {
-        log.warn(`runs past their time could not be taken back: ${messageOf(error)}`);
+        log.warn(`expired runs could not be removed: ${messageOf(error)}`);
       }
       fault = kind;
       delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);

@@ -62,7 +62,7 @@ export function checkRunsRoutes({
           tags: TAGS,
           summary: 'Run a check once, now',
           description:
-            'Beside its schedule, with its retries, also where the check is deactivated. The answer comes before the run: read it by its id until it is `done`.',
+            'Runs outside the schedule, with retries, even if the check is deactivated. The response comes before the run: poll the run by its id until it is `done`.',
           params: z.object({ id: checkId }),
           body,
           response: { 201: response },
@@ -81,8 +81,8 @@ export function checkRunsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
-          summary: 'Read what became of a run',
-          description: 'Kept for seven days.',
+          summary: 'Read the outcome of a run',
+          description: 'Retained for seven days.',
           params: z.object({ id: uuidParam }),
           response: { 200: response },
         },

@@ -125,7 +125,7 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
   function tellDropped(): void {
     if (dropped === 0) return;
     const what = { dropped, maxGroups };
-    log.warn(what, 'error groups went because their check or project had too many others');
+    log.warn(what, 'removed error groups because their check or project had too many');
     dropped = 0;
   }
 
@@ -181,7 +181,7 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
 
 function tooManyForEver(limit: number): Error {
   return conflict(
-    `${limit} error groups beside it are archived for ever already; take some of them back first`,
+    `${limit} other error groups are already archived for ever; unarchive some first`,
     { limit },
   );
 }

@@ -44,7 +44,7 @@ export function errorGroupsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
-          summary: 'List the error groups of a check; those that were seen last come first',
+          summary: 'List the error groups of a check, most recently seen first',
           querystring: query,
           response: { 200: z.array(response) },
         },
@@ -73,7 +73,7 @@ export function errorGroupsRoutes({
         config: WRITE,
         schema: {
           tags: TAGS,
-          summary: 'Archive an error group, or take it back',
+          summary: 'Archive or unarchive an error group',
           description: UPDATE_DESCRIPTION,
           params,
           body: errorGroupChanges,

@@ -18,11 +18,11 @@ export interface HeartbeatFeatureParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** Whole days for which events are kept. */
+  /** Retention of events in whole days. */
   readonly retentionDays: number;
-  /** Left out, nothing is limited. */
+  /** If omitted, nothing is limited. */
   readonly allowance?: Allowance;
-  /** Left out, nobody is told. */
+  /** If omitted, nobody is alerted. */
   readonly alerts?: HeartbeatAlerts;
 }
 
@@ -33,7 +33,6 @@ export interface HeartbeatFeatures {
   readonly heartbeatWatch: HeartbeatWatch;
 }
 
-/** All that there is about heartbeats, with what its parts share. */
 export function createHeartbeatFeatures(given: HeartbeatFeatureParts): HeartbeatFeatures {
   const parts = {
     ...given,

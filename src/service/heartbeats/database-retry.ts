@@ -4,12 +4,12 @@ import { StoreError } from '../database/store-errors.ts';
 /** Longer absences of the database are excused: see `ServicePresence`. */
 const HELD_FOR_MS = 8_000;
 const TRY_AGAIN_AFTER_MS = 250;
-/** Those beyond are answered by an error, as all are in the end. */
+/** Further requests fail at once. */
 const MAX_HELD = 1_000;
 
 /**
- * Tries again for some seconds what fails because the database is away. A ping is sent once, and the
- * job that pings once a day would fail for a restart of the database that nobody else has noticed.
+ * Retries for some seconds while the database is unavailable. Jobs do not retry pings: a restart of
+ * the database must not fail a job that pings once a day.
  */
 export function createDatabaseRetry(clock: Clock): <T>(work: () => Promise<T>) => Promise<T> {
   let held = 0;
@@ -29,7 +29,7 @@ export function createDatabaseRetry(clock: Clock): <T>(work: () => Promise<T>) =
   };
 }
 
-/** For now: one that is closed or broken is not there again while the process lives. */
+/** Temporarily: a closed or broken one does not recover within this process. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof StoreError) || error.kind !== 'unavailable') return false;
   return error.code !== 'STORE_CLOSED' && error.code !== 'STORE_BROKEN';

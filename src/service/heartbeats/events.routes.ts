@@ -54,7 +54,7 @@ const listQuery = z.strictObject({
   ),
 });
 
-/** What happened to heartbeats: spec 4.14. */
+/** Heartbeat events: spec 4.14. */
 export function heartbeatEventsRoutes({
   heartbeatEvents,
 }: {
@@ -92,7 +92,7 @@ export function heartbeatEventsRoutes({
         config: READ,
         schema: {
           tags: TAGS,
-          summary: 'Read an event of a heartbeat check, and how the check does of late',
+          summary: 'Read an event of a heartbeat check, with recent statistics of the check',
           params: z.object({ checkId, id: uuidParam }),
           response: { 200: response },
         },

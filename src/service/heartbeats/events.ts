@@ -13,7 +13,7 @@ import {
 
 export type { HeartbeatEvent } from './events.sql.ts';
 
-/** A part of the last hours or days, and the part of the same length before it: spec 2.12. */
+/** A recent period and the period of equal length before it: spec 2.12. */
 export interface HeartbeatStats {
   /** Percent. */
   readonly successRatio: { readonly previousPeriod: number; readonly currentPeriod: number };
@@ -22,16 +22,15 @@ export interface HeartbeatStats {
 
 export interface EventWithStats {
   readonly event: HeartbeatEvent;
-  /** Up to now, whenever the event was. */
+  /** Up to now, regardless of the event time. */
   readonly stats: { readonly last24Hours: HeartbeatStats; readonly last7Days: HeartbeatStats };
 }
 
-/** What happened to heartbeats. */
 export interface HeartbeatEvents {
   /**
-   * Newest first; all that are kept where no window is given. Epoch milliseconds.
+   * Newest first; all retained events if no window is given. Epoch milliseconds.
    *
-   * @throws ServiceError 404 for a check that does not exist or is no heartbeat
+   * @throws ServiceError 404 if the check does not exist or is not a heartbeat
    */
   list(
     accountId: string,
@@ -66,7 +65,7 @@ export function createHeartbeatEvents({
       await mustExist(accountId, checkId);
       const event = await findHeartbeatEvent(store, { accountId, checkId, id });
       if (event === null) throw notFound('heartbeat event');
-      // What happens at this very instant is in it.
+      // Includes events at this very instant.
       const toMs = clock.wallMs() + 1;
       const spans = [1, 7].flatMap((days) => {
         const fromMs = toMs - days * DAY_MS;
@@ -94,7 +93,7 @@ function statsOf(previous: EventCount = NONE, current: EventCount = NONE): Heart
   };
 }
 
-/** Percent of the events that are no failure. Where there are none, it is as it was before. */
+/** Percent of events without failure. Without events, the previous value. */
 function ratioOf({ events, failing, lastState }: EventCount): number {
   if (events === 0) return lastState === 'FAILING' ? 0 : 100;
   return ((events - failing) / events) * 100;

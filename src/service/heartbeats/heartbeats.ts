@@ -34,7 +34,7 @@ export interface HeartbeatsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly throttle: PingThrottle<HeartbeatState | null>;
-  /** Left out, nothing is limited. */
+  /** If omitted, nothing is limited. */
   readonly allowance?: Allowance;
 }
 
@@ -42,15 +42,15 @@ export interface HeartbeatsParts {
 export interface Heartbeats {
   /** With a new UUID and a new token. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
-  /** The given fields over the stored ones, each whole. The token stays. */
+  /** Replaces each given field as a whole. The token does not change. */
   update(accountId: string, id: string, input: CheckInput): Promise<CheckView>;
-  /** Like `update`; where nothing has the id, a heartbeat is created under it. */
+  /** Like `update`; creates the heartbeat if none has the id. */
   put(accountId: string, id: string, input: CheckInput, options: CreateOptions): Promise<CheckView>;
-  /** From now on it is pinged by another token, and not by the one before. */
+  /** Replaces the ping token; the old one stops working. */
   renewToken(accountId: string, id: string): Promise<CheckView>;
 }
 
-/** What the service adds: sent back with an update, it is no change. */
+/** Read-only fields: ignored if an update sends them back. */
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels'];
 
 export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
@@ -63,7 +63,7 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
     { autoAssignAlerts }: CreateOptions,
   ): Promise<CheckView | null> {
     const { id, alertChannelSubscriptions: given } = check;
-    // First of all locks, as everywhere.
+    // The first of all locks, as everywhere.
     await allowance.grow(tx, accountId, 'heartbeats');
     await referTo(tx, { accountId, before: null, after: check });
     const bare = withoutSubscriptions(check);
@@ -126,13 +126,13 @@ export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
       return store.transaction(async (tx) => {
         const stored = await lockCheck(tx, { accountId, id });
         if (stored === null) {
-          // No heartbeat can be without it, so what was meant is one that exists.
+          // A heartbeat requires it, so the caller meant an existing one.
           if (input.heartbeat === undefined) throw notFound('heartbeat check');
           const check = wholeHeartbeat({ name: id, ...changesIn(input, id) }, id);
           const created = await insert(tx, accountId, check, options);
           if (created !== null) return created;
         }
-        // Where somebody created it a moment ago, that came first and this is an update.
+        // If it was created concurrently, this is an update.
         const present = stored ?? (await lockCheck(tx, { accountId, id }));
         if (present === null) throw notFound('heartbeat check');
         const before = heartbeatIn(present);
@@ -166,10 +166,10 @@ function wholeHeartbeat(fields: CheckInput, id: string): HeartbeatCheck {
 }
 
 /**
- * What a caller may change, out of what a caller may send with a heartbeat that exists. The token is
- * not the caller's to choose, and is sent back with all the rest of `heartbeat`.
+ * The fields that a caller may change. Callers cannot choose the token, but may send it back with the
+ * rest of `heartbeat`.
  *
- * @throws ServiceError 400 where the body names another check than the path does
+ * @throws ServiceError 400 if the body and the path name different checks
  */
 function changesIn(input: CheckInput, id: string): CheckInput {
   const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });

@@ -10,10 +10,10 @@ import type { AlertEngine, AlertObservation } from '../alerts/engine.ts';
 import type { Sql } from '../database/port.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
-/** Who is told where a heartbeat fails, and where it is well again. Their checks are locked. */
+/** Alerts about heartbeats that fail or recover. Their checks are locked. */
 export type HeartbeatAlerts = Pick<AlertEngine, 'observe'>;
 
-/** The pauses of checks with these tags that touch the time from one instant to the other. */
+/** The pauses of checks with these tags that overlap the range. */
 export type PausesBetween = (
   sql: Sql,
   asked: {
@@ -31,29 +31,29 @@ export interface JudgingParts {
   readonly pausesBetween: PausesBetween;
 }
 
-/** Where nobody alerts. */
+/** Alerts nobody. */
 export const NO_ALERTS: HeartbeatAlerts = { observe: async () => {} };
 
-/** Where the runs of other checks have the location that made them. */
+/** Stands where the runs of other checks have their location. */
 const LOCATION = 'heartbeat';
 const NO_PING = 'No ping was received';
-/** Early pings that come after another within this are counted in its event. */
+/** Early pings within this time of another are counted in its event. */
 const EARLY_EVENT_MS = 3_600_000;
 
 export interface Step extends HeartbeatStep {
   readonly rhythm: Rhythm;
 }
 
-/** A heartbeat that is locked, and what is to be stored of it. */
+/** A locked heartbeat and its changes to store. */
 export interface Settled {
   readonly heartbeat: LockedHeartbeat;
-  /** null where all is as it was. */
+  /** null if nothing changed. */
   readonly step: Step | null;
 }
 
 /**
- * A locked heartbeat at an instant, with all that time alone has made of it: a pause excuses it, its
- * deadline has come, or it is not activated and nothing is expected of it.
+ * Applies the passing of time to a locked heartbeat: a pause excuses it, its deadline passes, or it
+ * is not activated and expects no ping.
  */
 export async function settle(
   tx: Sql,
@@ -83,14 +83,14 @@ export async function settle(
   };
 }
 
-/** Whoever pings, and how many times at once. */
+/** The source of a ping, and the number of pings it stands for. */
 export interface Ping {
   readonly source: string;
   readonly userAgent: string;
   readonly pings: number;
 }
 
-/** A ping of a heartbeat that is settled at the instant. What failed a moment ago failed before it. */
+/** Applies a ping to a heartbeat that is settled at the instant, so that a failure precedes the ping. */
 export function pinged(
   { ids }: Pick<JudgingParts, 'ids'>,
   heartbeat: LockedHeartbeat,
@@ -117,7 +117,7 @@ function stepOf(
   return { accountId, checkId, name, rhythm, standing, dueMs, early, event };
 }
 
-/** Stores the steps, and tells of those that failed and of those that are well again. */
+/** Stores the steps, and alerts about failures and recoveries. */
 export async function record(
   tx: Sql,
   { alerts }: Pick<JudgingParts, 'alerts'>,
@@ -138,7 +138,7 @@ export async function record(
   }
 }
 
-/** null where the state of the heartbeat is as it was: other pings say nothing new. */
+/** null if the state of the heartbeat did not change. */
 function observationOf({ checkId, event, rhythm }: Step): AlertObservation | null {
   if (event === null || (event.state !== 'FAILING' && event.state !== 'LATE')) return null;
   const isFailing = event.state === 'FAILING';

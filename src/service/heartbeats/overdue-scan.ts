@@ -15,20 +15,20 @@ export interface OverdueScanParts extends JudgingParts {
 }
 
 const HEARTBEATS_AT_ONCE = 100;
-/** What cannot be judged is looked at no more, until the next look: so many of them at most. */
+/** Heartbeats that cannot be judged are skipped until the next scan: at most this many. */
 const MAX_LEFT_OUT = 1_000;
 
 /**
- * Lets fail what is past its deadline.
+ * Fails heartbeats past their deadline.
  *
- * Many are judged in one transaction. Where that fails by a fault that is not the database's being
- * away, they are judged one by one: one that cannot be must not keep all others from being told of.
+ * Judges many in one transaction. If that fails while the database is available, judges them one by
+ * one, so that a faulty one does not block the others.
  */
 export function createOverdueScan(
   parts: OverdueScanParts,
 ): (signal?: AbortSignal) => Promise<number> {
   const { store, clock, log, presence } = parts;
-  /** Of the last look, so that each is logged once. */
+  /** From the last scan, so that each is logged once. */
   let knownFaults: ReadonlySet<string> = new Set();
 
   async function judgeSome(
@@ -55,7 +55,7 @@ export function createOverdueScan(
     for (let isMore = true; isMore && signal?.aborted !== true; ) {
       const limit = oneByOne > 0 ? 1 : HEARTBEATS_AT_ONCE;
       oneByOne = Math.max(0, oneByOne - 1);
-      // What is due is judged at an instant up to which it is known whether pings were taken.
+      // Judge at an instant up to which the presence of the service is known.
       const atMs = clock.wallMs();
       await presence.tell(atMs);
       let held: readonly CheckKey[] = [];

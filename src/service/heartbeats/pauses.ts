@@ -4,14 +4,14 @@ import { pausesOf } from '../maintenance-windows/exports.ts';
 import type { PausesBetween } from './judge.ts';
 
 interface Known {
-  /** The windows that are over since before this are not in it. Epoch milliseconds. */
+  /** Windows that ended before this are not included. Epoch milliseconds. */
   readonly sinceMs: number;
   readonly pauses: CompiledPauses;
 }
 
 /**
- * By the account's maintenance windows. Within one transaction they are read once for all of its
- * heartbeats, as far as these look no further back than the one before.
+ * Pauses by the account's maintenance windows. Within one transaction they are read again only for a
+ * heartbeat that needs earlier ones.
  */
 export function createPausesBetween(): PausesBetween {
   const known = new WeakMap<Sql, Map<string, Known>>();

@@ -7,10 +7,9 @@ interface Recent<Answer> {
 }
 
 /**
- * Pings that come within a second of one that was taken get its answer, and cost nothing: so no job
- * can keep the database busy, however it pings. A second is less than any state of a heartbeat
- * lasts. They are counted with the next ping that is taken; where more tokens are pinged at once
- * than are remembered, the count of those that are forgotten is lost.
+ * Answers pings within a second of an accepted one from memory, so that no job can overload the
+ * database. Every state of a heartbeat lasts longer than a second. The next accepted ping counts
+ * them; evicting a token loses its count.
  */
 export class PingThrottle<Answer> {
   readonly #clock: Clock;
@@ -20,7 +19,7 @@ export class PingThrottle<Answer> {
     this.#clock = clock;
   }
 
-  /** @param take gets the number of pings that it stands for */
+  /** @param take gets the number of pings to count */
   async take(token: string, take: (pings: number) => Promise<Answer>): Promise<Answer> {
     const nowMs = this.#clock.monotonicMs();
     const last = this.#recent.get(token);
@@ -33,13 +32,13 @@ export class PingThrottle<Answer> {
     try {
       return await entry.answer;
     } catch (error) {
-      // Whoever tries again is to be taken.
+      // A retry must be accepted.
       if (this.#recent.get(token) === entry) this.#recent.delete(token);
       throw error;
     }
   }
 
-  /** The next ping with the token is taken, whenever it comes. */
+  /** Accepts the next ping with the token at any time. */
   forget(token: string): void {
     this.#recent.delete(token);
   }

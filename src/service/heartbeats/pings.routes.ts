@@ -6,9 +6,9 @@ import { ServiceError, tooManyRequests } from '../errors.ts';
 import type { HeartbeatPings } from './pings.ts';
 
 /**
- * Many jobs share an address, and a ping that is refused is a false alarm: so there is no limit but
- * for tokens that nothing has, which only somebody who guesses asks for so often. Behind a proxy that
- * is not among TRUSTED_PROXIES all have one address, so jobs that were known before go on even then.
+ * Only unknown tokens are rate-limited, against guessing: many jobs share an address, and a refused
+ * ping is a false alarm. Behind a proxy that is not in TRUSTED_PROXIES all clients share one address,
+ * so recently accepted tokens stay exempt.
  */
 const MAX_UNKNOWN_PER_MINUTE = 1_200;
 
@@ -18,7 +18,7 @@ const response = z.strictObject({
   state: z.enum(HEARTBEAT_STATES).describe('What the ping was taken for.'),
 });
 
-/** Where jobs say that they have run: SEMANTICS 6. HEAD counts too. */
+/** The ping endpoint of jobs: SEMANTICS 6. HEAD counts too. */
 export function heartbeatPingsRoutes({
   heartbeatPings,
 }: {
@@ -27,7 +27,7 @@ export function heartbeatPingsRoutes({
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();
     const countUnknown = app.createRateLimit({ max: MAX_UNKNOWN_PER_MINUTE });
-    // Whatever a job sends along, no byte of it is read: the server throws it away.
+    // The server discards the body unread.
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, _payload, done) => done(null));
 
@@ -39,7 +39,7 @@ export function heartbeatPingsRoutes({
         tags: ['Heartbeats'],
         summary: 'Ping a heartbeat check',
         description:
-          'Needs no key: the token is one. A body and a query are taken and ignored. Pings within a second of another are counted, and answered like it.',
+          'Needs no API key, only the token. Ignores body and query. Pings within a second of another are counted and get the same response.',
         params,
         response: { 200: response },
       },

@@ -24,16 +24,15 @@ export interface PingSender {
   readonly userAgent: string;
 }
 
-/** What jobs ask. */
 export interface HeartbeatPings {
   /**
-   * Takes a ping, and says what it was. While the database is away it is held for some seconds: what
-   * pings once a day would fail for a restart of the database that is hardly noticed otherwise.
+   * Stores a ping and returns its kind. Retries for some seconds while the database is unavailable: a
+   * restart of the database must not fail a job that pings once a day.
    *
    * @throws ServiceError 404 for a token that no heartbeat has
    */
   ping(token: string, sender: PingSender): Promise<HeartbeatState>;
-  /** Whether a ping with the token was taken lately, by this replica. */
+  /** Whether this replica recently accepted a ping with the token. */
   isKnown(token: string): boolean;
 }
 
@@ -54,7 +53,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
   async function take(token: string, ping: Ping): Promise<HeartbeatState | null> {
     const usual = await store.transaction((tx) => takeUsual(tx, token, ping));
     if (usual !== 'unsettled') return usual;
-    // Not in the transaction: whoever excuses an absence waits for the heartbeats that others hold.
+    // Not in the transaction: excusing an absence waits for heartbeats that others have locked.
     await presence.ensure(clock.wallMs());
     return store.transaction(async (tx) => {
       const heartbeat = await lockPinged(tx, token);
@@ -66,7 +65,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     });
   }
 
-  /** In two statements, where nothing but the ping has changed the heartbeat. */
+  /** Two statements if only the ping changes the heartbeat. */
   async function takeUsual(
     tx: Sql,
     token: string,
@@ -74,7 +73,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
   ): Promise<HeartbeatState | null | 'unsettled'> {
     const heartbeat = await lockPinged(tx, token);
     if (heartbeat === null) return null;
-    // Once it is held: what others did before that came before the ping.
+    // Read after locking: what others did before the lock precedes the ping.
     const atMs = clock.wallMs();
     const expectedMs = expectedAt(heartbeat.rhythm, heartbeat.standing);
     if (expectedMs !== null && expectedMs <= atMs) return 'unsettled';
@@ -92,7 +91,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     return step.state;
   }
 
-  /** The one that was pinged longest ago first. */
+  /** Least recently pinged first. */
   const known = new Set<string>();
 
   function remember(token: string): void {
@@ -106,7 +105,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     async ping(token, { source, userAgent }) {
       if (!TOKEN.test(token)) throw notFound('heartbeat');
       const sender = { source: bounded(source), userAgent: bounded(userAgent) };
-      // Taken twice where the answer to a commit was lost: it is then early the second time.
+      // Stored twice if the response to a commit was lost; the second is then early.
       const state = await throttle.take(token, (pings) =>
         hold(() => take(token, { ...sender, pings })),
       );

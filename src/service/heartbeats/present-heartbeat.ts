@@ -8,9 +8,8 @@ import type { Viewer } from '../http/access/viewer.ts';
 const HOST = /^[\w.:[\]-]+$/;
 
 /**
- * Where the caller has reached the service, as far as it says so itself: whoever else can set the
- * Host header of its requests says where it will have its jobs ping. PUBLIC_URL leaves no doubt.
- * Empty, for a path alone, where it named no host.
+ * The address at which the caller reached the service, from its Host header, which a client can
+ * forge; PUBLIC_URL overrides it. Empty (leaving a path alone) if the header names no host.
  */
 export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | 'host'>): string {
   return HOST.test(host) ? `${protocol}://${host}` : '';
@@ -20,7 +19,7 @@ export function originOf({ protocol, host }: Pick<FastifyRequest, 'protocol' | '
  * A heartbeat check as the API shows it. Its token is hidden from keys that may not write: with it they
  * could report that the job runs.
  *
- * @param baseUrl where it is pinged, without a slash at its end
+ * @param baseUrl base of the ping URL, without a trailing slash
  */
 export function presentHeartbeat(
   stored: CheckView,
@@ -29,7 +28,7 @@ export function presentHeartbeat(
 ): Record<string, unknown> {
   const { check, pingToken } = stored;
   if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
-    throw new ServiceError(500, 'The check is no heartbeat that can be pinged');
+    throw new ServiceError(500, 'The check is not a heartbeat that can be pinged');
   }
   const token = viewer.mayWrite ? pingToken : MASK;
   const { triggerIncident: _, heartbeat, ...fields } = check;

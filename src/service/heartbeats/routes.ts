@@ -32,7 +32,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** Checks that wait to be pinged: SEMANTICS 6. */
+/** Heartbeat checks: SEMANTICS 6. */
 export function heartbeatsRoutes({
   heartbeats,
   checks,
@@ -55,8 +55,7 @@ export function heartbeatsRoutes({
         schema: {
           tags: TAGS,
           summary: 'Create a heartbeat check',
-          description:
-            'Nothing is expected of it before its first ping, at the `pingUrl` of the answer.',
+          description: 'Monitoring starts with the first ping to the `pingUrl` in the response.',
           querystring: putQuery,
           body: created,
           response: { 201: response },
@@ -118,7 +117,7 @@ export function heartbeatsRoutes({
           tags: TAGS,
           summary: 'Update a heartbeat check, or create it under a given id',
           description:
-            'Fields that are left out stay as they are; each that is given replaces the stored one whole. Where nothing has the id, a heartbeat check is created if the body has a `heartbeat`.',
+            'Omitted fields do not change; each given field replaces the stored one as a whole. If no check has the id and the body has a `heartbeat`, creates a heartbeat check.',
           params,
           querystring: putQuery,
           body: changes,
@@ -140,7 +139,7 @@ export function heartbeatsRoutes({
           tags: TAGS,
           summary: 'Update a heartbeat check',
           description:
-            'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+            'Omitted fields do not change; each given field replaces the stored one as a whole.',
           params,
           body: changes,
           response: { 200: response },
@@ -176,8 +175,8 @@ export function heartbeatsRoutes({
         config: WRITE,
         schema: {
           tags: TAGS,
-          summary: 'Give a heartbeat check another ping token',
-          description: 'From now on it is pinged at another URL; the one before is none any more.',
+          summary: 'Replace the ping token of a heartbeat check',
+          description: 'The ping URL changes; the old one stops working.',
           params,
           response: { 200: response },
         },

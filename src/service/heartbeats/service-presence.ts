@@ -8,22 +8,22 @@ export interface PresenceParts {
 }
 
 /**
- * Whether the service was there to take pings: every replica tells so every two seconds. Where none
- * did for longer – stopped, asleep, or without its database – the first that does again grants what
- * may have been pinged in vain the time to be pinged once more (see `excuseAbsence`).
+ * Whether the service was available for pings: every replica records so every two seconds. After a
+ * gap (stopped, asleep, or without its database) the first replica to record again extends the
+ * deadlines of heartbeats whose pings may have been lost (see `excuseAbsence`).
  */
 export interface ServicePresence {
-  /** Tells that this replica is there at the instant, and excuses an absence before it. */
+  /** Records that this replica is present, and excuses an absence before that. */
   tell(atMs: number): Promise<void>;
-  /** Excuses an absence that nobody has excused yet, for whoever judges before the next telling. */
+  /** Excuses an absence not excused yet, for callers that judge before the next record. */
   ensure(atMs: number): Promise<void>;
 }
 
-/** Looks are a second apart: so every other one tells. */
+/** Scans are a second apart, so every other one records. */
 const TELL_EVERY_MS = 1_500;
-/** A replica that starts finds nothing older where another one runs. */
+/** A starting replica finds nothing older if another one runs. */
 const MAX_SILENCE_AT_START_MS = 3_000;
-/** One that runs may be slow, and a pause of it is not yet an absence. */
+/** A running replica may be slow; a short pause is not an absence. */
 const MAX_SILENCE_MS = 5_000;
 
 export function createPresence({ store, log }: PresenceParts): ServicePresence {
@@ -36,16 +36,16 @@ export function createPresence({ store, log }: PresenceParts): ServicePresence {
       return { fromMs, heartbeats: await excuseAbsence(tx, { fromMs, toMs: atMs }) };
     });
     if (found === null) return;
-    // Where none was waiting nothing came of it, as at every quiet restart.
+    // Nothing to log if no heartbeat was waiting.
     log[found.heartbeats > 0 ? 'warn' : 'debug'](
       { heartbeats: found.heartbeats, awayMs: atMs - found.fromMs },
-      'no pings could be taken for a while: the heartbeats that may have been pinged meanwhile get a whole period more',
+      'the service could not receive pings for a while: heartbeats whose pings may be lost get one more period',
     );
   }
 
   return {
     async tell(atMs) {
-      // By the wall clock, which goes on while the machine sleeps.
+      // The wall clock advances while the machine sleeps.
       if (toldMs !== null && Math.abs(atMs - toldMs) < TELL_EVERY_MS) return;
       const maxSilenceMs = toldMs === null ? MAX_SILENCE_AT_START_MS : MAX_SILENCE_MS;
       if (!(await recordAlive(store, { atMs, maxSilenceMs }))) await comeBack(atMs, maxSilenceMs);

@@ -4,27 +4,26 @@ import { deleteHeartbeatEventsBefore } from './events.sql.ts';
 import { createOverdueScan, type OverdueScanParts } from './overdue-scan.ts';
 
 export interface WatchParts extends OverdueScanParts {
-  /** Whole days, as of the results. */
+  /** Whole days, as for results. */
   readonly retentionDays: number;
 }
 
-/** Sees what does not come. */
 export interface HeartbeatWatch {
   /**
-   * Tells that the service is there, and lets fail whatever is past its deadline; several replicas
-   * may do so at once.
+   * Records that the service is present and fails heartbeats past their deadline. Safe on several
+   * replicas at once.
    *
-   * @returns how many heartbeats were looked at
+   * @returns the number of heartbeats scanned
    */
   look(): Promise<number>;
-  /** Looks every second until the signal aborts, and removes old events. Logs what fails. */
+  /** Scans every second and removes old events until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 const LOOK_EVERY_MS = 1_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
-/** So that no statement takes long. */
+/** Bounds the time of a statement. */
 const EVENTS_AT_ONCE = 5_000;
 
 export function createWatch(parts: WatchParts): HeartbeatWatch {
@@ -39,7 +38,7 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
     }
   }
 
-  /** One at a time; a failure is told when it begins and when it is over. */
+  /** One at a time; logs when a failure begins and when it ends. */
   async function every(
     delayMs: () => number,
     what: string,
@@ -50,10 +49,10 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
     do {
       try {
         await work();
-        if (isFailing) log.info(`${what} again`);
+        if (isFailing) log.info(`${what} works again`);
         isFailing = false;
       } catch (error) {
-        if (!isFailing) log.warn(`${what} no more for now: ${messageOf(error)}`);
+        if (!isFailing) log.warn(`${what} fails: ${messageOf(error)}`);
         isFailing = true;
       }
     } while (await sleep(clock, delayMs(), signal));
@@ -66,14 +65,14 @@ export function createWatch(parts: WatchParts): HeartbeatWatch {
       await Promise.all([
         every(
           () => LOOK_EVERY_MS,
-          'heartbeats are watched',
+          'the scan for overdue heartbeats',
           () => look(signal),
           signal,
         ),
         every(
-          // Replicas that were started together need not come together each time.
+          // Replicas that started together should not run together.
           () => HOUR_MS * (0.5 + Math.random() / 2),
-          'old events of heartbeats are removed',
+          'the removal of old heartbeat events',
           () => removeOld(signal),
           signal,
         ),

@@ -80,7 +80,7 @@ describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
       disk.empty();
       await until(readiness, ({ status }) => status === 200);
       expect(service.log().match(/the database refuses results/g)).toHaveLength(1);
-      expect(service.log()).toContain('the database takes results again');
+      expect(service.log()).toContain('the database accepts results again');
       expect(await agent.kill('SIGTERM')).toBe(0);
       expect(await service.kill('SIGTERM')).toBe(0);
     });

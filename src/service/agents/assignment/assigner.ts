@@ -56,7 +56,7 @@ export function createAssigner({
     const kind = thrown instanceof StoreError ? thrown.code : 'fault';
     if (logged.has(kind)) return;
     logged.add(kind);
-    const text = `checks cannot be assigned to agents now, it is tried again: ${messageOf(thrown)}`;
+    const text = `checks cannot be assigned to agents now, retrying: ${messageOf(thrown)}`;
     if (!(thrown instanceof StoreError)) log.error({ ...fields, err: thrown }, text);
     // A database that is away for a while is no fault of the service: requests say the same, as 503.
     else log[thrown.kind === 'unavailable' ? 'warn' : 'error']({ ...fields, code: kind }, text);

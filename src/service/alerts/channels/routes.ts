@@ -87,16 +87,16 @@ export function alertChannelsRoutes({
           read: {
             summary: 'Read an alert channel',
             description:
-              'Secrets and locked values are not in it. Keys that may not write are shown neither the paths of webhooks nor their query parameters and credentials.',
+              'Secrets and locked values are omitted. Keys without write permission do not see the paths, query parameters and credentials of webhooks.',
           },
           update: {
             summary: 'Update an alert channel',
             description:
-              'Fields that are left out stay as they are; each that is given replaces the stored one whole.',
+              'Omitted fields do not change; each given field replaces the stored one as a whole.',
           },
           remove: {
             summary: 'Delete an alert channel, with its subscriptions and its log',
-            description: 'What waits to be sent to it is not sent any more.',
+            description: 'Its pending deliveries are not sent.',
           },
         },
         feature: alertChannels,
@@ -110,7 +110,7 @@ export function alertChannelsRoutes({
         config: WRITE,
         schema: {
           tags: [TAG],
-          summary: 'Send a test notice, once, and tell what came of it',
+          summary: 'Send a test notice once and return the outcome',
           params: z.object({ id: channelId }),
           response: { 200: testResponse },
         },

@@ -67,7 +67,7 @@ export function alertDeliveriesRoutes({
         config: { role: 'read' },
         schema: {
           tags: ['Alert channels'],
-          summary: 'List what was sent to an alert channel, and is to be, newest first',
+          summary: 'List the sent and pending deliveries of an alert channel, newest first',
           params,
           querystring: query,
           response: { 200: z.array(response) },

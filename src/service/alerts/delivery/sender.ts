@@ -55,7 +55,7 @@ export function createNoticeSender(config: DeliveryConfig, clock: Clock): Notice
         return await sendTo(parcel, AbortSignal.any([signal, limit.signal]));
       } catch (thrown) {
         // No channel may keep the others from theirs.
-        return notSent(`the notice could not be made: ${messageOf(thrown)}`, { isFinal: true });
+        return notSent(`the notice could not be rendered: ${messageOf(thrown)}`, { isFinal: true });
       } finally {
         cancel();
       }

@@ -91,7 +91,7 @@ class DeliveryWorker {
         hadFault = false;
       } catch (error) {
         if (!hadFault && !signal.aborted) {
-          log.warn(`notices cannot be sent for now: ${messageOf(error)}`);
+          log.warn(`notices cannot be sent now: ${messageOf(error)}`);
         }
         hadFault = true;
         backOffMs = Math.min(MAX_BACK_OFF_MS, backOffMs * 2);
@@ -110,7 +110,7 @@ class DeliveryWorker {
     try {
       return await store.listen(NOTICES_CHANNEL, this.#bell.ring);
     } catch (error) {
-      log.warn(`new notices are looked for every few seconds: ${messageOf(error)}`);
+      log.warn(`falling back to polling for new notices every few seconds: ${messageOf(error)}`);
       return async () => {};
     }
   }
@@ -190,7 +190,7 @@ class DeliveryWorker {
           continue;
         log.warn(
           { deliveryId: id },
-          `what came of a notice could not be noted, so it is sent again: ${messageOf(error)}`,
+          `the outcome of a delivery could not be saved, so it will be sent again: ${messageOf(error)}`,
         );
         return;
       }

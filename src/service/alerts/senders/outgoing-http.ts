@@ -135,7 +135,7 @@ function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   if (code === DENIED_CODE && thrown instanceof Error) {
     return notSent(thrown.message, { isFinal: true });
   }
-  const reason = REASONS[code ?? ''] ?? 'no answer came';
+  const reason = REASONS[code ?? ''] ?? 'no response';
   return notSent(code === null ? reason : `${reason} (${code})`);
 }
 

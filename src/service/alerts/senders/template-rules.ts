@@ -30,7 +30,7 @@ export function templateProblem(template: string): string | null {
     program = Handlebars.parse(template);
   } catch (thrown) {
     const hint = TOO_MANY_BRACES.test(template) ? '; }}} needs a space between }} and }' : '';
-    return `it is no Handlebars template: ${shortened(messageOf(thrown))}${hint}`;
+    return `it is not a Handlebars template: ${shortened(messageOf(thrown))}${hint}`;
   }
   return problemIn(program, { depth: 0, inLoop: false });
 }

@@ -55,7 +55,7 @@ export function createAgentClocks({
       if (!isTimeToLog(locationId)) return;
       log.warn(
         { location: slug, agentId, records: deferrals.length, aheadMs },
-        `results of an agent are ${Math.round(aheadMs / 1000)} s ahead of the service's clock, and stay with the agent until then: see that both machines keep their time (NTP)`,
+        `results of an agent are ${Math.round(aheadMs / 1000)} s ahead of the service's clock, and the agent resends them when that time comes: synchronize the clocks of both machines (NTP)`,
       );
     },
 

@@ -213,7 +213,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       if (rejected.length > 0) {
         const { slug: location } = sender;
         const counts = countsOf(rejected);
-        log.debug({ location, agentId: batch.agentId, counts }, 'records of an agent are rejected');
+        log.debug({ location, agentId: batch.agentId, counts }, 'rejected records of an agent');
       }
       if (deferred.length > 0) await agentClocks.deferred(sender, batch.agentId, deferred);
       return { accepted, rejected, deferred };

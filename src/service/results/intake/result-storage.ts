@@ -57,14 +57,14 @@ export class ResultStorage {
     try {
       await probeDatabaseDisk(store);
       this.#isRefusing = false;
-      log.warn('the database takes results again');
+      log.warn('the database accepts results again');
     } catch (thrown) {
       // Where it cannot be asked now, nothing is known. What else is wrong with the try is no lack of room.
       if (!isRefusal(thrown) && !isUnavailable(thrown)) {
         this.#isRefusing = false;
         log.error(
           { err: thrown },
-          `the service takes the database to be writable again, and could not try it: ${messageOf(thrown)}`,
+          `the service assumes that the database is writable again, but could not test it: ${messageOf(thrown)}`,
         );
       }
     }
@@ -76,7 +76,7 @@ export class ResultStorage {
     this.#isRefusing = true;
     this.#parts.log.error(
       { code: thrown.code, sqlState: thrown.sqlState },
-      `the database refuses results, and the service is not ready until it takes them: see to its disk (${messageOf(thrown)})`,
+      `the database refuses results, and the service is not ready until it accepts them: check its disk (${messageOf(thrown)})`,
     );
   }
 }

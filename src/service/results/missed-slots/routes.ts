@@ -32,7 +32,7 @@ export function missedSlotsRoutes({
         config: READ,
         schema: {
           tags: ['Missed slots'],
-          summary: 'List the slots of a check that were not run, newest first',
+          summary: 'List the missed slots of a check, newest first',
           params: z.object({ checkId }),
           querystring: z.strictObject(windowQuery),
           response: { 200: response },

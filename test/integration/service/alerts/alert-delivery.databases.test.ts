@@ -495,7 +495,7 @@ describe.each(databases)('on %s', (kind) => {
       await put(service(), noticeOf(service()));
       await deliveriesWhen(service(), id, whenAll('sent'));
       expect(worker.logs.records()).toHaveLength(1);
-      expect(worker.logs.records()[0]?.msg).toContain('notices cannot be sent for now');
+      expect(worker.logs.records()[0]?.msg).toContain('notices cannot be sent now');
     });
 
     it('is put once, for each channel that hears of the check and wants it', async () => {

@@ -83,6 +83,6 @@ describe('whether results are taken', () => {
     await expect(storage.watch(Promise.reject(FULL))).rejects.toBe(FULL);
     expect(await storage.takes()).toBe(true);
     expect(records().map(({ level }) => level)).toEqual(['error', 'error']);
-    expect(records().at(-1)?.msg).toMatch(/could not try it: no right to create/);
+    expect(records().at(-1)?.msg).toMatch(/could not test it: no right to create/);
   });
 });

@@ -89,7 +89,7 @@ describe('a template', () => {
   });
 
   it.each([
-    ['{{#each TAGS}}', 'is no Handlebars template'],
+    ['{{#each TAGS}}', 'is not a Handlebars template'],
     ['{{#if}}x{{/if}}', 'takes one value'],
     ['{{> partial}}', 'partials and decorators'],
     ['{{#*inline "a"}}{{> a}}{{> a}}{{/inline}}{{> a}}', 'partials and decorators'],
