@@ -9,7 +9,7 @@ import { runUp } from '../up/run-up.ts';
 
 export interface UpOptions {
   readonly file: string;
-  /** The folder for all that is kept. */
+  /** The folder for all data. */
   readonly dataDir: string;
 }
 
@@ -20,8 +20,8 @@ const MAX_LINE_CHARS = 2000;
  * their schedule, with readable results on stdout and the logs from `warn` up on stderr.
  *
  * @returns EXIT.ok after a stop, the exit code of a process that could not start, or EXIT.internal
- *   where an error that nobody caught came before it
- * @throws VedetteError where a variable, the check file, the folder or the machine is off
+ *   where an uncaught error came before it
+ * @throws VedetteError where a variable, the check file, the folder or the machine is unusable
  */
 export async function upCommand({ file, dataDir }: UpOptions, terminal: Terminal): Promise<number> {
   const { env, signals, clock, stderr } = terminal;
