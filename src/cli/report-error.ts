@@ -32,7 +32,7 @@ export function isOurFault(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) || thrown.kind === 'internal';
 }
 
-/** Whether this process has reached its limit. For the whole machine's (ENFILE) raising it is no help. */
+/** EMFILE is the limit of this process; against that of the machine (ENFILE), raising it is no help. */
 function isShortOfDescriptors(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) && systemCodeOf(thrown) === 'EMFILE';
 }

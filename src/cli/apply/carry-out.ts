@@ -8,7 +8,7 @@ export interface Outcome {
   readonly refusals: readonly Refusal[];
 }
 
-/** Concurrent requests: each is a transaction of its own and spends most of its time in transfer. */
+/** Concurrent requests: each is a transaction of its own, and most of its time is transfer. */
 const CONCURRENCY = 4;
 
 /**

@@ -1,6 +1,6 @@
 import type { CheckFile } from '../../agent/source/file/check-file.ts';
 
-/** One line about the client certificates of a file, which are not applied; null where it has none. */
+/** One line about a file's client certificates, which are not applied; null where it has none. */
 export function leftOutText({
   clientCertificates,
 }: Pick<CheckFile, 'clientCertificates'>): string | null {

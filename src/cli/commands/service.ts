@@ -8,7 +8,7 @@ import { decryptService, migrateService, runService } from '../../service/main.t
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
-/** The embedded database opens a file for each table and index: 250 at the start, more over time. */
+/** The embedded database opens a file per table and index: 250 at the start, more over time. */
 const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
 
 /**

@@ -16,7 +16,7 @@ export interface UpOptions {
 const MAX_LINE_CHARS = 2000;
 
 /**
- * The service and one agent as two processes, for people: the checks of a file once at once, then on
+ * The service and one agent as two processes, for people: runs the checks of a file at once, then on
  * their schedule, with readable results on stdout and the logs from `warn` up on stderr.
  *
  * @returns EXIT.ok after a stop, the exit code of a process that could not start, or EXIT.internal

@@ -27,7 +27,7 @@ export interface Reporter {
 /**
  * For one run.
  *
- * @throws VedetteError of kind `config` where SERVICE_URL or the key is invalid: before any check runs
+ * @throws VedetteError of kind `config` for an invalid SERVICE_URL or key: before any check runs
  */
 export function createReporter(facts: TestSessionFacts, terminal: Terminal): Reporter {
   const { stderr, clock, env } = terminal;

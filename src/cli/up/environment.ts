@@ -78,7 +78,7 @@ const SOME_API_KEY = `vk_${'0'.repeat(32)}`;
 const SOME_LOCATION_KEY = `pl_${'0'.repeat(32)}`;
 
 /**
- * Reads what both processes will read, so that an invalid variable is reported before either starts.
+ * Reads what both processes will read: an invalid variable is reported before either starts.
  *
  * @throws VedetteError like loadConfig and loadServiceConfig
  */
