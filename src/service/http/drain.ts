@@ -9,7 +9,7 @@ const LIMIT_MS = 5_000;
  * Discards the rest of an unwanted body. If the connection closed while the client still sends, the
  * client would lose the answer.
  *
- * @returns false where the body did not end within the limits
+ * @returns false where the body did not end within the limits, or the connection closed before
  */
 export function drain(request: IncomingMessage, clock: Clock): Promise<boolean> {
   const { headers } = request;
