@@ -22,7 +22,7 @@ export interface DaemonParts {
 /**
  * Runs the agent until a signal ends it.
  *
- * @returns EXIT.ok after a drain, EXIT.internal where an error that nobody caught came before it
+ * @returns EXIT.ok after a drain, EXIT.internal where an uncaught error came before it
  * @throws VedetteError where it cannot start, or go on
  */
 export async function runDaemon(parts: DaemonParts, terminal: Terminal): Promise<number> {

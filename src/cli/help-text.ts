@@ -1,18 +1,19 @@
 /** The help texts beside the flags: enough to start without the README. */
 
 const FIRST_STEPS = `
-A check file says what to look at, for example checks.yaml:
+A check file defines the checks, for example checks.yaml:
   checks:
     - id: homepage
       checkType: URL
       request: { url: https://example.com/ }
 
 Examples:
-  $ vedette validate checks.yaml     is the file right?
-  $ vedette run checks.yaml          look once, now
-  $ vedette up --file checks.yaml    look again and again, on schedule, and keep results
+  $ vedette validate checks.yaml     check the file for mistakes
+  $ vedette run checks.yaml          run each check once, now
+  $ vedette up --file checks.yaml    run the checks on their schedule and save the results
 
-Exit codes: 0 all passed (slow ones too), 1 a check did not, 2 bad arguments or file.`;
+Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
+2 bad arguments or file.`;
 
 const EXAMPLES = {
   run: [
@@ -38,37 +39,37 @@ const EXAMPLES = {
 
 const AFTER_EXAMPLES = {
   run: `
-The lines of an env file are KEY=VALUE, as for node --env-file: # begins a comment, at the start of
-a line or after white space; "export " before a name means nothing; '...' is taken as it stands;
-"..." knows \\n, \\r, \\t, \\" and \\\\; both may run over several lines. $NAME is not replaced. Its
-values stand before the variables of the check file, and behind those of a check itself.
+The lines of an env file are KEY=VALUE, as for node --env-file: # starts a comment, at the start of
+a line or after white space; "export " before a name is ignored; '...' is taken literally; "..."
+understands \\n, \\r, \\t, \\" and \\\\; both may span several lines. $NAME is not replaced. The
+values override the variables of the check file; a check's own variables override both.
 
-Exit codes: 0 all passed (slow ones too), 1 one did not, 2 bad arguments or file, or all passed and
---report could not bring the results to the service.`,
+Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
+2 bad arguments or file, or all passed and --report could not send the results to the service.`,
   validate: '\nExit codes: 0 no problems, 2 problems or no such file.',
   agent: '',
   up: `
-What it keeps is in ./.vedette unless --data says otherwise: the key of the API and of the agent in
-up.json, the database in service, results on their way in agent. The variables of the commands
-service and agent that are not listed here are passed on to them.
+Its data is in ./.vedette, or in the folder of --data: the keys of the API and of the agent in
+up.json, the database in service, results that are not yet uploaded in agent. Variables of the
+commands service and agent that are not listed here are passed on to them.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
 The variables of a file become those of the account, before its checks; that needs a key with the
 role admin. Secret values are never read back from the service, so they are written again each time.
-Variables that are not in the file always stay.
+Variables that are not in the file are never deleted.
 
-Exit codes: 0 all is as the file says, or --dry-run; 1 something was refused (the rest is applied);
-2 bad arguments, file or key, or the service cannot be reached.`,
+Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
+applied); 2 bad arguments, file or key, or the service cannot be reached.`,
   service: '',
   migrate: '',
   decrypt: `
 Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or
-no key opens some of them.`,
+no key decrypts some of them.`,
 } as const;
 
 const NAME_WIDTH = 24;
 
-/** A variable as the table of them has it. */
+/** A row of the table of variables. */
 export interface VariableRow {
   readonly name: string;
   readonly default: string | null;
@@ -79,7 +80,7 @@ export function firstSteps(): string {
   return FIRST_STEPS;
 }
 
-/** What stands under the flags of a command. */
+/** The text below the flags of a command. */
 export function helpAfter(command: keyof typeof EXAMPLES): string {
   const lines: readonly string[] = EXAMPLES[command];
   const heading = lines.length === 1 ? 'Example:' : 'Examples:';

@@ -3,17 +3,17 @@ import { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
-/** Checks that are cut short end within milliseconds; whatever does not is left behind. */
+/** Cancelled checks end within milliseconds; any that do not are abandoned. */
 const GRACE_MS = 5_000;
 
-/** What interrupted a command, and its exit code. */
+/** Whether a command was interrupted, and the exit code that it then returns. */
 export interface Interruption {
   /**
-   * Aborted on the first SIGINT or SIGTERM, when stdout was closed (`| head`), or at an error that
-   * nobody caught, which Node would print with all that it holds.
+   * Aborted on the first SIGINT or SIGTERM, when stdout was closed (`| head`), or on an uncaught
+   * error, which Node would print with all its properties.
    */
   readonly signal: AbortSignal;
-  /** null as long as nothing interrupted. */
+  /** null while the command is not interrupted. */
   readonly exitCode: number | null;
   dispose(): void;
 }
@@ -37,7 +37,7 @@ export function watchForInterruption(
   const codeNow = (): number | null => (guard.faults > 0 ? EXIT.internal : exitCode);
   const onError = (): void => {
     exitCode ??= EXIT.closedOutput;
-    stop.request('nobody reads stdout any more');
+    stop.request('stdout was closed');
   };
   stdout.on('error', onError);
   stop.now.addEventListener('abort', () => exitNow(codeNow() ?? EXIT.interrupted));

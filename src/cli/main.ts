@@ -2,7 +2,7 @@
 import { loadOneByOne } from '../runtime/load-one-by-one.ts';
 import type { Terminal } from './terminal.ts';
 
-// What the agent and the service keep on disk holds secrets, whoever made the folder and with what mode.
+// The files of the agent and the service contain secrets, whatever the mode of their folder.
 process.umask(0o077);
 loadOneByOne(import.meta.url, './program.js');
 loadOneByOne(import.meta.url, './standard-output.js');

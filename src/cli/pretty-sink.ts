@@ -13,10 +13,10 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface PrettySinkOptions {
   readonly palette: Palette;
-  /** The check of an id, as far as it is known. */
+  /** The check with this id, if known. */
   readonly checkOf: (id: string) => Check | undefined;
   readonly onDropped: (kind: LineKind, count: number) => void;
-  /** Called when nobody reads stdout any more (`| head`), or it cannot be written. */
+  /** Called when stdout was closed (`| head`) or cannot be written. */
   readonly onClosed: (error: Error) => void;
 }
 

@@ -9,15 +9,15 @@ import { watchParent } from './up/parent-watch.ts';
 
 const FILE = 'the check file (YAML or JSON)';
 
-const NAMED_DATABASE = 'Environment variables, of which DATABASE_URL or DATA_DIR must be set';
+const NAMED_DATABASE = 'Environment variables (DATABASE_URL or DATA_DIR must be set)';
 
-/** Ends the process, whatever still goes on in it. */
+/** Ends the process at once, even while work is going on. */
 type ExitNow = (exitCode: number) => void;
 
 /**
- * Runs one command line to its end, errors and all.
+ * Runs one command line to its end and reports its errors.
  *
- * @param args what stands after `vedette`
+ * @param args the arguments after `vedette`
  * @returns the exit code
  */
 export async function runProgram(
@@ -40,7 +40,7 @@ export async function runProgram(
 
 type Rows = readonly VariableRow[];
 
-/** Where the variables of each command stand. */
+/** Loads the variables of each command. */
 const VARIABLES = {
   run: async () => {
     loadOneByOne(import.meta.url, '../agent/config.js');
@@ -107,8 +107,8 @@ function createProgram(
   exitNow: ExitNow,
   finished: (exitCode: number) => void,
 ): Command {
-  // A daemon has told by then all that it could tell. Without this, lines that nobody reads any more
-  // would keep the process alive for as long as their reader is.
+  // By then a daemon has written all that it could. Without this, unread output lines would keep
+  // the process alive for as long as their reader lives.
   const daemonEnded = (exitCode: number): void => {
     finished(exitCode);
     exitNow(exitCode);
@@ -137,12 +137,16 @@ function createProgram(
     .argument('<file>', FILE, notEmpty)
     .addOption(checkOption())
     .addOption(outputOption())
-    .option('--no-retries', 'make one attempt, whatever the check says')
+    .option('--no-retries', 'make one attempt, even where the check has retries')
     .option('--env-file <file>', 'values for {{NAME}}, all secret: KEY=VALUE lines', notEmpty)
     .option('--report', 'send the results to a service, as one test session', false)
-    .option('--project <slug>', 'with --report: what is tested; errors are grouped by it', notEmpty)
-    .option('--session-name <name>', 'with --report: what people call the session', notEmpty)
-    .option('--environment <name>', 'with --report: what it runs against, e.g. staging', notEmpty)
+    .option(
+      '--project <slug>',
+      'with --report: the project tested; errors are grouped by it',
+      notEmpty,
+    )
+    .option('--session-name <name>', 'with --report: the name of the session', notEmpty)
+    .option('--environment <name>', 'with --report: the environment tested, e.g. staging', notEmpty)
     .addHelpText('after', variableTable(variables.run))
     .addHelpText('after', variableTable(variables.report, 'With --report also'))
     .addHelpText('after', helpAfter('run'))
@@ -158,7 +162,7 @@ function createProgram(
 
   program
     .command('validate')
-    .summary('look for mistakes in a check file')
+    .summary('check a file for mistakes')
     .description('Prints the problems of a check file, each with its line and column.')
     .argument('<file>', FILE, notEmpty)
     .addHelpText('after', helpAfter('validate'))
@@ -185,12 +189,12 @@ function createProgram(
 
   program
     .command('up')
-    .summary('service, agent and the checks of a file, with readable results')
+    .summary('start a service and an agent, and run the checks of a file')
     .description(
       'Starts the service on an embedded database and one agent, gives the service the checks of a file, runs each at once and then on its schedule, and prints the results.',
     )
     .option('--file <file>', FILE, notEmpty, 'vedette.yaml')
-    .option('--data <dir>', 'where database, results and keys are kept', notEmpty, './.vedette')
+    .option('--data <dir>', 'folder of the database, results and keys', notEmpty, './.vedette')
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
     .action(async ({ file, data }: { file: string; data: string }) => {
@@ -201,9 +205,9 @@ function createProgram(
 
   program
     .command('apply')
-    .summary('make the checks and variables of a service those of a file')
+    .summary('make a service match the checks and variables of a file')
     .description(
-      'Compares the checks and variables of a file with those of a service, prints what differs, and creates and updates them until nothing does.',
+      'Compares the checks and variables of a file with those of a service, prints what differs, and creates and updates those that do.',
     )
     .argument('<file>', FILE, notEmpty)
     .option('--dry-run', 'only print what differs', false)
@@ -236,8 +240,8 @@ function createProgram(
     });
   service
     .command('migrate')
-    .summary('bring the database up to date, and end')
-    .description('Brings the database of the service up to date, as its start does, and ends.')
+    .summary('migrate the database, and exit')
+    .description('Migrates the database of the service, as its start does, and exits.')
     .addHelpText('after', variableTable(variables.migrate, NAMED_DATABASE))
     .addHelpText('after', helpAfter('migrate'))
     .action(async () => {
@@ -247,9 +251,9 @@ function createProgram(
     });
   service
     .command('decrypt')
-    .summary('store credentials in clear again, before a return to the release before, and end')
+    .summary('store credentials in clear again, before a downgrade, and exit')
     .description(
-      'Stores the credentials of checks and the passwords of proxies in clear again, and ends. Only for a return to the release before, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
+      'Stores the credentials of checks and the passwords of proxies in clear again, and exits. Only for a downgrade to the previous release, which cannot read encrypted ones: stop all replicas first. The next start of this release encrypts them.',
     )
     .addHelpText('after', variableTable(variables.decrypt, NAMED_DATABASE))
     .addHelpText('after', helpAfter('decrypt'))

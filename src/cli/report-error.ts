@@ -6,13 +6,13 @@ import { harmless } from './print/harmless.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
-/** For any command; the daemons say by themselves what they need. */
+/** Enough for any command; the daemons report their own requirement. */
 const ENOUGH_DESCRIPTORS = 512;
 
-/** Prints what ended the program as one line, and gives the exit code for it. */
+/** Prints the error that ended the program as one line, and returns its exit code. */
 export function reportError(thrown: unknown, { stderr, env }: Terminal): number {
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok;
-  // Commander has printed the help that this stands for.
+  // Commander has already printed the help.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') return EXIT.unusable;
   const isInternal = isOurFault(thrown);
   const line = isInternal ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
@@ -26,13 +26,13 @@ export function reportError(thrown: unknown, { stderr, env }: Terminal): number 
   return isInternal ? EXIT.internal : EXIT.unusable;
 }
 
-/** Whether nobody but us can do something about it. */
+/** Whether the error is a fault of this program, not of its user or environment. */
 export function isOurFault(thrown: unknown): boolean {
   if (thrown instanceof CommanderError || isShortOfDescriptors(thrown)) return false;
   return !(thrown instanceof VedetteError) || thrown.kind === 'internal';
 }
 
-/** Of the process; where the whole machine is (ENFILE), no limit of its own would help. */
+/** EMFILE is the limit of this process; against that of the machine (ENFILE), raising it is no help. */
 function isShortOfDescriptors(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) && systemCodeOf(thrown) === 'EMFILE';
 }
@@ -40,7 +40,7 @@ function isShortOfDescriptors(thrown: unknown): boolean {
 function text(thrown: unknown): string {
   const message = messageOf(thrown);
   if (isShortOfDescriptors(thrown)) {
-    const limit = descriptorLimit() ?? 'not known';
+    const limit = descriptorLimit() ?? 'unknown';
     return `${message}: the limit of this process is ${limit}; raise it (ulimit -n ${ENOUGH_DESCRIPTORS})`;
   }
   if (thrown instanceof CommanderError) {

@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.ts';
 
 export type OutputFormat = 'pretty' | 'json';
 
-/** Prints what `vedette run` has to say as it comes, and counts it. */
+/** Prints the results of `vedette run` as they come, and counts them. */
 export class RunPrinter {
   readonly #terminal: Terminal;
   readonly #format: OutputFormat;
@@ -75,7 +75,7 @@ export class RunPrinter {
   /** Prints which checks were skipped, and how to include them. */
   skipped({ skipped }: Selection): void {
     if (skipped.length === 0) return;
-    // What is no result has no place among the objects of `--output json`.
+    // `--output json` prints only results.
     const to = this.#format === 'json' ? 'stderr' : 'stdout';
     const ids = skipped.map(({ id }) => id);
     this.#terminal[to].write(prettySkipped(ids, this.#palette(to)));

@@ -2,8 +2,8 @@ import { systemCodeOf } from '../runtime/errors.ts';
 import { EXIT, type TerminalStream } from './terminal.ts';
 
 /**
- * Notices when stdout cannot be written: its reader has gone (`| head`), which is no fault of
- * anybody's, or the disk is full, and then the results are lost and success would be a lie.
+ * Notices when stdout cannot be written. That its reader has closed it (`| head`) is no error. When
+ * the disk is full the results are lost, so the exit code must not report success.
  */
 export class StandardOutput {
   readonly #stdout: TerminalStream;
@@ -20,7 +20,7 @@ export class StandardOutput {
     stderr.on('error', () => {});
   }
 
-  /** The exit code that is true once all that was written so far is out, or cannot be. */
+  /** The exit code after all output so far was written, or failed to be. */
   async settle(exitCode: number): Promise<number> {
     await new Promise<void>((resolve) => {
       if (this.#stdout.writable) this.#stdout.write('', () => resolve());

@@ -4,7 +4,7 @@ import { wantsColour } from './print/colour.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * A log for people on stderr, beside the results.
+ * A log for people on stderr, separate from the results.
  *
  * @param scrub see LoggerOptions
  */

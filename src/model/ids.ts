@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** The id of a check: a UUID, or a slug that somebody gave it. */
+/** The id of a check: a UUID, or a slug that a user chose. */
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
 /**
@@ -35,6 +35,6 @@ export function artifactIdOf(resultId: string, name: string): string {
 }
 
 function digest(parts: readonly (string | number)[]): string {
-  // JSON keeps the borders between parts, so ("a", "bc") and ("ab", "c") differ.
+  // JSON preserves the borders between parts: ("a", "bc") and ("ab", "c") differ.
   return hash('sha256', JSON.stringify(parts), 'hex');
 }

@@ -3,11 +3,11 @@ import { z } from 'zod';
 const SPACED = /^(\d{4}-\d{2}-\d{2}) (\d{2}:\d{2}:\d{2})$/;
 const isoDay = z.iso.date();
 const isoTime = z.iso.datetime({ offset: true });
-/** What databases and `Date` alike can hold and write in four digits. */
+/** The end of the four-digit years, which databases and `Date` both support. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Epoch milliseconds of an instant as people write it: `2026-01-31` (its begin, UTC),
+ * Epoch milliseconds of an instant as people write it: `2026-01-31` (its start, UTC),
  * `2026-01-31 13:00:00` (UTC, spec 2.16) or ISO 8601 with an offset or Z. null where it is none of
  * them, or before 1970 or after 9999.
  */

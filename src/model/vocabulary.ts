@@ -18,7 +18,7 @@ export type CheckType = (typeof CHECK_TYPES)[number];
 export const RUNNABLE_CHECK_TYPES = ['URL', 'API', 'TCP', 'DNS', 'ICMP'] as const;
 export type RunnableCheckType = (typeof RUNNABLE_CHECK_TYPES)[number];
 
-/** The types that the service keeps. */
+/** The types that the service stores. */
 export const STORED_CHECK_TYPES = [...RUNNABLE_CHECK_TYPES, 'HEARTBEAT'] as const;
 export type StoredCheckType = (typeof STORED_CHECK_TYPES)[number];
 

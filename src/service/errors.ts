@@ -56,9 +56,9 @@ export function errorBody(
   return { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message, attributes };
 }
 
-/** More than these are not told: the first ones are what a caller mends first. */
+/** The most problems in an answer: a caller fixes the first ones first. */
 const MAX_PROBLEMS = 20;
-/** Nor are more than these looked for. */
+/** The most problems that validation collects. */
 export const MAX_FOUND_PROBLEMS = 1000;
 
 /** 400: the request is understood and wrong. `problems` has at least one entry. */
@@ -77,7 +77,7 @@ export function invalid(problems: readonly RequestProblem[]): ServiceError {
 const SEND_KEY =
   'Send an active key in the header Authorization, as Bearer and the key: one of an account (vk_ and 32 hex digits), or for the requests of agents that of their location (pl_ and 32 hex digits)';
 
-/** 401. The message is the specification's (part 7), and the same whatever is wrong with the token. */
+/** 401. The message is the specification's (part 7), the same for every fault of the token. */
 export function badToken(): ServiceError {
   return new ServiceError(401, 'Bad Token', {
     attributes: { advice: SEND_KEY },
@@ -85,7 +85,7 @@ export function badToken(): ServiceError {
   });
 }
 
-/** 403: known, and not allowed. */
+/** 403: authenticated, but not allowed. */
 export function forbidden(message: string, attributes: ErrorAttributes = {}): ServiceError {
   return new ServiceError(403, message, { attributes });
 }

@@ -25,20 +25,20 @@ import { openArtifactStore } from './object-store/artifacts-config.ts';
 import { createCredentialSealing, decryptCredentials } from './secrets/credential-sealing.ts';
 import { openSecretBox } from './secrets/encryption-key.ts';
 
-/** What the service keeps in DATA_DIR. */
+/** The files of the service in DATA_DIR. */
 const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
 
 export interface ServiceParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
   readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
-  /** Told once, when requests are answered. */
+  /** Called once, when the service answers requests. */
   readonly onListening: (port: number) => void;
 }
 
 /**
- * The service's composition root: opens the database, brings it up to date, and answers requests
- * until it is told to stop.
+ * The service's composition root: opens and migrates the database, and answers requests until
+ * `stop.stopping` aborts.
  *
  * | state | entered by | readiness | requests |
  * |---|---|---|---|
@@ -84,7 +84,7 @@ export async function runService(parts: ServiceParts): Promise<void> {
   });
 }
 
-/** Answers requests until it is told to stop. */
+/** Answers requests until `stop.stopping` aborts. */
 async function serve(parts: ServiceParts, store: Store, features: Features): Promise<void> {
   const { config, log, stop } = parts;
   const inFlight = new InFlight();
@@ -138,9 +138,9 @@ async function openFirstAccount(
 }
 
 /**
- * Brings the database up to date and does no more: for deployments that do so beforehand.
+ * Only migrates the database: for deployments that do so before the start.
  *
- * @throws VedetteError where no database is named, or it is not to be had
+ * @throws VedetteError where no database is named, or it is unavailable
  */
 export async function migrateService({
   config,
@@ -151,11 +151,11 @@ export async function migrateService({
 }
 
 /**
- * Stores credentials in clear again and does no more: for a return to the release before, which cannot
- * read encrypted ones. Makes no database.
+ * Only stores credentials in clear again: for a downgrade to the previous release, which cannot read
+ * encrypted ones. Creates no database.
  *
  * @returns how many checks and locations had encrypted ones
- * @throws VedetteError where no database is named, it is not to be had or has no tables, a replica is
+ * @throws VedetteError where no database is named, it is unavailable or has no tables, a replica is
  *   connected to it, or a credential cannot be decrypted
  */
 export async function decryptService({
@@ -167,7 +167,7 @@ export async function decryptService({
   if (databaseUrl === null && dataDir !== null && !hasDatabase(dataDir)) {
     throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
   }
-  // With one connection, every other one is somebody else's.
+  // With a pool of one, every other connection belongs to another process.
   return await withStore({ ...config, poolSize: 1 }, log, async (store) => {
     if (!(await isMigrated(store))) {
       const name = store.kind === 'pglite' ? 'DATA_DIR' : 'DATABASE_URL';
@@ -234,7 +234,7 @@ async function withStore<Result>(
   }
 }
 
-/** No fault of ours, and for whoever runs the service to mend. */
+/** An error of the environment, which the operator can fix. */
 function away(error: StoreError): VedetteError {
   return new VedetteError(
     'environment',

@@ -244,7 +244,7 @@ describe('vedette up', LIMIT, () => {
 
 describe('what keeps vedette up from starting', LIMIT, () => {
   it.each([
-    ['{', /^vedette: .*up\.json is damaged: put back a copy of it, or begin anew/],
+    ['{', /^vedette: .*up\.json is damaged: put back a copy of it, or start anew/],
     [
       JSON.stringify({ version: 1, apiKey: `vk_${'0'.repeat(32)}`, location: null, checks: [] }),
       null,

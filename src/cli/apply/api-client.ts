@@ -44,9 +44,9 @@ const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** A page of the longest checks that there can be. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-/** Of a connection that failed. A POST mostly is not sent again: what it asks for may have been done. */
+/** For a failed connection. Most POST requests are not repeated: the service may have done them. */
 const RETRY_DELAYS_MS: readonly number[] = [500, 2000];
-/** Of an answer that says later: a minute is what the limits of the service are counted by. */
+/** For an answer that asks to retry later: the rate limits of the service count by the minute. */
 const MAX_WAITS = 10;
 const STANDARD_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 120_000;
@@ -112,7 +112,7 @@ export class ApiClient {
     }
   }
 
-  /** Like `send`, for what is only asked: anything but success is thrown as SERVICE_FAILED. */
+  /** Like `send`, for reads: anything but success is thrown as SERVICE_FAILED. */
   async get(path: string, signal: AbortSignal): Promise<unknown> {
     const reply = await this.send('GET', path, { signal });
     if (reply.ok) return reply.json;
@@ -200,7 +200,7 @@ export class ApiClient {
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
     );
-    // A proxy that forwards has rules of its own, which no key changes.
+    // A refusal by a forwarding proxy: no key changes its rules.
     const isProxys = answer === null && this.#peer.proxy?.forwards === true;
     if (!isProxys && (status === 401 || status === 403))
       throw refusedKey(this.#peer, status, answer, role);

@@ -1,19 +1,18 @@
 import type { ApiClient, ApiReply } from './api-client.ts';
 import { bodyOf, type Refusal, type Step } from './plan.ts';
 
-/** What came of the steps. */
+/** The outcome of the steps. */
 export interface Outcome {
   readonly done: readonly Step[];
   /** In the order of the steps. */
   readonly refusals: readonly Refusal[];
 }
 
-/** Requests at once: each is a transaction of its own, and most of its time is the way. */
+/** Concurrent requests: each is a transaction of its own, and most of its time is transfer. */
 const CONCURRENCY = 4;
 
 /**
- * Runs the steps; a refused step does not stop the others. Every step may be
- * done again.
+ * Runs the steps; a refused step does not stop the others. Every step is idempotent.
  *
  * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
@@ -39,7 +38,7 @@ export async function carryOut(
   return { done: steps.filter((_, index) => replies[index]?.ok === true), refusals };
 }
 
-/** Calls `work` for each, so many at once, until all are done or one throws, which ends the rest. */
+/** Calls `work` for each, with that concurrency. The first to throw stops the rest. */
 export async function inParallel<T>(
   entries: readonly T[],
   concurrency: number,
@@ -75,16 +74,16 @@ async function send(
 ): Promise<ApiReply> {
   if (step.kind === 'delete') {
     const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
-    // Somebody else was first, or an answer got lost: it is gone, as it was to be.
+    // Another client deleted it, or the answer to an earlier attempt got lost.
     return !reply.ok && reply.status === 404 ? { ok: true, json: undefined } : reply;
   }
   const { checkType, id } = step.check;
-  // A PUT creates a check, too, and under the id that the file gives it.
+  // A PUT also creates a check, with the id from the file.
   const body = step.kind === 'create' ? bodyOf(step.check) : step.body;
   return client.send('PUT', pathOf(checkType, id), { body, signal });
 }
 
-/** With the type, as the id alone may be the name of one. */
+/** With the type, because an id alone may equal the name of a type. */
 function pathOf(checkType: string, id: string): string {
   return `/v1/checks/${checkType.toLowerCase()}/${encodeURIComponent(id)}`;
 }

@@ -8,7 +8,7 @@ import { quoted, readVariable, refuseSlips } from '../../runtime/config/read-var
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 
-/** Where a service is, and a key that it knows. */
+/** The URL of a service, and a key of its API. */
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
@@ -20,7 +20,7 @@ export interface Connection {
 
 export type Role = 'run' | 'write' | 'admin';
 
-/** What a command asks the service for, and the least role that a key needs for it. */
+/** What a command requests of the service, and the lowest role that its key needs. */
 const USES = {
   apply: {
     role: 'write',
@@ -39,7 +39,7 @@ function keyText(use: Use): string {
   return `an API key of the account, ${USES[use].roleText}: vk_ and 32 hex digits (pl_ is for agents)`;
 }
 
-/** A key file holds a line; what is larger is some other file. */
+/** A key file has one line; a larger one is some other file. */
 const MAX_KEY_FILE_BYTES = 4096;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
@@ -99,7 +99,7 @@ const PROXY_ROWS: Rows = [
 /** The variables of `vedette apply`. */
 export const APPLY_ENVIRONMENT: Rows = [...Object.values(variablesOf('apply')), ...PROXY_ROWS];
 
-/** Those that `vedette run --report` reads beside its own. */
+/** Those that `vedette run --report` reads besides those of `run`. */
 export const REPORT_ENVIRONMENT: Rows = [...Object.values(variablesOf('report')), ...PROXY_ROWS];
 
 /**
@@ -153,7 +153,7 @@ function keyIn(path: string): string {
     throw refuse(`cannot be read (${code ?? messageOf(error)})`);
   }
   const parsed = parseKey(text.trim());
-  if (!parsed.ok) throw refuse('holds no API key');
+  if (!parsed.ok) throw refuse('does not contain an API key');
   return parsed.value;
 }
 

@@ -18,9 +18,9 @@ export interface FieldChange {
 const NOTHING = '(none)';
 const MAX_SHOWN_CHARS = 80;
 
-/** Fields whose text may be a credential, wherever they stand: a user name alone is a token. */
+/** Fields whose text may be a credential, at any depth: a user name alone can be a token. */
 const SECRET_FIELDS: ReadonlySet<string> = new Set(['username', 'password', 'body', 'data']);
-/** A query is what many services take a token in, and a variable what stands in its place. */
+/** Many services take a token in the query, and a variable may be one. */
 const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables']);
 
 type Path = readonly (string | number)[];
@@ -131,7 +131,7 @@ function masked(value: unknown, path: Path): unknown {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (typeof value === 'string') {
     if (SECRET_FIELDS.has(field)) return value === '' ? '' : MASK;
-    // A template may stand where the parser of URLs wants the scheme.
+    // A template may replace the scheme, which the URL parser requires.
     return field === 'url' || URL.canParse(value) ? maskedUrl(value) : value;
   }
   if (isPair(value)) return pairText(value, path);

@@ -12,8 +12,8 @@ type Named = Pick<Refusal, 'kind' | 'id'>;
 export type LineOf = (named: Named) => number | null;
 
 /**
- * Where checks and variables stand in their file. It is read again for it, as only what is refused
- * needs to know; a file that can no longer be read gives no lines.
+ * The lines of checks and variables in their file. The file is read again, because only refusals
+ * need the lines; a file that can no longer be read gives none.
  */
 export async function fileLines(file: string): Promise<LineOf> {
   try {

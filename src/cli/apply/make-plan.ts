@@ -14,7 +14,7 @@ export interface PlanRequest {
   readonly variables: readonly OwnVariable[];
   /** Of the file, each with a location. */
   readonly checks: readonly Check[];
-  /** What is to become of a check of the account that is not among them. */
+  /** What to do with a check of the account that is not among them. */
   readonly fateOf: (id: string) => Fate;
   /** What this process wrote before; nothing, where it is left out. */
   readonly written?: Written;
@@ -43,6 +43,6 @@ export async function makePlan(
 function readChecks(json: unknown): readonly KnownCheck[] {
   const list = listSchema.safeParse(json);
   if (list.success) return list.data.map(knownCheckOf);
-  const message = 'SERVICE_URL names no Vedette service: its list of checks is none';
+  const message = 'SERVICE_URL names no Vedette service: its list of checks is not valid';
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }

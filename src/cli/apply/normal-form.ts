@@ -20,32 +20,32 @@ const DOUBLE_CHECK = retryStrategySchema.parse({
 const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 
 /**
- * Two checks with all filled in that holds where nothing is said, so that what means the same is the
- * same, and an update leaves nothing behind that the service knew before. Where neither gives a
- * strategy of retries, `doubleCheck` says all about them. Where the second names no alert channel,
- * the subscriptions of the first stay: the service makes them for every new check.
+ * Two checks with all defaults filled in, so that equal meanings compare as equal, and an update
+ * overwrites every field that the service has. Where neither gives a retry strategy, `doubleCheck`
+ * alone decides about retries. Where the second names no alert channel, the subscriptions of the
+ * first stay: the service creates them for every new check.
  */
 export function comparable(one: Check, other: Check): readonly [Check, Check] {
-  const isSaid = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
+  const isGiven = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
   const { alertChannelSubscriptions } = namesChannels(other) ? other : one;
-  const after = { ...normalForm(other, isSaid), alertChannelSubscriptions };
-  return [normalForm(one, isSaid), after];
+  const after = { ...normalForm(other, isGiven), alertChannelSubscriptions };
+  return [normalForm(one, isGiven), after];
 }
 
-/** A check that names none leaves it to the service. */
+/** Where a check names none, the service decides. */
 export function namesChannels({ alertChannelSubscriptions }: Check): boolean {
   return alertChannelSubscriptions.length > 0;
 }
 
 function normalForm(check: Check, withStrategy: boolean): Check {
   const { retryStrategy: strategy, doubleCheck, ...fields } = check;
-  const unsaid = doubleCheck ? DOUBLE_CHECK : NO_RETRIES;
-  const said = strategy === undefined ? unsaid : (strategy ?? NO_RETRIES);
+  const fallback = doubleCheck ? DOUBLE_CHECK : NO_RETRIES;
+  const retryStrategy = strategy === undefined ? fallback : (strategy ?? NO_RETRIES);
   return {
     ...fields,
     doubleCheck,
     alertSettings: alertSettingsOf(check.alertSettings),
-    ...(withStrategy ? { retryStrategy: said } : {}),
+    ...(withStrategy ? { retryStrategy } : {}),
     triggerIncident: check.triggerIncident ?? null,
   };
 }
@@ -64,16 +64,16 @@ function alertSettingsOf(given: Check['alertSettings']): NonNullable<Check['aler
   };
 }
 
-/** Enough of a check to say which one it is. */
+/** The fields that identify a check. */
 const namedSchema = z.looseObject({ id: z.string(), checkType: z.string() });
 
 /**
- * Stands for the value of a variable that the service keeps secret, and for a credential that it shows
- * to nobody: the same as nothing that a file may hold, as nobody can tell whether it is the same.
+ * Replaces the value of a secret variable, and a credential, which the service never returns. It
+ * differs from every value in a file, because whether the two are equal is unknown.
  */
 export const UNKNOWN_SECRET: string = randomUUID();
 
-/** What the service adds. */
+/** Fields that the service adds. */
 const RESPONSE_ONLY: readonly string[] = ['id', 'created_at', 'updated_at', 'alertChannels'];
 
 /** A check as the API returns it; `check` is null where this release cannot parse it. */
@@ -85,12 +85,12 @@ export interface KnownCheck {
 
 /**
  * @param json one entry of a list of checks
- * @throws VedetteError of kind `environment` where it is no check at all
+ * @throws VedetteError of kind `environment` where it is no check
  */
 export function knownCheckOf(json: unknown): KnownCheck {
   const named = namedSchema.safeParse(json);
   if (!named.success) {
-    const message = `SERVICE_URL names no Vedette service: an entry of its list of checks is none (${problemOf(named.error)})`;
+    const message = `SERVICE_URL names no Vedette service: an entry of its list of checks is not valid (${problemOf(named.error)})`;
     throw new VedetteError('environment', 'SERVICE_FAILED', message);
   }
   const { id, checkType } = named.data;

@@ -75,15 +75,15 @@ function countedWords(
   });
 }
 
-/** One line for what was refused: where it stands in the file, and why. */
+/** One line for a refusal: its line in the file, and the reason. */
 export function refusalText(file: string, refusal: Refusal, lineOf: LineOf): string {
   const { kind, id, message } = refusal;
   const line = lineOf(refusal);
-  const place = line === null ? file : `${file}:${line}`;
-  return harmless(`${place}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
+  const position = line === null ? file : `${file}:${line}`;
+  return harmless(`${position}: ${kind} ${JSON.stringify(id)} ${message}`, MAX_LINE_CHARS);
 }
 
-/** Values are never shown: it is not always known which are secret. */
+/** Values are never shown: which ones are secret is not always known. */
 function variableLines(step: VariableStep, palette: Palette): readonly string[] {
   const { kind, variable, changes } = step;
   const paint = { create: palette.good, update: palette.warning }[kind];
@@ -122,7 +122,7 @@ function stepLines(step: Step, palette: Palette): readonly string[] {
 function changeText({ path, before, after, isWrittenAgain }: FieldChange, width: number): string {
   const field = harmless(path).padEnd(width);
   if (isWrittenAgain) return `${field}  ${harmless(after)} (written again)`;
-  // What is masked looks alike before and after.
+  // Masked values are equal before and after.
   if (before === after) return `${field}  ${harmless(before)} (another one)`;
   return `${field}  ${harmless(before)} -> ${harmless(after)}`;
 }

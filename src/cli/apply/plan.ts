@@ -3,7 +3,7 @@ import { changedFields, type FieldChange, fieldChanges } from './field-changes.t
 import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
 import type { VariablePlan } from './variable-plan.ts';
 
-/** One thing to do about a check. */
+/** One change of a check. */
 export type Step =
   | { readonly kind: 'create'; readonly check: Check }
   | {
@@ -38,15 +38,15 @@ export interface Plan {
 /** What becomes of a check of the account that is not in the file. */
 export type Fate = 'keep' | 'delete' | 'deactivate';
 
-/** Whether all that it does is to write secret values again which may be the same. */
+/** Whether the step only writes secret values again, which may be unchanged. */
 export function isOnlyAgain(step: Step): boolean {
   return step.kind === 'update' && step.changes.every(({ isWrittenAgain }) => isWrittenAgain);
 }
 
 /**
- * What makes the account's checks those of the file.
+ * The steps that make the account's checks match those of the file.
  *
- * @param checks of the file, each with the locations that it is to have
+ * @param checks of the file, each with its locations for this service
  */
 export function planOf(
   checks: readonly Check[],
@@ -81,7 +81,7 @@ export function planOf(
 }
 
 function endOf({ id, checkType, check }: KnownCheck, fate: Fate): Step | null {
-  // No file can have one, so that it is in none says nothing.
+  // A check file cannot define heartbeats, so their absence does not mean deletion.
   if (checkType === 'HEARTBEAT') return null;
   if (fate === 'delete') return { kind: 'delete', id, checkType };
   if (fate === 'keep' || check === null || !check.activated) return null;
@@ -106,7 +106,7 @@ function updateOf(known: Check | null, check: Check): Step | null {
   };
 }
 
-/** All of a check but its id, which stands in the path, and what it leaves to the service. */
+/** A check without its id, which is in the path, and without what it leaves to the service. */
 export function bodyOf(check: Check): Readonly<Record<string, unknown>> {
   const { id: _, alertChannelSubscriptions, ...body } = check;
   return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;

@@ -10,11 +10,11 @@ export interface KnownVariable {
   readonly secret: boolean;
 }
 
-/** One thing to do about a variable of the account. Its value is to be shown nowhere. */
+/** One change of a variable of the account. Its value must never be shown. */
 export interface VariableStep {
   readonly kind: 'create' | 'update';
   readonly variable: OwnVariable;
-  /** What of it is another one; none where nobody can tell, and its secret value is written again. */
+  /** The fields that differ; none where a secret value is written again, perhaps unchanged. */
   readonly changes: readonly ('value' | 'secret')[];
 }
 
@@ -46,7 +46,7 @@ export function variablePlanOf(
   return { steps, unchanged: variables.length - steps.length, others: byKey.size };
 }
 
-/** null where it is known to be as it should. */
+/** null where it is known to match. */
 function changesOf(before: KnownVariable, after: OwnVariable): VariableStep['changes'] | null {
   const isOther = before.value !== null && before.value !== after.value;
   const changes: VariableStep['changes'] = [

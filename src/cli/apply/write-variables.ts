@@ -7,7 +7,7 @@ const PATH = '/v1/variables';
 const CONCURRENCY = 4;
 const CONFLICT = 409;
 const NOT_FOUND = 404;
-/** What stands in the place of templates decides what every check sends, and where. */
+/** The values of templates decide what every check sends, and where. */
 const ROLE = 'admin';
 
 /**

@@ -16,21 +16,21 @@ import { runDaemon } from '../daemon.ts';
 import { wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** It has some 25 open when it runs nothing; the others are for runs, and for who asks for its metrics. */
+/** An idle agent has some 25 open; the others are for runs and for scrapes of its metrics. */
 const MIN_DESCRIPTORS = 64;
 
 export interface AgentOptions {
   /** Results go to stdout, too, where they go to a service. */
   readonly printResults: boolean;
-  /** Told once, the port of health and metrics. */
+  /** Called once with the port of health and metrics. */
   readonly onListening: (port: number) => void;
 }
 
 /**
  * The daemon: configured by the environment (SEMANTICS 4), its log on stderr, as JSON unless a
- * person is looking. Of a check file, and where it is asked for, results go to stdout as NDJSON.
+ * person reads it. With a check file, or with --print-results, results go to stdout as NDJSON.
  *
- * @throws VedetteError where a variable, the check file, DATA_DIR or the machine is off
+ * @throws VedetteError where a variable, the check file, DATA_DIR or the machine is unusable
  */
 export async function agentCommand(
   { printResults, onListening }: AgentOptions,

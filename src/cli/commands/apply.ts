@@ -24,14 +24,14 @@ export interface ApplyOptions {
   readonly location: string | null;
 }
 
-/** Shorter waits for the service are not worth a word. */
+/** Shorter waits for the service are not printed. */
 const TOLD_WAIT_MS = 2_000;
 
 /**
  * Makes the variables and checks of a service those of a file, and prints what changes.
  *
  * @returns EXIT.ok, EXIT.failed where one was refused, or what interrupted it
- * @throws VedetteError where the file, a variable, the location, the key or the service is off
+ * @throws VedetteError where the file, a variable, the location, the key or the service is unusable
  */
 export async function applyCommand(
   file: string,
@@ -78,7 +78,7 @@ export async function applyCommand(
     return refusals.length > 0 ? EXIT.failed : EXIT.ok;
   } catch (thrown) {
     if (done.variables.length + done.steps.length > 0) {
-      stdout.write(`\nbroken off: ${doneText(done)}\n`);
+      stdout.write(`\nstopped early: ${doneText(done)}\n`);
     }
     if (isInterrupted(thrown) && interruption.exitCode !== null) return interruption.exitCode;
     throw thrown;

@@ -19,19 +19,19 @@ export interface RunOptions {
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
-  /** The file of --env-file, whose values stand before those of the check file; null for none. */
+  /** The file of --env-file, whose values override those of the check file; null for none. */
   readonly envFile: string | null;
-  /** What is said of the test session that a service gets; null where none gets any. */
+  /** The facts of the test session sent to a service; null where none is sent. */
   readonly report: TestSessionFacts | null;
 }
 
 /**
  * Runs each check of a file once, with its retries, and prints the results as they come. Then a
- * service gets them, where that is asked for and nothing interrupted the run.
+ * service gets them, where --report is given and nothing interrupted the run.
  *
  * @returns EXIT.ok where all passed (degraded counts as passed), EXIT.failed where one did not, or
  *   what interrupted it; EXIT.unusable where all passed and the service did not get the results
- * @throws VedetteError where the file, an id or the environment is off
+ * @throws VedetteError where the file, an id or the environment is not valid
  */
 export async function runCommand(
   file: string,

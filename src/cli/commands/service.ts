@@ -8,16 +8,16 @@ import { decryptService, migrateService, runService } from '../../service/main.t
 import { wantsColour } from '../print/colour.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
-/** The embedded database opens a file for each table and index: 250 from the start, more as time goes by. */
+/** The embedded database opens a file per table and index: 250 at the start, more over time. */
 const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
 
 /**
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
  * unless a person is looking.
  *
- * @param onListening told once, the port of the API
- * @returns EXIT.ok, or EXIT.internal where an error that nobody caught came first
- * @throws VedetteError where a variable, the database or the machine is off
+ * @param onListening called once with the port of the API
+ * @returns EXIT.ok, or EXIT.internal where an uncaught error came first
+ * @throws VedetteError where a variable, the database or the machine is unusable
  */
 export async function serviceCommand(
   terminal: Terminal,
@@ -39,7 +39,7 @@ export async function serviceCommand(
 /**
  * Brings the database up to date and ends.
  *
- * @throws VedetteError where a variable or the database is off
+ * @throws VedetteError where a variable or the database is unusable
  */
 export async function migrateCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);
@@ -52,7 +52,7 @@ export async function migrateCommand(terminal: Terminal): Promise<number> {
 /**
  * Stores the credentials of checks and proxies in clear again and ends.
  *
- * @throws VedetteError where a variable or the database is off, or some cannot be decrypted
+ * @throws VedetteError where a variable or the database is unusable, or some cannot be decrypted
  */
 export async function decryptCommand(terminal: Terminal): Promise<number> {
   const { config, log } = prepare(terminal);

@@ -9,19 +9,19 @@ import { runUp } from '../up/run-up.ts';
 
 export interface UpOptions {
   readonly file: string;
-  /** The folder for all that is kept. */
+  /** The folder for all data. */
   readonly dataDir: string;
 }
 
 const MAX_LINE_CHARS = 2000;
 
 /**
- * The service and one agent as two processes, for people: the checks of a file once at once, then on
+ * The service and one agent as two processes, for people: runs the checks of a file at once, then on
  * their schedule, with readable results on stdout and the logs from `warn` up on stderr.
  *
  * @returns EXIT.ok after a stop, the exit code of a process that could not start, or EXIT.internal
- *   where an error that nobody caught came before it
- * @throws VedetteError where a variable, the check file, the folder or the machine is off
+ *   where an uncaught error came before it
+ * @throws VedetteError where a variable, the check file, the folder or the machine is unusable
  */
 export async function upCommand({ file, dataDir }: UpOptions, terminal: Terminal): Promise<number> {
   const { env, signals, clock, stderr } = terminal;

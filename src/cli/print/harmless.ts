@@ -1,6 +1,6 @@
 /**
- * Control characters can drive a terminal, and the marks that turn the direction of writing can
- * make one text look like another.
+ * Control characters can drive a terminal, and the marks that change the direction of writing can
+ * disguise a text.
  */
 const HARMFUL =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is replaced

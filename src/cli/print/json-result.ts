@@ -2,7 +2,7 @@ import type { CheckResult, MissedSlots } from '../../model/result/result.ts';
 
 /**
  * What could steer a terminal and JSON leaves as it is: DEL, the C1 controls (U+009B does what
- * ESC [ does), and the marks that turn the direction of writing.
+ * ESC [ does), and the marks that change the direction of writing.
  */
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -11,7 +11,7 @@ export function jsonResult(result: CheckResult): string {
   return lineOf(result);
 }
 
-/** What stands in place of a result where a run could not be made. */
+/** Replaces a result where a check could not run. */
 export function jsonMissed(missed: MissedSlots): string {
   return lineOf({ missed });
 }

@@ -23,7 +23,7 @@ const MAX_SKIPPED = 10;
  * A result for people: one line with how it ended, and under it a line for each reason where it
  * did not pass. Nothing that a target sent can steer the terminal. Ends with a line feed.
  *
- * @param check what ran, as far as it is known
+ * @param check the check that ran, if known
  */
 export function prettyResult(
   result: CheckResult,

@@ -14,7 +14,7 @@ export interface EnvText {
 
 interface Value {
   readonly text: string;
-  /** Where the line after it begins. */
+  /** The offset of the line after it. */
   readonly end: number;
 }
 type Read = Value | { readonly problem: string; readonly end: number };
@@ -30,17 +30,17 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const { shape } = ownVariableSchema;
 
 /**
- * Reads lines of KEY=VALUE as the files of `node --env-file` and of Docker Compose have them: blank
- * lines, comments after # and `export ` before a name mean nothing; '…' is taken as it stands, "…"
- * knows \n, \r, \t, \" and \\, and both may run over several lines; without quotes a value ends with
- * its line, or before white space and #. Nothing is put in the place of $NAME. Where those two
- * guess, and each in its own way, this tells a problem.
+ * Reads lines of KEY=VALUE as in the files of `node --env-file` and of Docker Compose: blank lines,
+ * comments after # and `export ` before a name are ignored; '…' is taken literally, "…" understands
+ * \n, \r, \t, \" and \\, and both may span several lines; without quotes a value ends with its line,
+ * or before white space and #. $NAME is not replaced. Where those two guess differently, this
+ * reports a problem.
  */
 export function parseEnvText(text: string): EnvText {
   const variables: OwnVariable[] = [];
   const problems: EnvProblem[] = [];
   const lineOfName = new Map<string, number>();
-  // Also within quotes, as Node does: who wants a carriage return there writes \r.
+  // Also within quotes, as Node does; \r is the escape for a carriage return there.
   const lines = text.replace(/\r\n?/g, '\n');
   let line = 1;
   for (let at = 0; at < lines.length; ) {
@@ -103,8 +103,8 @@ function readQuoted(lines: string, start: number, quote: '"' | "'"): Read {
     text += escaped ?? char;
     if (escaped !== undefined) at += 1;
   }
-  // Of the lines after it nothing is known, as the quote may be what is too much.
-  return { problem: `begins with ${quote}, which is closed nowhere`, end: lines.length };
+  // The lines after it are not parsed: the opening quote itself may be the mistake.
+  return { problem: `begins with ${quote}, which is never closed`, end: lines.length };
 }
 
 function endOfLine(lines: string, from: number): number {

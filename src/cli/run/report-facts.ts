@@ -1,7 +1,7 @@
 import { type TestSessionFacts, testSessionFactsSchema } from '../../model/result/test-session.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** The options that say something of a session, each undefined where it was left out. */
+/** The options that describe a session, each undefined where it was not given. */
 export interface ReportFlags {
   readonly project: string | undefined;
   readonly sessionName: string | undefined;
@@ -15,10 +15,10 @@ const OPTIONS = [
 ] as const;
 
 /**
- * What is said of the session that a run is reported as; null where it is not to be reported.
+ * The facts of the session that a run is reported as; null where the run is not reported.
  *
  * @throws VedetteError of kind `usage` for options without --report, and values that no service
- *   takes: before anything runs
+ *   accepts: before any check runs
  */
 export function reportFactsOf(isAsked: boolean, flags: ReportFlags): TestSessionFacts | null {
   const given = OPTIONS.filter(({ name }) => flags[name] !== undefined);

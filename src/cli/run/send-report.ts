@@ -9,15 +9,15 @@ import type { Terminal } from '../terminal.ts';
 import { SessionReport } from './session-report.ts';
 
 const PATH = '/v1/test-sessions';
-/** Shorter waits for the service are not worth a word. */
+/** Shorter waits for the service are not printed. */
 const TOLD_WAIT_MS = 2_000;
 
-/** What is said of a run, and where. */
+/** Collects and sends the report of a run. */
 export interface Reporter {
   /** Collects what is to be sent. */
   readonly report: SessionReport;
   /**
-   * Sends it and prints one line on stderr: its URL, or why it was not sent.
+   * Sends the report and prints one line on stderr: the session's URL, or why it was not sent.
    *
    * @returns whether the service has it
    */
@@ -27,7 +27,7 @@ export interface Reporter {
 /**
  * For one run.
  *
- * @throws VedetteError of kind `config` where SERVICE_URL or the key is off: before anything runs
+ * @throws VedetteError of kind `config` for an invalid SERVICE_URL or key: before any check runs
  */
 export function createReporter(facts: TestSessionFacts, terminal: Terminal): Reporter {
   const { stderr, clock, env } = terminal;

@@ -4,7 +4,7 @@ import { harmless } from '../print/harmless.ts';
 import type { Terminal } from '../terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
-/** A terminal that stands still must not eat the memory. */
+/** Bounds the memory where the terminal does not read. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Passes the log of a process on to people, each line with the name of whose it is. */

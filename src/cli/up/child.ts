@@ -11,7 +11,7 @@ const MAX_LINE_BYTES = 4 * 1024 * 1024;
 const LAST_WORDS = 'vedette: ';
 
 export interface ChildOptions {
-  /** What stands after `vedette`. */
+  /** The arguments after `vedette`. */
   readonly args: readonly string[];
   readonly env: Environment;
   readonly onOutput: (line: string) => void;

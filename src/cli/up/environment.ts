@@ -9,7 +9,7 @@ import { SUPERVISED } from './parent-watch.ts';
 
 /** Reachable only from this machine unless the user chooses another address. */
 const STANDARD_HOST = '127.0.0.1';
-/** People read the log beside the results. */
+/** People read the log among the results. */
 const STANDARD_LOG_LEVEL: LogLevel = 'warn';
 /** `up` gives the service each check of the file, and asks for a run of each, as fast as it can. */
 const STANDARD_RATE_LIMIT = '1000000';
@@ -30,7 +30,7 @@ export const UP_ENVIRONMENT: readonly Row[] = [
   VARIABLES.shutdownGraceSeconds,
 ];
 
-/** What `up` says itself, so that what it was started with would only be in the way. */
+/** Variables that `up` sets itself; it does not pass on the user's values. */
 const OWN: readonly string[] = [
   'SERVICE_URL',
   'API_KEY',
@@ -39,7 +39,7 @@ const OWN: readonly string[] = [
   'CHECKS_FILE',
   'FIRST_API_KEY',
 ];
-/** What the agent does not read is no business of its process: the password of the database. */
+/** Withheld from the agent, which does not read them: for example the database password. */
 const FOR_THE_SERVICE_ALONE: readonly string[] = SERVICE_ENVIRONMENT.map(({ name }) => name).filter(
   (name) => !Object.values(VARIABLES).some((variable) => variable.name === name),
 );
@@ -78,7 +78,7 @@ const SOME_API_KEY = `vk_${'0'.repeat(32)}`;
 const SOME_LOCATION_KEY = `pl_${'0'.repeat(32)}`;
 
 /**
- * Reads what both processes will read, so that an invalid variable is reported before either starts.
+ * Reads what both processes will read: an invalid variable is reported before either starts.
  *
  * @throws VedetteError like loadConfig and loadServiceConfig
  */
@@ -97,7 +97,7 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
     DATA_DIR: folders.service,
     FIRST_API_KEY: apiKey,
   });
-  // Templates may use whatever the operator names, be it a variable of the service.
+  // Templates may use any variable that the operator names, even one of the service.
   const named = readVariable(env, VARIABLES.variablesFromEnv);
   const unread = FOR_THE_SERVICE_ALONE.filter((name) => !named.includes(name));
   const agentEnvironment: UpConfig['agentEnvironment'] = (serviceUrl, key, healthPort) => ({
@@ -122,7 +122,7 @@ export function loadUpConfig(env: Environment, folders: UpFolders): UpConfig {
   };
 }
 
-/** The service runs on this machine: a proxy would connect to its own machine. */
+/** The service is local: through a proxy, a loopback address would mean the proxy's machine. */
 function noProxyFor({ hostname }: URL, env: Environment): string {
   const given = NO_PROXY_NAMES.flatMap((name) => textOf(env, name) ?? []);
   return [...given, hostname].join(',');

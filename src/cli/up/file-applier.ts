@@ -28,16 +28,16 @@ export interface FileApplierOptions {
   readonly tell: (line: string) => void;
 }
 
-/** Runs asked for at once. */
+/** Concurrent requests for runs. */
 const CONCURRENCY = 4;
 
-/** What of a file goes to the service. */
+/** The part of a file that is applied to the service. */
 type FileContent = Pick<CheckSet, 'checks' | 'variables'>;
 
 /**
- * Makes the variables and checks of the service those of the file, again and again. A check that has
- * gone from the file is deactivated: its results may be wanted yet. Variables that have gone stay,
- * and checks that came another way are let be.
+ * Makes the service match the variables and checks of the file, after each change. A check removed
+ * from the file is deactivated: its results may still be wanted. Removed variables stay, and checks
+ * that did not come from the file are not touched.
  */
 export class FileApplier {
   readonly #options: FileApplierOptions;
@@ -56,7 +56,7 @@ export class FileApplier {
   async apply({ checks, variables }: FileContent, signal: AbortSignal): Promise<Done> {
     const { client, file, tell } = this.#options;
     const written = this.#written;
-    // What is written half is not known any more.
+    // After a write that fails halfway, the written values are unknown.
     this.#written = NOTHING_WRITTEN;
     const slugs = (await knownLocations(client, signal)).map(({ slug }) => slug);
     const placed = placedAmong(checks, slugs, LOCAL_SLUG);
@@ -79,7 +79,7 @@ export class FileApplier {
   }
 
   /**
-   * A change of the file while all runs: what was done is told, and what it concerns is run at once.
+   * Applies a changed file: prints what was done, and runs the affected checks at once.
    *
    * @returns false where the service does not answer now
    */
@@ -99,7 +99,7 @@ export class FileApplier {
     return true;
   }
 
-  /** The first runs, so that results come at once; where they cannot be asked for, slots come. */
+  /** Runs the checks at once for first results; where that fails, they run on their schedule. */
   async runFirst(checks: readonly Check[], signal: AbortSignal): Promise<void> {
     try {
       await this.#runNow(checks, signal);

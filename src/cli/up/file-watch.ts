@@ -16,11 +16,11 @@ export class FileWatch {
         this.#newest = set;
         this.#wake();
       },
-      // A file asks for no runs.
+      // A file never requests runs.
       onRun: (): void => {},
     };
     this.#watching = source.watch(listener, signal);
-    // Whoever waits for the next set gets it; before and after, it is nobody's.
+    // `next` reports the rejection; without this it would be unhandled before and after.
     this.#watching.catch(() => {});
   }
 

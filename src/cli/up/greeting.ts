@@ -10,11 +10,11 @@ export interface GreetingFacts {
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
   readonly apiKey: string;
-  /** Where the key is kept. */
+  /** The file with the key. */
   readonly stateFile: string;
 }
 
-/** What runs, and where to look. Ends with an empty line. */
+/** What runs, and its addresses. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
   const { checks, serviceUrl, agentUrl, apiKey, stateFile } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;

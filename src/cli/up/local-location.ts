@@ -15,8 +15,8 @@ const newKeySchema = z.looseObject({ id: z.string(), key: z.string() });
 const keysSchema = z.array(z.looseObject({ id: z.string(), revoked_at: z.string().nullable() }));
 
 /**
- * The location of this machine and a key of it that is still good: those that are known, where
- * they are there yet, else new ones.
+ * The location of this machine and a valid key of it: the saved ones where they still exist, else
+ * new ones.
  *
  * @throws VedetteError like ApiClient.send, or of code SERVICE_FAILED where it refuses
  */
@@ -45,7 +45,7 @@ async function madeLocation(client: Pick<ApiClient, 'send'>, signal: AbortSignal
 
 function readKeys(json: unknown): z.output<typeof keysSchema> {
   const parsed = keysSchema.safeParse(json);
-  if (!parsed.success) throw failed('its list of keys is none');
+  if (!parsed.success) throw failed('its list of keys is not valid');
   return parsed.data;
 }
 
@@ -60,7 +60,7 @@ async function ask<T>(
   const reply: ApiReply = await client.send(method, path, { body, signal });
   if (!reply.ok) throw failed(reply.message);
   const parsed = schema.safeParse(reply.json);
-  if (!parsed.success) throw failed(`its answer to ${method} ${path} is not what it should be`);
+  if (!parsed.success) throw failed(`its answer to ${method} ${path} is not valid`);
   return parsed.data;
 }
 

@@ -14,7 +14,7 @@ export type ParentChannel = Pick<NodeJS.Process, 'connected' | 'on'> & {
   send?: (message: ListeningMessage, done: () => void) => boolean;
 };
 
-/** After the supervisor has gone nobody waits for a long drain: results are on disk already. */
+/** No long drain once the supervisor has exited: results are on disk already. */
 const CUT_SHORT_MS = 5_000;
 const EXIT_MS = 15_000;
 /** As a process that SIGTERM ended. */
@@ -25,10 +25,10 @@ export interface ParentWatch {
 }
 
 /**
- * For a process that `vedette up` started: ends it when `up` has gone, however that ended, since
- * the system then closes the channel between the two. Does nothing where nobody supervises.
+ * Ends a process that `vedette up` started when `up` has exited for any reason: the system then
+ * closes the channel between the two. Does nothing in an unsupervised process.
  *
- * @param exitNow ends this process, whatever still goes on in it
+ * @param exitNow ends this process at once, even while work is going on
  */
 export function watchParent(
   { env, signals, clock }: Pick<Terminal, 'env' | 'signals' | 'clock'>,
@@ -37,7 +37,7 @@ export function watchParent(
 ): ParentWatch {
   if (env[SUPERVISED] !== '1' || channel.send === undefined) return { listening() {} };
   const stop = (): void => {
-    // Before anybody listens for signals there is nothing to drain.
+    // Before the first signal handler there is nothing to drain.
     if (signals.listenerCount('SIGTERM') > 0) signals.emit('SIGTERM');
     else exitNow(EXIT_CODE);
   };
@@ -48,12 +48,12 @@ export function watchParent(
   };
   if (channel.connected) {
     channel.on('disconnect', onGone);
-    // With a listener it would keep this process alive when all else in it has ended.
+    // The listener alone must not prevent this process from exiting.
     channel.channel?.unref();
   } else onGone();
   return {
     listening(port) {
-      // A channel that closed meanwhile has been noticed above.
+      // `onGone` handles a channel that closed meanwhile.
       if (channel.connected) channel.send?.({ listening: port }, () => {});
     },
   };

@@ -35,7 +35,7 @@ export class Processes {
   }
 
   /**
-   * @param envOf the environment for a port; null for the port that the user set
+   * @param envOf the environment for a port; null leaves PORT as the user set it, or its default
    * @returns the port that it listens on
    * @throws ChildFailed where one of the processes ends before that; VedetteError of code
    *   INTERRUPTED where the signal aborts

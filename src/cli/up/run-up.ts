@@ -32,17 +32,17 @@ export interface UpParts {
 }
 
 const STOPPING = 'Stopping when the running checks have ended; Ctrl-C again stops at once.\n';
-/** Until a change of the file is tried again that the service did not take. */
+/** Delay before a change that the service did not accept is applied again. */
 const RETRY_MS = 5_000;
 /** The last lines, for a reader that is slow. */
 const FLUSH_LIMIT_MS = 2_000;
 
 /**
  * Starts the service and the agent, gives the service the checks of the file, and shows the results
- * until it is told to stop.
+ * until a signal stops it.
  *
- * @throws VedetteError where the file, the folder or the machine is off; ChildFailed where one of
- *   the two ends before all is up
+ * @throws VedetteError where the file, the folder or the machine is unusable; ChildFailed where
+ *   one of the two ends before both are up
  */
 export async function runUp(parts: UpParts): Promise<void> {
   const { file, terminal, log, stop } = parts;
@@ -70,7 +70,7 @@ export async function runUp(parts: UpParts): Promise<void> {
       await session.client.close();
     }
   } catch (thrown) {
-    // Stopped while it was starting: there is nothing to say.
+    // Stopped while it was starting: no error to report.
     if (!(isInterrupted(thrown) && stop.stopping.aborted)) throw thrown;
   } finally {
     ended.abort();
@@ -157,13 +157,13 @@ async function start(
   }
 }
 
-/** The key is our own: that the service does not take it has another reason than with `apply`. */
-async function knownKey<T>(asked: Promise<T>, stateFile: string): Promise<T> {
+/** `up` made this key itself, so a refusal has another cause than with `apply`. */
+async function knownKey<T>(request: Promise<T>, stateFile: string): Promise<T> {
   try {
-    return await asked;
+    return await request;
   } catch (thrown) {
     if (!(thrown instanceof VedetteError) || thrown.code !== 'API_KEY_REFUSED') throw thrown;
-    const message = `the database does not know the API key in ${stateFile}: it belongs to another start; use the database of that file, or another --data folder`;
+    const message = `the database does not know the API key in ${stateFile}: the file and the database belong to different installations; use the database of that file, or another --data folder`;
     throw new VedetteError('environment', 'API_KEY_UNKNOWN', message);
   }
 }
@@ -192,7 +192,7 @@ function openResults({ terminal, log, stop }: UpParts, first: readonly Check[]):
     onClosed: (error) => {
       const code = systemCodeOf(error) ?? error.message;
       if (code !== 'EPIPE') log.error(`stdout cannot be written (${code}): results are lost`);
-      stop.request('nobody reads stdout any more');
+      stop.request('stdout was closed');
     },
   });
   const print = resultLineReader(sink, log);

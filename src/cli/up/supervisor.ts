@@ -19,9 +19,9 @@ export interface SupervisorOptions {
  *
  * | mode | entered by | when the process ends |
  * |---|---|---|
- * | starting | – | `failed` resolves; for good |
- * | kept | `keep` | it is started again after a while: 1 s, 2 s, … 30 s |
- * | ending | `end` | that is all |
+ * | starting | – | `failed` resolves; there is no restart |
+ * | kept | `keepRunning` | it is restarted after a delay: 1 s, 2 s, … 30 s |
+ * | ending | `end`, `kill` | nothing follows |
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -34,7 +34,7 @@ export class Supervisor {
   #cancelRestart: CancelTimer = () => {};
   readonly #failed: Promise<ChildEnd>;
   #fail: (end: ChildEnd) => void = () => {};
-  /** The port of the first process; open for good where that ends before. */
+  /** The port of the first process; stays pending where that ends before it listens. */
   readonly listening: Promise<number>;
 
   constructor(options: SupervisorOptions) {
@@ -48,17 +48,17 @@ export class Supervisor {
     this.listening = first.listening;
   }
 
-  /** How the process ended before it was to be kept running. Open for good otherwise. */
+  /** How the process ended before `keepRunning`; stays pending otherwise. */
   get failed(): Promise<ChildEnd> {
     return this.#failed;
   }
 
-  /** From now on it is started again when it ends. */
+  /** From now on the process is restarted when it ends. */
   keepRunning(): void {
     if (this.#mode === 'starting') this.#mode = 'kept';
   }
 
-  /** Lets it come to its end, and waits for that. */
+  /** Asks the process to stop, and waits until it has ended. */
   async end(): Promise<void> {
     this.#mode = 'ending';
     this.#cancelRestart();
@@ -67,7 +67,7 @@ export class Supervisor {
     await child?.ended;
   }
 
-  /** Ends it at once. */
+  /** Kills the process. */
   kill(): void {
     this.#mode = 'ending';
     this.#cancelRestart();

@@ -7,7 +7,7 @@ import { replaceFile } from '../../runtime/files/replace-file.ts';
 
 const stateSchema = z.object({
   version: z.literal(1),
-  /** Of the only account there is: the service makes it with this key. */
+  /** Of the only account: the service creates it with this key. */
   apiKey: z.string().regex(/^vk_[0-9a-f]{32}$/),
   /** The private location of this machine; null until there is one. */
   location: z
@@ -27,7 +27,7 @@ export interface OpenedState {
 }
 
 /**
- * What was kept in the file, or the beginnings of it, which are then kept.
+ * The state saved in the file, or a new one, which it then saves.
  *
  * @throws VedetteError of kind `input` where the file is damaged, `environment` where it cannot be
  *   read or written
@@ -35,7 +35,7 @@ export interface OpenedState {
 export async function openState(file: string): Promise<OpenedState> {
   let text: string;
   try {
-    // What is below it is for its owner alone.
+    // Only the owner may read what is in it.
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     text = await readFile(file, 'utf8');
   } catch (error) {
@@ -50,7 +50,7 @@ export async function openState(file: string): Promise<OpenedState> {
   throw new VedetteError(
     'input',
     'STATE_DAMAGED',
-    `${file} is damaged: put back a copy of it, or begin anew with another --data folder (it holds the key of the API, which is nowhere else)`,
+    `${file} is damaged: put back a copy of it, or start anew with another --data folder (the file has the only copy of the API key)`,
   );
 }
 

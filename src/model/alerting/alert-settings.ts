@@ -56,7 +56,7 @@ export const alertSettingsSchema = z.strictObject({
 });
 export type AlertSettings = z.output<typeof alertSettingsSchema>;
 
-/** Settings with nothing left open. */
+/** Settings with all defaults filled in. */
 export interface AlertRules {
   readonly escalation:
     | { readonly by: 'runs'; readonly runs: number }
@@ -96,17 +96,17 @@ export interface AlertSettingsSources {
 }
 
 /**
- * Whose settings hold for a check (SEMANTICS 5: the group's over the check's own, those over the
- * account's). A group that has settings decides for its checks, be it by those or, where it uses
- * the global ones, by the account's. Without a group, or where the group has none, the check
- * decides in the same way.
+ * The settings that apply to a check (SEMANTICS 5: the group's before the check's own, those before
+ * the account's). A group with settings decides for its checks: its own settings apply or, where it
+ * uses the global ones, the account's. Without a group, or where the group has no settings, the
+ * check decides in the same way.
  */
 export function settingsInForce(sources: AlertSettingsSources): AlertSettings | null {
   if (sources.group !== null) return sources.groupUsesGlobal ? sources.account : sources.group;
   return sources.ownUsesGlobal ? sources.account : sources.own;
 }
 
-/** The defaults, overridden by the settings given. */
+/** The settings given, completed with the defaults; null gives only the defaults. */
 export function wholeAlertSettings(given: AlertSettings | null): AlertSettings {
   const settings = given ?? alertSettingsSchema.parse({});
   return {

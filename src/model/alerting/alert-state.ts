@@ -15,9 +15,9 @@ import {
  *
  * | `told` | `isHushed` | subscribers |
  * |---|---|---|
- * | null | false | will hear of it when it has lasted to the threshold |
- * | degraded, failing | false | heard of it, that this was so; may be reminded, and hear of its end |
- * | null | true | never hear of it, nor of its end: it began where nothing was to be told |
+ * | null | false | get a notice once the trouble has lasted to the threshold |
+ * | degraded, failing | false | got a notice of this state; may get reminders and the recovery |
+ * | null | true | get no notice of it or its recovery: it began while the check was silent |
  */
 export interface AlertState {
   readonly condition: Condition;
@@ -26,14 +26,14 @@ export interface AlertState {
   readonly isHushed: boolean;
   /** The slot in which the condition began; epoch milliseconds. */
   readonly sinceMs: number;
-  /** Slots in a row in the condition; not kept up while it is passing. */
+  /** Slots in a row in the condition; not counted while it is passing. */
   readonly runs: number;
   /** The last slot that is one of them. */
   readonly countedMs: number;
   readonly places: readonly LocationVerdict[];
-  /** When subscribers heard last, be it by a reminder; epoch milliseconds. */
+  /** When the last notice or reminder was sent; epoch milliseconds. */
   readonly toldAtMs: number;
-  /** How many reminders they had since the last notice. */
+  /** How many reminders were sent since the last notice. */
   readonly reminders: number;
 }
 
@@ -49,12 +49,12 @@ export const NEVER_RUN: AlertState = {
   reminders: 0,
 };
 
-/** What holds when a state is judged. */
+/** The circumstances in which a state is judged. */
 export interface AlertScene {
   readonly rules: AlertRules;
   /** null where locations rotate, or there is only one. */
   readonly parallel: ParallelLocations | null;
-  /** Where places take turns: how much behind the others one may be and still be heard, else 0. */
+  /** Where locations rotate: how far behind the others a run may be and still count, else 0. */
   readonly turnLateMs: number;
   /** Nothing is sent: the check is muted, silenced or paused. */
   readonly isSilent: boolean;
@@ -64,27 +64,27 @@ export interface AlertScene {
 
 export interface AlertStep {
   readonly state: AlertState;
-  /** NO_ALERT where nobody hears anything. */
+  /** NO_ALERT where no notice is sent. */
   readonly alert: AlertType;
-  /** 0 where the alert is given for the first time, else which reminder of it this is. */
+  /** 0 for the first notice, else the number of the reminder. */
   readonly reminder: number;
-  /** When `afterTime` is to be asked, if no run comes before; may be past. null: not at all. */
+  /** When to call `afterTime` if no run comes before; may be past. null: never. */
   readonly dueAtMs: number | null;
 }
 
 /**
  * The state after one more run that judged the check (the table of SEMANTICS 5).
  *
- * - From passing, a threshold is to be reached first: then the alert is that of the step in which
- *   it is, so it is a REMAIN where that is not the first run.
- * - Between degraded and failing no threshold is waited for.
- * - Where places take turns, trouble that one of them tells of when another has passed since is no
- *   beginning of a row: it is told of where one run is enough.
- * - A recovery is told of where the trouble was, and as what it was last told.
- * - What begins in silence is not told of later. Trouble that began before it is told of by the
- *   first run after it, where the threshold was reached meanwhile.
+ * - From passing, the threshold must be reached first. The alert is that of the step that reaches
+ *   it, therefore a REMAIN where that is not the first run.
+ * - Between degraded and failing there is no threshold.
+ * - Where locations rotate and a newer run elsewhere has passed, trouble of an older run does not
+ *   begin a row: it is sent only where one run is enough.
+ * - A recovery is sent only where the trouble was sent, and from the state that was last sent.
+ * - Trouble that begins in silence is never sent. Trouble that began before the silence is sent by
+ *   the first run after it, where the threshold was reached meanwhile.
  *
- * @returns null where the run is too late to count
+ * @returns null where the run does not count: it is too late, or the check no longer runs there
  */
 export function afterRun(
   before: AlertState,
@@ -115,7 +115,7 @@ function remaining(before: AlertState, verdict: LocationVerdict, scene: AlertSce
   const counted = slotToCount(before.places, condition, countedMs, scene.parallel);
   const state =
     counted === null ? before : { ...before, runs: before.runs + 1, countedMs: counted };
-  // A place that does better is no witness; what is due is due without it.
+  // A location that passes does not confirm the trouble; what is due does not depend on it.
   if (verdict.condition === 'passing' || !isReached(state, verdict.slotMs, scene.rules)) {
     return quiet(state, scene);
   }
@@ -140,7 +140,7 @@ function changed(
   };
   const begins = before.condition === 'passing';
   if (begins && isBehind(before.places, verdict, parallel)) {
-    // What is newer passed, so it was over by then: it is told of at once, or never.
+    // A newer run passed, so the trouble was over by then: it is sent at once, or never.
     const isTold = !scene.isSilent && isReached(state, slotMs, scene.rules);
     return isTold ? notice(state, ALERT_OF_STEP.passing[condition], scene) : quiet(before, scene);
   }
@@ -153,7 +153,7 @@ function changed(
 
 /**
  * The state as time passes without a run: thresholds in minutes are reached between runs, and
- * reminders come due. A reminder that comes due in silence is left out, and not made up for.
+ * reminders come due. A reminder that comes due in silence is skipped and not sent later.
  */
 export function afterTime(before: AlertState, scene: AlertScene): AlertStep {
   const { condition, told, reminders, toldAtMs } = before;
@@ -185,7 +185,7 @@ function quiet(state: AlertState, { rules }: AlertScene): AlertStep {
   return { state, alert: 'NO_ALERT', reminder: 0, dueAtMs: dueAt(state, rules) };
 }
 
-/** In silence it is put off to the next run. */
+/** In silence the notice is postponed to the next run. */
 function notice(before: AlertState, alert: AlertType, scene: AlertScene): AlertStep {
   const { condition } = before;
   if (condition === 'passing') return quiet(before, scene);

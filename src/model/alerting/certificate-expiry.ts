@@ -1,9 +1,9 @@
-/** The most days before its end at which anybody can ask to hear of a certificate. */
+/** The largest number of days before expiry that a notice can be configured for. */
 export const MAX_THRESHOLD_DAYS = 30;
 
 const DAY_MS = 86_400_000;
 
-/** The first certificate of a check to expire, as last sent to subscribers. */
+/** The certificate of a check that expires first, as the last notice to subscribers gave it. */
 export interface RunDown {
   /** Epoch milliseconds, within a day. */
   readonly endsAtMs: number;
@@ -14,16 +14,17 @@ export interface RunDown {
 /** A certificate as a run saw it. */
 export interface CertificateSight {
   readonly slotMs: number;
-  /** Whole days to its end; negative once that is past. */
+  /** Whole days until it expires; negative once it has. */
   readonly daysRemaining: number;
 }
 
 /**
- * Whether subscribers are to hear of a certificate: once for each day from 30 down to 0, of each.
- * A target can serve an old and a new one side by side, so a later one takes over only when the
- * one before it has ended. One that has ended is not near its end: the check itself fails by it.
+ * Whether subscribers get a notice about a certificate: one per certificate and day, from 30 days
+ * down to 0. A target can serve an old and a new certificate side by side, so a later one takes
+ * over only when the one before it has expired. An expired one gets no notice: the check itself
+ * fails because of it.
  *
- * @returns the run-down after it, of which is to be told; null where there is nothing new
+ * @returns the state to save and to notify about; null where there is nothing new
  */
 export function afterSight(before: RunDown | null, sight: CertificateSight): RunDown | null {
   const { slotMs, daysRemaining } = sight;
@@ -31,7 +32,7 @@ export function afterSight(before: RunDown | null, sight: CertificateSight): Run
   const endsAtMs = slotMs + daysRemaining * DAY_MS;
   const runDown = { endsAtMs, toldDays: daysRemaining };
   if (before === null) return runDown;
-  // Days are counted in whole, so the same end looks up to a day apart.
+  // Whole days: two runs can compute ends of the same certificate up to a day apart.
   const isLater = endsAtMs > before.endsAtMs + DAY_MS;
   if (isLater) return slotMs > before.endsAtMs ? runDown : null;
   return daysRemaining < before.toldDays ? runDown : null;

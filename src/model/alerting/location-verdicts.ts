@@ -8,40 +8,40 @@ export interface LocationVerdict {
   readonly condition: Condition;
 }
 
-/** The places of a check that run every slot, where there are two or more. */
+/** The locations of a check that run every slot in parallel, where there are two or more. */
 export interface ParallelLocations {
   readonly places: readonly string[];
   /** How much older than the newest a verdict may be and still count. */
   readonly freshMs: number;
-  /** How many percent of the places must fail; null: one is enough. */
+  /** The percentage of locations that must fail; null: one is enough. */
   readonly percent: number | null;
 }
 
 /**
- * A run's retries (SEMANTICS 1: ten minutes), its last attempt's 30 s and the way here: for so long
- * one place can be behind the others with the same slot.
+ * A run's retries (SEMANTICS 1: ten minutes), its last attempt's 30 s and the transfer: one
+ * location can be this far behind the others with the same slot.
  */
 const SLOWEST_RUN_MS = 660_000;
 
 /**
- * How long a place's verdict counts: over the next slot, and as long as its run may take. So one
- * that has fallen silent holds up no recovery.
+ * How long a location's verdict counts: past the next slot by the longest duration of a run. A
+ * location that stops reporting therefore does not delay a recovery.
  */
 export function freshFor(periodMs: number): number {
   return periodMs + SLOWEST_RUN_MS;
 }
 
 /**
- * The latest verdicts with one more. Two of the same slot and place are as bad as the worse.
+ * The latest verdicts with one more. Of two with the same slot and location, the worse counts.
  *
- * Where the places take turns, one whose run took long, with its retries, is behind the others with
- * each of its slots, and would never be heard if whatever is older than the newest were late. So
- * there, too, a run is late only by its own place, or when it is older than any run may be.
+ * Where locations rotate, one with long runs (retries) is behind the others with each of its slots,
+ * and would never count if every run older than the newest were late. Therefore a run is late only
+ * against its own location, or when it is older than any run may be.
  *
- * @param turnLateMs how much older than the newest of other places a run may be where they take
- *   turns; 0 where there is one place
- * @returns null where it comes late and changes nothing: it is older than the latest of its place,
- *   or too old to count; or its place is none of the check's any more
+ * @param turnLateMs where locations rotate, how much older than the newest of other locations a run
+ *   may be; 0 where there is one location
+ * @returns null where it changes nothing: it is older than the latest of its location, or too old
+ *   to count; or its location is no longer one of the check's
  */
 export function withVerdict(
   before: readonly LocationVerdict[],
@@ -88,8 +88,8 @@ function mergedWith(same: readonly LocationVerdict[], verdict: LocationVerdict):
 }
 
 /**
- * How the check does by what its places said last. Where a percentage is asked for, it is failing
- * when so many fail, and degraded when so many are degraded or fail.
+ * The condition of the check by the last verdicts of its locations. With a percentage set, it is
+ * failing when that share fails, and degraded when that share is degraded or fails.
  */
 export function conditionOver(
   verdicts: readonly LocationVerdict[],
@@ -100,8 +100,8 @@ export function conditionOver(
 }
 
 /**
- * The condition of the check after a run, by its newest slot. A run of an older one can tell of trouble
- * that nobody knew of, and not of the end of any: what is newer says that it lasts.
+ * The condition of the check after a run, where locations rotate: that of the newest slot. A run of
+ * an older slot can make it worse, never better: the newer runs show whether trouble lasts.
  *
  * @param verdicts including `verdict`
  */
@@ -117,8 +117,8 @@ export function conditionAfterRotation(
 }
 
 /**
- * The slot that counts as one more in that condition: the newest of those since `countedMs`, where
- * enough places said so anew. So a slot counts once, in however many places it fails.
+ * The slot that counts as one more in that condition: the newest since `countedMs`, where enough
+ * locations reported it again. A slot counts once, in however many locations it fails.
  */
 export function slotToCount(
   verdicts: readonly LocationVerdict[],
@@ -131,7 +131,7 @@ export function slotToCount(
   return Math.max(...anew.map(({ slotMs }) => slotMs));
 }
 
-/** Those that do as badly as that, or worse. */
+/** The verdicts that are this bad or worse. */
 function placesIn(
   verdicts: readonly LocationVerdict[],
   condition: Condition,

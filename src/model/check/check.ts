@@ -104,7 +104,7 @@ export const commonFields = {
     ),
 };
 
-/** What a run is degraded over where nothing is said: milliseconds, for ICMP percent of loss. */
+/** The default thresholds for degraded: milliseconds, for ICMP percent of loss. */
 const DEGRADED_DEFAULTS = {
   URL: 3000,
   API: 5000,
@@ -216,10 +216,10 @@ function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
   }
 }
 
-/** What tells one check from another that is alike. */
+/** The fields that differ between otherwise equal checks. */
 export const OWN_FIELDS = ['name', 'request'] as const;
 
-/** The rules between fields see nothing of what is each check's own, so that alike checks share them. */
+/** The rules between fields do not read OWN_FIELDS, so that otherwise equal checks share a result. */
 type CommonBody = CommonOf<CheckBody>;
 type CommonOf<Body> = Body extends unknown ? Omit<Body, (typeof OWN_FIELDS)[number]> : never;
 
@@ -231,8 +231,8 @@ type CheckBody =
   | z.infer<typeof icmpCheck>;
 
 /**
- * A maximum under the default of its degraded threshold lowers that default to itself: whoever
- * gives one number must not have to give the other.
+ * A maximum below the default of its degraded threshold lowers that default to itself, so that
+ * giving one number does not require the other.
  */
 function withFittingDefault(body: unknown): unknown {
   if (typeof body !== 'object' || body === null) return body;

@@ -38,7 +38,7 @@ function canBecomeHttpUrl(template: Template): boolean {
 }
 
 /**
- * What the first template may stand for, where the scheme is not written out before it:
+ * Possible values of the first template, where the scheme is not written out before it:
  * `{{{SCHEME}}}://host` needs a part of it, `{{BASE}}/path` all of it and a host.
  */
 function beginnings(template: Template): readonly string[] {
@@ -61,7 +61,7 @@ function isPart(text: string, scheme: string): boolean {
   return text.length < scheme.length && scheme.startsWith(text.toLowerCase());
 }
 
-/** A value that fits behind what stands before it: of an address in brackets, of a port, of a name. */
+/** A value that fits after the text before it: an address in brackets, a port, or a name. */
 function standIn(before: string, beginning: string): string {
   if (isSchemeBegun(before)) return beginning;
   if (before.endsWith('[')) return '::1';

@@ -2,11 +2,11 @@ import { MAX_KEY_CHARS } from './variable.ts';
 
 /**
  * Templates in the texts of checks (SEMANTICS 2): `{{NAME}}`, and `{{{NAME}}}`, which in a url is
- * not URI-encoded. Spaces and tabs may stand inside the braces. All else stays as it is: single
- * braces, braces around nothing, and names that no variable can have.
+ * not URI-encoded. Spaces and tabs are allowed inside the braces. All else stays literal: single
+ * braces, empty braces, and names that no variable can have.
  */
 
-/** Each piece is looked at once, whatever the text: no two parts of the pattern take the same. */
+/** Linear time for any text: no two adjacent parts of the pattern match the same characters. */
 const NAME = `[ \\t]*([A-Za-z_][A-Za-z0-9_]{0,${MAX_KEY_CHARS - 1}})[ \\t]*`;
 const PLACEHOLDER = new RegExp(`\\{\\{\\{${NAME}\\}\\}\\}|\\{\\{${NAME}\\}\\}`, 'g');
 
@@ -16,10 +16,10 @@ export interface Placeholder {
   readonly isRaw: boolean;
 }
 
-/** A text, taken apart: what stays, and what is put in between. */
+/** A parsed text: its literal parts and its placeholders. */
 export type Template = readonly (string | Placeholder)[];
 
-/** null where the text holds no template. */
+/** null where the text has no placeholder. */
 export function compileTemplate(text: string): Template | null {
   if (!text.includes('{{')) return null;
   const parts: (string | Placeholder)[] = [];
@@ -50,9 +50,9 @@ export function namesIn(text: string): readonly string[] {
 }
 
 /**
- * The text with its values. They are no templates again, whatever they hold.
+ * The text with its values. Placeholders in values are not filled in.
  *
- * @param valueFor what stands for a placeholder; it is told what is filled in so far
+ * @param valueFor the value of a placeholder; `before` is the text filled in so far
  * @returns null where it would be longer than `maxChars`
  */
 export function fillTemplate(
@@ -69,8 +69,8 @@ export function fillTemplate(
 }
 
 /**
- * A url with its values, of which those in two braces are URI-encoded. What it begins with is not:
- * encoded, no text could be the beginning of an address, so `{{BASE}}/path` can mean one thing only.
+ * A url with its values; those in two braces are URI-encoded. A value at the very start is not:
+ * no encoded text could start an address, so `{{BASE}}/path` is unambiguous.
  */
 export function fillUrl(
   template: Template,

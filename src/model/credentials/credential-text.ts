@@ -3,7 +3,7 @@ import { compileTemplate } from '../check/template.ts';
 /** HTTP authentication schemes (IANA registry) and others in use: a word like these is no secret. */
 const SCHEME =
   /^\s*(?:basic|bearer|digest|dpop|hoba|mutual|negotiate|ntlm|oauth|token|apikey|api-key|jwt|key|ssws|splunk)\s+$/i;
-/** What may stand between placeholders. */
+/** Allowed between placeholders. */
 const SEPARATORS = /[\s:;,]/g;
 
 /**
@@ -28,7 +28,7 @@ export function afterScheme(value: string): string | null {
   return WITH_SCHEME.exec(value)?.[1] ?? null;
 }
 
-/** The password of a URL as it is sent: a stray % that is no escape stands for itself. */
+/** The password of a URL as it is sent; with a % that is no escape, the text itself. */
 export function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);

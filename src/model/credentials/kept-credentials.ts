@@ -37,19 +37,19 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const NO_FIELDS: ReadonlyMap<number, CredentialField> = new Map();
 
-/** The problems of a new check's request: nothing is stored that a mask could stand for. */
+/** The problems of a new check's request: a mask has no stored value to refer to. */
 export function maskProblems(request: unknown): readonly CredentialProblem[] {
   return withKeptCredentials(request, { before: {}, changeOf: () => null }).problems;
 }
 
 /**
- * Fills in the stored credentials that the request of an update leaves out, or sends back masked, as
- * long as the request goes to the same target. null removes one. A mask that is only a part of a text
- * is a problem: it would be stored as it stands.
+ * Fills in the stored credentials that the request of an update omits or sends back masked, provided
+ * that the request goes to the same target. null removes one. A mask that is only a part of a text
+ * is a problem: it would be stored literally.
  *
  * @param given undefined: the stored request stays as a whole
- * @param before as it is stored: a mask stands for an encrypted credential
- * @param changeOf what leads that request elsewhere than the stored one
+ * @param before as it is stored: a mask replaces an encrypted credential
+ * @param changeOf the change that sends that request to another target than the stored one
  */
 export function withKeptCredentials(
   given: unknown,
@@ -83,7 +83,7 @@ export function withKeptCredentials(
     if (!isStored && holdsMask(text)) problems.push({ path: field.path, message: PARTIAL });
     return text;
   });
-  // What is stored already stays, whatever it is.
+  // Stored text stays, even where a mask would be refused today.
   const misplaced = isStored ? [] : [...maskedUserNames(whole), ...masksElsewhere(whole)];
   return { request, problems: [...problems, ...misplaced] };
 }
@@ -133,7 +133,7 @@ function authOf(given: unknown, { basicAuth: stored }: Fields): unknown {
   };
 }
 
-/** Keeps the headers with credentials alone: the others get their default, as any field that is left out. */
+/** Keeps only the headers with credentials: the others get their default, as any omitted field. */
 function leftOutHeaders({ headers }: Fields): Fields {
   if (!Array.isArray(headers)) return {};
   const fields = headerFields(headers);
@@ -173,7 +173,7 @@ function maskedUserNames({ url, basicAuth }: Fields): readonly CredentialProblem
   return [...problems, { path: BASIC_FIELDS.username.path, message: BESIDE_PASSWORD }];
 }
 
-/** Finds masks where nothing is hidden: there, the value that was meant would be lost silently. */
+/** Finds masks where nothing is hidden: there, the intended value would be lost silently. */
 function masksElsewhere({ url, headers, queryParameters }: Fields): readonly CredentialProblem[] {
   return [
     ...(typeof url === 'string' && isMaskOutsideUser(url)
@@ -190,7 +190,7 @@ function isMaskOutsideUser(url: string): boolean {
   return holdsMask(mapUrlSecret(url, () => ''));
 }
 
-/** @param hidden the places where a mask has a meaning */
+/** @param hidden the positions where a mask has a meaning */
 function maskedValues(
   list: string,
   pairs: unknown,

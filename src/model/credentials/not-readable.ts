@@ -1,17 +1,17 @@
 import { compileTemplate } from '../check/template.ts';
 
-/** The name that the service puts in a template in the place of a credential that it cannot decrypt. */
+/** The template name by which the service replaces a credential that it cannot decrypt. */
 export const NOT_READABLE_NAME = 'CREDENTIAL_NOT_READABLE';
 
-/** Agents of before know of no such variable either, and send nothing. */
+/** Older agents have no variable of this name either, and send nothing. */
 export const NOT_READABLE = `{{${NOT_READABLE_NAME}}}`;
 
-/** Texts that grow beyond this are replaced as a whole, as agents refuse those that are too long. */
+/** Texts that grow beyond this are replaced as a whole: agents refuse longer ones. */
 const MAX_GROWN_CHARS = 1000;
 
 /**
- * The request of a check with that template in the place of these variables, so that no other of the
- * same name stands in for them. Assertions take no templates.
+ * The request of a check with these variables replaced by that template, so that no other variable
+ * of the same name is used. Assertions take no templates.
  *
  * @param names of the check's own secret variables that cannot be decrypted
  */

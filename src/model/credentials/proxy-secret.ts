@@ -14,7 +14,7 @@ export function hiddenProxyUrl(proxyUrl: string): string {
  * Fills in the stored secret where an update sends it back masked.
  *
  * @param given of any form: the model of locations finds what else is wrong with it
- * @param before as it is stored; its mask stands for what is encrypted beside it
+ * @param before as it is stored; its mask replaces the secret, which is stored encrypted
  */
 export function withKeptSecret(
   given: unknown,

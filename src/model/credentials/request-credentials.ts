@@ -3,7 +3,7 @@ import { isSensitiveHeader, MASK } from './sensitive-headers.ts';
 import { mapUrlSecret, type SecretPart } from './url-secret.ts';
 
 /**
- * The credentials in the request of a check, which the service shows to nobody:
+ * The credentials in the request of a check, which the service never returns:
  *
  * | field | id |
  * |---|---|

@@ -1,4 +1,4 @@
-/** What stands in place of a value that must not be shown (SEMANTICS 2). */
+/** Replaces a value that must not be shown (SEMANTICS 2). */
 export const MASK = '********';
 
 /** Whether a text has the mask in it, also percent-encoded, as clients that build URLs write it. */
@@ -22,7 +22,7 @@ const SENSITIVE_WORDS: ReadonlySet<string> = new Set([
   'sessionid',
 ]);
 
-/** So that names written as one word are known, too: AccessToken, ClientSecret, XApiKey. */
+/** For names written as one word: AccessToken, ClientSecret, XApiKey. */
 const SENSITIVE_ENDS = /(token|secret|password|(access|api|auth)key)$/;
 
 /** Words that make a `key` a credential: X-API-Key, Access-Key, Subscription-Key and the like. */
@@ -50,14 +50,14 @@ const KEY_WORDS: ReadonlySet<string> = new Set([
  * that X-Auth-Token is one and Sec-WebSocket-Key, Idempotency-Key or RateLimit-Tokens are not.
  */
 export function isSensitiveHeader(name: string): boolean {
-  const known = judged.get(name);
-  if (known !== undefined) return known;
+  const cached = judged.get(name);
+  if (cached !== undefined) return cached;
   const isSensitive = judgeName(name);
   if (judged.size < MAX_JUDGED && name.length <= MAX_JUDGED_CHARS) judged.set(name, isSensitive);
   return isSensitive;
 }
 
-/** Targets have few names, and the same ones again and again. */
+/** Targets send few different names, and repeat them. */
 const judged = new Map<string, boolean>();
 const MAX_JUDGED = 1_000;
 const MAX_JUDGED_CHARS = 64;

@@ -17,7 +17,7 @@ const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
 /** The URL parser removes them. */
 const LEFT_OUT = /[\t\n\r]/g;
 
-/** @param hiddenSecret what a mask in the URL stands for: a template in it counts, too */
+/** @param hiddenSecret the value that a mask in the URL replaces: a template in it counts, too */
 export function targetOf(request: unknown, hiddenSecret: string | null = null): Target {
   if (!isFields(request)) return { address: '', hostHeaders: [], names: [] };
   const { url, headers } = request;
@@ -32,9 +32,9 @@ function unmasked(url: string, hidden: string | null): string {
 }
 
 /**
- * Scheme, host and port. A raw template before the host may hold a slash, and end the host there: with
- * any template before it, user and password count, too. Where a variable holds the scheme, the whole
- * URL counts, as nobody knows where its host ends.
+ * Scheme, host and port. A raw template before the host may contain a slash that ends the host there:
+ * with any template before it, user and password count, too. Where a variable contains the scheme,
+ * the whole URL counts, because the end of its host is unknown.
  */
 function addressOf(url: string): string {
   if (compileTemplate(url) === null && URL.canParse(url)) return new URL(url).origin;
@@ -54,24 +54,24 @@ function withoutPlainSecret(url: string): string {
   return mapUrlSecret(url, (secret) => (compileTemplate(secret) === null ? '' : secret));
 }
 
-/** A reverse proxy chooses the service by it. */
+/** A reverse proxy chooses the service by the Host header. */
 function hostIn(header: unknown): readonly string[] {
   if (!isFields(header) || typeof header.key !== 'string') return [];
   if (header.key.toLowerCase() !== 'host' || typeof header.value !== 'string') return [];
   return [header.value.trim()];
 }
 
-/** What of a target is another. */
+/** The part of a target that changed. */
 export type TargetChange =
   | { readonly what: 'address' }
   | { readonly what: 'host-header' }
   | { readonly what: 'variable'; readonly name: string };
 
 /**
- * What leads a request elsewhere, also by the check's own variables: a template in the host leads
- * elsewhere with another value. null where it goes to the same target.
+ * The change that sends a request to another target, including a new value of one of the check's own
+ * variables in the host. null where the target is the same.
  *
- * @param kept the keys of secret variables whose values stay, which neither list holds; null: of all
+ * @param kept the keys of secret variables whose values stay, which neither list contains; null: all
  */
 export function targetChange(
   before: { readonly target: Target; readonly variables: readonly OwnVariable[] },

@@ -1,24 +1,24 @@
 import { MASK } from './sensitive-headers.ts';
 
-/** The parser of URLs removes them. */
+/** The URL parser removes them. */
 const LEFT_OUT = /[\t\n\r]/g;
 
 /**
- * What stands before the user of a URL, its user, its password, and all from the `@` on. The scheme may
- * be in a template: `{{BASE}}`, `{{SCHEME}}://`. The parser of URLs takes `\` for `/`, and any number of
- * them.
+ * The part before the user of a URL, its user, its password, and the rest of the authority from the
+ * `@` on. The scheme may be in a template: `{{BASE}}`, `{{SCHEME}}://`. The URL parser takes `\` for
+ * `/`, and any number of them.
  */
 const USERINFO =
   /^([^/?#\\@]*:[/\\]+|\{{2,3}[^{}]*\}{2,3})?([^/?#\\:]*)(?::([^/?#\\]*))?(@[^/?#\\]*)/;
 
-/** A user name beside a password is a word like `monitor`, and alone it is a token. */
+/** With a password, the user name is a word like `monitor`; alone it is a token. */
 export type SecretPart = 'password' | 'username';
 
 export interface UrlSecret {
   readonly part: SecretPart;
   /** As it is written in the URL. */
   readonly text: string;
-  /** The user name beside a password. */
+  /** The user name where there is a password, else empty. */
   readonly username: string;
 }
 
@@ -39,8 +39,8 @@ export function mapUrlSecret(
 }
 
 /**
- * The URL as it may be shown: with a mask in place of its user and password, also where templates hide
- * from the parser of URLs that it has them.
+ * The URL as it may be shown: user and password replaced by a mask, also where the URL parser cannot
+ * find them because of templates.
  */
 export function maskUserinfo(text: string): string {
   if (!text.includes('@')) return text;
@@ -65,7 +65,7 @@ function partsOf(text: string): Parts | null {
   if (!text.includes('@')) return null;
   const written = split(text) ?? split(text.replace(LEFT_OUT, ''));
   if (written !== null || !URL.canParse(text)) return written;
-  // Written so that only the parser finds it.
+  // Only the URL parser finds the user and password in this form.
   const { href, username, password } = new URL(text);
   return username === '' && password === '' ? null : split(href);
 }
@@ -79,7 +79,7 @@ function split(text: string): Parts | null {
     const before = `${start ?? ''}${username}:`;
     return { before, secret: { part: 'password', text: password, username }, after };
   }
-  // Without its scheme a text is no URL, and what looks like its user may be the scheme.
+  // Without a scheme the text is no URL, and its apparent user may be the scheme.
   if (start === undefined || username === '') return null;
   const rest = text.slice(start.length + username.length);
   return { before: start, secret: { part: 'username', text: username, username: '' }, after: rest };

@@ -1,25 +1,25 @@
 import type { Rhythm } from './heartbeat.ts';
 
 /**
- * What a heartbeat does at an instant. Its period is counted from the last ping, or from later where
- * something kept pings away: a pause (see `judge`), the time in which it was deactivated, an absence
- * of the service itself (service/heartbeats/sql.ts). Each limit belongs to the later of the two states.
+ * The state of a heartbeat at an instant. Its period counts from the last ping, or from later where
+ * something prevented pings: a pause (see `judge`), a deactivation, a downtime of the service itself
+ * (service/heartbeats/sql.ts). Each limit belongs to the later of the two states.
  *
  * | state | when |
  * |---|---|
  * | EARLY | a ping less than half a period after the one before: it belongs to no expected beat |
  * | RECEIVED | the first ping of all; a ping that is neither early nor late |
  * | GRACE | a ping when the period is over and the grace is not |
- * | LATE | a ping when the grace is over, so after FAILING; the heartbeat is well again |
- * | FAILING | no ping: at the very instant when the grace is over, once |
+ * | LATE | a ping when the grace is over, therefore after FAILING; the heartbeat has recovered |
+ * | FAILING | no ping: at the instant when the grace is over, once |
  *
- * Half a period, since what pings regularly never does so to the millisecond: were a ping early
- * whenever it came before the end of the period, every other ping of a healthy job would be.
+ * Half a period, because regular pings are never exact to the millisecond: if every ping before the
+ * end of the period were early, every other ping of a healthy job would be.
  */
 export const HEARTBEAT_STATES = ['EARLY', 'RECEIVED', 'GRACE', 'LATE', 'FAILING'] as const;
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 
-/** What is to be known of a heartbeat between two events. Epoch milliseconds. */
+/** The saved position of a heartbeat between two events. Epoch milliseconds. */
 export interface HeartbeatPosition {
   /** null before the first ping: until then nothing is expected. */
   readonly lastPingMs: number | null;
@@ -34,18 +34,18 @@ export const NEVER_PINGED: HeartbeatPosition = {
   isFailing: false,
 };
 
-/** From and to in epoch milliseconds; to is not in it. */
+/** Epoch milliseconds; `toMs` is exclusive. */
 export interface Span {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A standing at an instant, with all that came without a ping. */
+/** A position at an instant, after all changes that need no ping. */
 export interface Judged {
   readonly standing: HeartbeatPosition;
   /** When it fails if no ping comes; null before the first ping, and where it has failed. */
   readonly deadlineMs: number | null;
-  /** Where it has failed by this: when. */
+  /** When it failed by this judgement, else null. */
   readonly failedAtMs: number | null;
 }
 
@@ -56,7 +56,7 @@ export function expectedAt({ periodMs }: Rhythm, standing: HeartbeatPosition): n
     : standing.countedFromMs + periodMs;
 }
 
-/** A ping at an instant for which the standing was judged. */
+/** A ping at an instant for which the position was judged. */
 export function afterPing(
   rhythm: Rhythm,
   standing: HeartbeatPosition,
@@ -76,12 +76,12 @@ function stateOfPing(rhythm: Rhythm, standing: HeartbeatPosition, atMs: number):
 }
 
 /**
- * Where a ping was expected within a pause, a whole period is granted from its end: what was paused
- * may come so late. A pause that begins in the grace makes that longer by as much, and no more: a
- * pause that comes again every day must not put off for ever what has failed.
+ * Where a ping was expected within a pause, the period starts again at the end of the pause. A pause
+ * that starts in the grace only extends it by its own length: a daily pause must not postpone a
+ * failure for ever.
  *
  * @param pauses those that touch the time from when the ping was expected to the instant, in any
- *   order; those that begin later say nothing yet
+ *   order; those that start later do not count yet
  */
 export function judge(
   rhythm: Rhythm,
@@ -111,13 +111,13 @@ export function judge(
   };
 }
 
-/** A whole period from the instant on, where something is expected at all. */
+/** Counts a whole period from the instant, where a ping is expected at all. */
 export function countedAnew(standing: HeartbeatPosition, fromMs: number): HeartbeatPosition {
   if (standing.countedFromMs === null || standing.isFailing) return standing;
   return { ...standing, countedFromMs: Math.max(standing.countedFromMs, fromMs) };
 }
 
-/** In order, and those that touch each other as one. */
+/** In order; spans that touch each other are merged. */
 function merged(spans: readonly Span[]): readonly Span[] {
   const whole: Span[] = [];
   for (const span of spans.toSorted((one, other) => one.fromMs - other.fromMs)) {

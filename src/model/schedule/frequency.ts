@@ -6,7 +6,7 @@ export interface SlotRule {
   readonly periodMs: number;
   /** In [0, periodMs). */
   readonly phaseMs: number;
-  /** A rule with turns (slot-stride.ts) is another one: taken for this it would run every slot. */
+  /** Excludes a RotationRule: used as a SlotRule it would run every slot. */
   readonly stride?: never;
 }
 
@@ -53,8 +53,10 @@ export function lastSlotAt(rule: SlotRule, instantMs: number): number {
 }
 
 /**
- * Which of `locations` places runs a slot when they take turns (`runParallel` false): slot k runs
- * in number k mod n.
+ * The index of the location that runs a slot where locations rotate (`runParallel` false): slot k
+ * runs in number k mod n.
+ *
+ * @param locations their number
  */
 export function rotationIndexOf(rule: SlotRule, slotMs: number, locations: number): number {
   const k = Math.round((slotMs - rule.phaseMs) / rule.periodMs);

@@ -4,12 +4,12 @@ import { instantMsOf, instantSchema } from '../instant.ts';
 import type { Pause } from './pause.ts';
 import { REPEAT_UNITS, type Recurrence } from './recurrence.ts';
 
-/** A day (its begin in UTC) or a full timestamp. */
+/** A day (its start in UTC) or a full timestamp. */
 const instant = instantSchema;
 /** More is no maintenance, and the times of months stay within what dates there are. */
 const MAX_REPEAT_INTERVAL = 10_000;
 
-/** The writable fields of a maintenance window: spec 2.11. What holds between them: windowProblems. */
+/** The writable fields of a maintenance window: spec 2.11; windowProblems has the rules between them. */
 export const maintenanceWindowSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What people call the window.'),
   tags: commonFields.tags.describe(
@@ -49,7 +49,7 @@ export const maintenanceWindowSchema = z.strictObject({
 });
 export type MaintenanceWindowFields = z.output<typeof maintenanceWindowSchema>;
 
-/** The same with its times as epoch milliseconds. */
+/** A maintenance window with its times as epoch milliseconds. */
 export interface MaintenanceWindow extends Recurrence {
   readonly name: string;
   readonly tags: readonly string[];
@@ -92,7 +92,7 @@ export function fieldsOfWindow({
   };
 }
 
-/** What is wrong between its fields; `message` reads on after the field's name. */
+/** Conflicts between its fields; `message` reads on after the field's name. */
 export function windowProblems({
   startsAtMs,
   endsAtMs,
@@ -107,7 +107,7 @@ export function windowProblems({
   return problems;
 }
 
-/** What agents are told of it; null where it pauses nothing. */
+/** The pause sent to agents; null where it pauses nothing. */
 export function pauseOf(window: MaintenanceWindow): Pause | null {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
   if (!window.pauseAllChecks && window.tags.length === 0) return null;
@@ -115,7 +115,7 @@ export function pauseOf(window: MaintenanceWindow): Pause | null {
   return { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs, tags };
 }
 
-/** When which checks give no alerts, in the form of a pause; null where it silences none. */
+/** When it silences the alerts of which checks, in the form of a pause; null where it silences none. */
 export function silenceOf(window: MaintenanceWindow): Pause | null {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
   if (!window.silenceAllAlerts && window.silenceAlertsTags.length === 0) return null;

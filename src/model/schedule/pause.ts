@@ -8,19 +8,19 @@ import {
   spanAt,
 } from './recurrence.ts';
 
-/** Beyond these JavaScript has no dates, so no month can be counted. */
+/** JavaScript's range of dates; beyond it months cannot be computed. */
 const instantMs = z.int().min(0).max(8_640_000_000_000_000);
 
-/** The part of a maintenance window by which checks pause, as agents are told it. */
+/** The pause of checks that a maintenance window defines, as sent to agents. */
 export const pauseSchema = z.object({
   /** Epoch milliseconds of the first occurrence. */
   startsAtMs: instantMs,
   /** Exclusive. */
   endsAtMs: instantMs,
   repeatUnit: z.enum(REPEAT_UNITS),
-  /** Units between the beginnings of two occurrences; null where there is one only. */
+  /** Units between the starts of two occurrences; null where there is only one. */
   repeatInterval: z.int().min(1).nullable(),
-  /** No occurrence begins at this instant or later; null for never ending. */
+  /** No occurrence starts at this instant or later; null for never ending. */
   repeatEndsAtMs: instantMs.nullable(),
   /** Checks with any of these tags, of their own or their group's; null for all checks. */
   tags: z.array(z.string()).nullable(),
@@ -53,23 +53,23 @@ export interface PausedSpan {
 export interface PauseTimes {
   isPausedAt(instantMs: number): boolean;
   /**
-   * The spans that touch the time from `fromMs` to `toMs`, in order and apart, as far as they are
-   * kept in mind: after the first 100 of them the rest of the time is taken as not paused.
+   * The spans that touch the time from `fromMs` to `toMs`, in order and disjoint. At most 100
+   * are computed; the time after them counts as not paused.
    */
   pausedBetween(fromMs: number, toMs: number): readonly PausedSpan[];
 }
 
-/** Of a check that no pause applies to. */
+/** For a check without pauses. */
 export const NEVER_PAUSED: PauseTimes = { isPausedAt: () => false, pausedBetween: () => [] };
 
 export interface CompiledPauses {
-  /** Of a check with these tags, its own and its group's. Checks paused alike share one. */
+  /** For a check with these tags, its own and its group's. Checks paused alike share one. */
   timesFor(tags: readonly string[]): PauseTimes;
 }
 
 /**
- * The pauses in a form that many checks ask at each of their slots. What asks for instants that lie
- * near each other, as the slots of one moment do, gets its answer by two comparisons.
+ * The pauses in a form that many checks query at each of their slots. For instants close together,
+ * such as the slots of one moment, a query costs two comparisons.
  */
 export function compilePauses(pauses: readonly Pause[]): CompiledPauses {
   const ofAll: Recurrence[] = [];
@@ -84,16 +84,16 @@ export function compilePauses(pauses: readonly Pause[]): CompiledPauses {
     }
   }
   /** By those of a check's tags that any pause names, in one text. */
-  const known = new Map<string, PauseTimes>();
+  const cached = new Map<string, PauseTimes>();
   return {
     timesFor(tags) {
       const named = tags.filter((tag) => byTag.has(tag));
       const key = keyOf(named);
-      const found = known.get(key);
+      const found = cached.get(key);
       if (found !== undefined) return found;
       const all = new Set([...ofAll, ...named.flatMap((tag) => byTag.get(tag) ?? [])]);
       const times = all.size === 0 ? NEVER_PAUSED : timesOf([...all]);
-      known.set(key, times);
+      cached.set(key, times);
       return times;
     },
   };
@@ -102,15 +102,15 @@ export function compilePauses(pauses: readonly Pause[]): CompiledPauses {
 function keyOf(tags: readonly string[]): string {
   const [first, ...more] = tags;
   if (first === undefined) return '';
-  // JSON only where there are several: it costs more than all the rest.
+  // JSON only for several tags: it costs more than everything else here.
   return more.length === 0 ? `one ${first}` : JSON.stringify(tags.toSorted());
 }
 
-/** Spans that are kept in mind for one stretch of time: three months of a daily window. */
+/** The maximum of spans computed for a range of time: three months of a daily window. */
 const MAX_SPANS = 100;
-/** Occurrences that are looked at for them, where many overlap. */
+/** The maximum of steps to compute them, where many occurrences overlap. */
 const MAX_STEPS = 4_096;
-/** The ends of a stretch that is asked for are rounded to this, so that checks share the answer. */
+/** The ends of a queried range are rounded to this, so that checks share the answer. */
 const ROUNDING_MS = 86_400_000;
 
 const NOTHING: Span = { isInside: false, fromMs: 0, toMs: 0 };
@@ -136,7 +136,7 @@ function timesOf(all: readonly Recurrence[]): PauseTimes {
   };
 }
 
-/** A span with the instant in it in which one of them at least goes on, or none of them does. */
+/** A span around the instant that is inside an occurrence, or inside none. */
 function spanOfAny(all: readonly Recurrence[], instantMs: number): Span {
   let [fromMs, toMs] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   for (const recurrence of all) {

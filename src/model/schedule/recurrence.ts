@@ -1,23 +1,23 @@
-/** How a maintenance window comes again (SEMANTICS 6). */
+/** How a maintenance window repeats (SEMANTICS 6). */
 export const REPEAT_UNITS = ['DAY', 'WEEK', 'MONTH'] as const;
 export type RepeatUnit = (typeof REPEAT_UNITS)[number];
 
-/** A time that comes once, or again and again, each occurrence as long as the first. All in UTC. */
+/** A span of time that occurs once or repeats, each occurrence as long as the first. All in UTC. */
 export interface Recurrence {
   /** Epoch milliseconds of the first occurrence. */
   readonly startsAtMs: number;
   /** Of the first occurrence; exclusive. */
   readonly endsAtMs: number;
   readonly repeatUnit: RepeatUnit;
-  /** Units between the beginnings of two occurrences, 1 or more; null where there is one only. */
+  /** Units between the starts of two occurrences, 1 or more; null where there is only one. */
   readonly repeatInterval: number | null;
-  /** No occurrence begins at this instant or later; null for never ending. */
+  /** No occurrence starts at this instant or later; null for never ending. */
   readonly repeatEndsAtMs: number | null;
 }
 
 /** From `fromMs` up to, not including, `toMs` it is so; it may be so for longer. */
 export interface Span {
-  /** Whether an occurrence goes on. */
+  /** Whether the span is inside an occurrence. */
   readonly isInside: boolean;
   readonly fromMs: number;
   readonly toMs: number;
@@ -28,7 +28,7 @@ const UNIT_DAYS = { DAY: 1, WEEK: 7 } as const;
 /** From a day of one month to the same of the next. */
 const LONGEST_MONTH_DAYS = 31;
 
-/** Whether an occurrence goes on at the instant. By arithmetic: it may have begun in 1970. */
+/** Whether the instant is inside an occurrence. By arithmetic: the first may have been in 1970. */
 export function isWithin(recurrence: Recurrence, instantMs: number): boolean {
   return spanAt(recurrence, instantMs).isInside;
 }
@@ -36,7 +36,7 @@ export function isWithin(recurrence: Recurrence, instantMs: number): boolean {
 /** The span around the instant. */
 export function spanAt(recurrence: Recurrence, instantMs: number): Span {
   const { startsAtMs, endsAtMs } = recurrence;
-  // Where occurrences overlap, the one that began last is the one that ends last.
+  // Where occurrences overlap, the last to start is the last to end.
   const number = Math.min(numberAt(recurrence, instantMs), lastNumber(recurrence));
   if (number < 0) {
     const toMs = lastNumber(recurrence) < 0 ? Number.POSITIVE_INFINITY : startsAtMs;
@@ -51,8 +51,7 @@ export function spanAt(recurrence: Recurrence, instantMs: number): Span {
 }
 
 /**
- * The end of its last occurrence, epoch milliseconds: from then on nothing of it is to come.
- * Infinity for one that never ends.
+ * The end of its last occurrence, epoch milliseconds. Infinity for one that never ends.
  */
 export function overAt(recurrence: Recurrence): number {
   const last = lastNumber(recurrence);
@@ -71,7 +70,7 @@ export function mergedRecurrence(recurrence: Recurrence): Recurrence {
   return { startsAtMs, endsAtMs: overAt(recurrence), repeatUnit, ...once };
 }
 
-/** Of the occurrence that began last at the instant, counted from 0; below 0 before the first. */
+/** The index of the last occurrence that started by the instant, from 0; below 0 before the first. */
 function numberAt(recurrence: Recurrence, instantMs: number): number {
   const { startsAtMs, repeatUnit, repeatInterval } = recurrence;
   if (instantMs < startsAtMs) return -1;
@@ -81,11 +80,11 @@ function numberAt(recurrence: Recurrence, instantMs: number): number {
   }
   const months = monthOf(instantMs) - monthOf(startsAtMs);
   const number = Math.floor(months / repeatInterval);
-  // In the month itself it may be yet to begin.
+  // In that month the occurrence may not have started yet.
   return startOf(recurrence, number) > instantMs ? number - 1 : number;
 }
 
-/** Of the last occurrence; below 0 where there is none, Infinity where they never end. */
+/** The index of the last occurrence; below 0 where there is none, Infinity where they never end. */
 function lastNumber(recurrence: Recurrence): number {
   const { repeatInterval, repeatEndsAtMs } = recurrence;
   if (repeatInterval === null) return 0;
@@ -102,7 +101,7 @@ function startOf(recurrence: Recurrence, number: number): number {
   return monthsLater(startsAtMs, units);
 }
 
-/** The same day and time; the last day of a month that has not that day (SEMANTICS 6). */
+/** The same day and time; the last day of a month that lacks that day (SEMANTICS 6). */
 function monthsLater(instantMs: number, months: number): number {
   const first = new Date(instantMs);
   const year = first.getUTCFullYear();
@@ -110,7 +109,7 @@ function monthsLater(instantMs: number, months: number): number {
   const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate();
   const day = Math.min(first.getUTCDate(), lastDay);
   const laterMs = Date.UTC(year, month, day) + (instantMs % DAY_MS);
-  // Past the last date that there is, none comes any more.
+  // JavaScript has no later dates, so no occurrence follows.
   return Number.isNaN(laterMs) ? Number.POSITIVE_INFINITY : laterMs;
 }
 

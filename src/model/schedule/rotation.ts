@@ -1,24 +1,25 @@
 import { lastSlotAt, nextSlotAfter, type SlotRule } from './frequency.ts';
 
 /**
- * A check's slots as one of its locations runs them: of the instants `k · periodMs + phaseMs` those
- * whose k leaves `index` when divided by `stride`. It is what an assignment carries.
+ * The slots of a check that one of its locations runs: the instants `k · periodMs + phaseMs` with
+ * k mod `stride` = `index`. An assignment contains it.
  */
 export interface RotationRule {
   readonly periodMs: number;
   /** In [0, periodMs). */
   readonly phaseMs: number;
-  /** Locations that take turns; 1 where this one runs every slot. */
+  /** Number of locations in the rotation; 1 where this one runs every slot. */
   readonly stride: number;
   /** In [0, stride): this location's number among them. */
   readonly index: number;
 }
 
 /**
- * What a location runs of a check's slots (SEMANTICS 1, `runParallel`): all of them where the
- * locations run in parallel; else number i of n runs the slots k with k mod n = i, as `rotationIndexOf` says.
+ * The slots of a check that a location runs (SEMANTICS 1, `runParallel`): all of them where the
+ * locations run in parallel; else number i of n runs the slots k with k mod n = i, as in
+ * `rotationIndexOf`.
  *
- * @param locations the check's locations in its own order; one that is named twice has one turn
+ * @param locations the check's locations in its own order; one that is named twice counts once
  * @returns null where the location is none of them
  */
 export function rotationRuleOf(
@@ -36,8 +37,8 @@ export function rotationRuleOf(
 }
 
 /**
- * The same instants as a rule without turns: every n-th slot from number i on is a longer period
- * with a later phase. So whatever follows a SlotRule can follow a location's turns.
+ * The same instants as a rule without rotation: every n-th slot from number i on is a longer period
+ * with a later phase.
  */
 export function ownSlotsOf({ periodMs, phaseMs, stride, index }: RotationRule): SlotRule {
   return { periodMs: periodMs * stride, phaseMs: phaseMs + index * periodMs };

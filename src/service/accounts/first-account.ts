@@ -17,7 +17,7 @@ const KEY_NAME = 'First key';
 
 /**
  * - `made`: there was no account; now there is one, with this key
- * - `known`: the key is one of an account that is there
+ * - `known`: the key belongs to an existing account
  * - `unused`: there are accounts, and the key is none of theirs
  */
 export type FirstAccount = 'made' | 'known' | 'unused';
@@ -55,7 +55,7 @@ export function makeFirstAccount(
   });
 }
 
-/** Then nobody can be let in. */
+/** Without an account, no key can be valid. */
 export async function isWithoutAccount(store: Store): Promise<boolean> {
   return !(await hasAccount(store));
 }

@@ -29,7 +29,7 @@ export interface ApiKeysParts {
 
 export interface NewApiKey {
   readonly apiKey: ApiKey;
-  /** Told this once: only its hash is kept. */
+  /** Shown only once: only its hash is stored. */
   readonly key: string;
 }
 
@@ -38,7 +38,7 @@ export interface ApiKeys extends Authenticator {
   read(accountId: string, id: string): Promise<ApiKey>;
   /** Oldest first, revoked ones too. */
   list(accountId: string, page: Page): Promise<readonly ApiKey[]>;
-  /** For good. The last admin key of an account stays: nobody could make another. */
+  /** Permanent. The last admin key of an account stays: without it no other could be created. */
   revoke(accountId: string, id: string): Promise<void>;
 }
 

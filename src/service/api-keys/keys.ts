@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { hashOfKey } from '../http/access/authenticator.ts';
 
 export interface NewKey {
-  /** The whole key: told once and never kept. */
+  /** The whole key: shown once and never stored. */
   readonly key: string;
   readonly hash: Buffer;
-  /** Enough of the key to tell it from others, and too little to guess the rest. */
+  /** Enough of the key to recognise it, and too little to guess the rest. */
   readonly prefix: string;
 }
 

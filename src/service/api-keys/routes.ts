@@ -20,11 +20,11 @@ const fields = {
 const response = z.strictObject({
   id: z.string(),
   ...fields,
-  prefix: z.string().describe('How the key begins.'),
+  prefix: z.string().describe('The first characters of the key.'),
   ...KEY_TIMES,
 });
 const newKeyResponse = response.extend({
-  key: z.string().describe('The whole key; it is told this once.'),
+  key: z.string().describe('The whole key; it is shown only once.'),
 });
 
 /** The keys of the API itself: spec part 5. */

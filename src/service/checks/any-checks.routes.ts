@@ -30,7 +30,7 @@ const anyChange = z
   .record(z.string(), z.unknown())
   .describe('The fields to change, as the route of the type of the check has them.');
 
-/** The routes of checks whatever their type is. */
+/** The routes for checks of any type. */
 export function anyCheckRoutes(checks: Checks, publicUrl: string | null): FastifyPluginAsync {
   const presentAny = (stored: CheckView, request: FastifyRequest): Record<string, unknown> =>
     stored.check.checkType === 'HEARTBEAT'

@@ -131,7 +131,7 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
 
 const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 
-/** A check of any type, which its checkType says. */
+/** A check of any type, given by its checkType. */
 export const anyCheckBody = z.preprocess(
   (body, context) => {
     if (typeof body !== 'object' || body === null) return body;
@@ -155,7 +155,7 @@ export const anyCheckBody = z.preprocess(
   ]),
 );
 
-/** One of the six, found by its checkType: trying each in turn takes several times as long. */
+/** One of the six, found by its checkType: trying them one by one takes several times as long. */
 export const anyCheckResponse: z.ZodType<Record<string, unknown>> = z.discriminatedUnion(
   'checkType',
   [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP, heartbeatResponse],

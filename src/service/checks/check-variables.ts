@@ -172,7 +172,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
         if (sealed !== null && keepsAny) former = unseal(key, sealed);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        // All stay, and nobody needs to read them for that.
+        // All stay, so they need not be decrypted.
         if (isSame) return { check, sealedVariables: undefined };
         throw notReadable(error, keptFields(after, keptKeys));
       }
@@ -239,7 +239,7 @@ export function createCheckVariables(parts: CheckVariablesParts): CheckVariables
   };
 }
 
-/** The fields of a request that keep a secret variable or a credential. */
+/** The paths of the secret variables and credentials that keep their stored value. */
 function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly string[] {
   const paths: (readonly PropertyKey[])[] = [];
   mapCredentials(after.request, (text, { path }) => {
@@ -252,7 +252,7 @@ function keptFields(after: Check, keptKeys: ReadonlySet<string>): readonly strin
   return paths.map((path) => bodyProblem(path, '').path);
 }
 
-/** Puts the credentials back in place of the masks. */
+/** Replaces the masks by the credentials. */
 function withCredentials(request: unknown, textOf: (id: string) => string): unknown {
   return mapCredentials(request, (text, { id }) => (text === MASK ? textOf(id) : text));
 }
@@ -301,7 +301,7 @@ export function withKeptVariables(
     if (typeof key !== 'string' || !secretKeys.has(key) || (value ?? null) !== null)
       return variable;
     if (secret !== true) {
-      // Or whoever may write could read what nobody is to read.
+      // Otherwise a caller with write access could read the secret value.
       const message = 'is needed anew when a variable is secret no more';
       throw invalid([bodyProblem(['variables', index, 'value'], message)]);
     }

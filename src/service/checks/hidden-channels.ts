@@ -10,7 +10,7 @@ interface Webhook {
   readonly queryParameters: readonly ChannelPair[];
 }
 
-/** The channels of a check for whoever may not write. */
+/** The channels of a check for callers without write access. */
 export function hiddenChannels(channels: CheckChannels): CheckChannels {
   return {
     ...channels,
@@ -19,7 +19,7 @@ export function hiddenChannels(channels: CheckChannels): CheckChannels {
   };
 }
 
-/** The target of a channel for whoever may not write. */
+/** The target of a channel for callers without write access. */
 export function hiddenTarget<T extends OpenTarget>(target: T): T {
   const { type, config } = target;
   if (type === 'WEBHOOK') return { ...target, config: hiddenWebhook(config) };

@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** More than this is not waited for: whoever sends on then loses the connection. */
+/** The most bytes to drain: a client that sends more loses the connection. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const LIMIT_MS = 5_000;
 
 /**
- * Throws away what is still to come of a body that nobody wants. To hang up on a client that sends
- * would lose it the answer, and it would never know why.
+ * Discards the rest of an unwanted body. If the connection closed while the client still sends, the
+ * client would lose the answer.
  *
- * @returns false where it did not come to its end
+ * @returns false where the body did not end within the limits, or the connection closed before
  */
 export function drain(request: IncomingMessage, clock: Clock): Promise<boolean> {
   const { headers } = request;

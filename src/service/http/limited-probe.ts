@@ -1,15 +1,15 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** So long what is asked may take to say anything at all. */
+/** A probe without an answer by then has failed. */
 const LIMIT_MS = 2_000;
 
 /** Whether it answers with true within two seconds. Never rejects. */
 export type LimitedProbe = () => Promise<boolean>;
 
 /**
- * Whoever asks while an answer is awaited shares it: what hangs is not piled upon.
+ * Concurrent callers share one probe, so that hanging probes do not accumulate.
  *
- * @param ask may reject, which is a no
+ * @param ask a rejection counts as false
  */
 export function createLimitedProbe(ask: () => Promise<boolean>, clock: Clock): LimitedProbe {
   let asking: Promise<boolean> | null = null;

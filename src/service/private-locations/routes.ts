@@ -25,11 +25,11 @@ const changes = z.strictObject({
 const response = privateLocationSchema.extend({ id: z.string(), ...TIMES });
 const keyResponse = z.strictObject({
   id: z.string(),
-  prefix: z.string().describe('How the key begins.'),
+  prefix: z.string().describe('The first characters of the key.'),
   ...KEY_TIMES,
 });
 const newKeyResponse = keyResponse.extend({
-  key: z.string().describe('The whole key; it is told this once.'),
+  key: z.string().describe('The whole key; it is shown only once.'),
 });
 
 /** Private locations, and the keys by which their agents are let in. */

@@ -1,6 +1,6 @@
 import type { Analysis } from '../../model/result/root-cause-analysis.ts';
 
-/** What is said where there is nothing to look at, or a fault of our own kept us from it. */
+/** The analysis where no failed result is stored, or an internal error prevented one. */
 export function analysisWithoutInput(why: 'result-gone' | 'fault'): Analysis {
   const isGone = why === 'result-gone';
   return {

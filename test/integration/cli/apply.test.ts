@@ -268,7 +268,7 @@ describe('vedette apply with a service that is not well', () => {
     const file = checkFile(...[0, 1, 2, 3, 4].map((n) => ({ ...placed, id: `c${n}` })));
     const ended = await runProgram(['apply', file.path], { ...terminal, env }, () => {});
     expect(ended).toBe(130);
-    expect(stdout()).toMatch(/\nbroken off: 1 created\n$/);
+    expect(stdout()).toMatch(/\nstopped early: 1 created\n$/);
     expect(stderr()).toBe('');
   });
 

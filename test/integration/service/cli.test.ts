@@ -133,7 +133,7 @@ describe('vedette service', () => {
   ])('%s lists in its help the variables that it reads', async (command, names) => {
     const { code, stdout } = await runHere(['service', command, '--help'], {});
     expect(code).toBe(0);
-    expect(stdout).toContain('of which DATABASE_URL or DATA_DIR must be set:\n');
+    expect(stdout).toContain('(DATABASE_URL or DATA_DIR must be set):\n');
     const listed = [...stdout.matchAll(/^ {2}([A-Z_]{4,}) +\S/gm)].map(([, name]) => name);
     expect(listed).toEqual(names);
   });

@@ -45,7 +45,7 @@ describe('an interruption', () => {
     interruption.dispose();
   });
 
-  it('is also that nobody reads stdout any more', () => {
+  it('stops the command when stdout is closed', () => {
     const { interruption, stdout } = watching();
     stdout.emit('error', new Error('EPIPE'));
     expect(interruption.signal.aborted).toBe(true);

@@ -32,11 +32,11 @@ export type CountWrongKeys = (
 >;
 
 /**
- * Finds who makes a request, by its key of one kind.
+ * Identifies the caller of a request by its key of one kind.
  *
  * @returns a function that throws ServiceError: 401 where there is no such key, 403 where
  *   `x-service-account` names another account than the key's, 429 for a wrong key from an address
- *   that guesses, 503 where the store cannot be asked
+ *   that guesses, 503 where the store is unavailable
  */
 export function createIdentify<Holder extends { readonly accountId: string }>(parts: {
   readonly kind: KeyKind;
@@ -50,9 +50,9 @@ export function createIdentify<Holder extends { readonly accountId: string }>(pa
   let guesses = 0;
 
   /**
-   * Many share an address: one that guesses must not shut out the others' keys, also where this
-   * replica has not seen them yet. So the store is asked for every key, which it answers by the
-   * batch, and only wrong keys are limited.
+   * Many clients share an address: one that guesses must not lock out the others' keys, even those
+   * that this replica has not seen yet. Therefore every key is looked up in the store, in batches,
+   * and only wrong keys are limited.
    */
   async function lookUp(keyHash: Buffer, request: FastifyRequest): Promise<Holder | null> {
     const refusal = keys.wasKnown(keyHash) ? null : await refusalOf(request);

@@ -4,9 +4,9 @@ import type { KeyHolders } from './authenticator.ts';
 export interface KeyCacheOptions<Holder> {
   readonly holders: KeyHolders<Holder>;
   readonly clock: Clock;
-  /** How long an answer holds, and so how late a revocation may take effect. */
+  /** How long an answer is valid, which is also the longest delay of a revocation. */
   readonly ttlMs: number;
-  /** Known keys, and as many unknown ones beside: the oldest make way. */
+  /** The limit for valid keys, and for unknown ones separately: the oldest are evicted. */
   readonly maxEntries: number;
 }
 
@@ -16,8 +16,8 @@ interface Entry<Holder> {
 }
 
 /**
- * Remembers for a few seconds whose key it is, so that not every request asks the store. Keys that
- * nobody has are kept apart: a flood of them drives out no true one.
+ * Caches the holder of a key for a few seconds, so that not every request queries the store. Unknown
+ * keys are cached separately: a flood of them evicts no valid one.
  */
 export class KeyCache<Holder> {
   readonly #options: KeyCacheOptions<Holder>;
@@ -29,7 +29,7 @@ export class KeyCache<Holder> {
     this.#options = options;
   }
 
-  /** The answer that still holds; undefined where the store has to be asked. */
+  /** The cached answer; undefined where it has expired or there is none. */
   peek(keyHash: Buffer): Holder | null | undefined {
     const id = keyHash.toString('base64');
     const entry = this.#known.get(id) ?? this.#unknown.get(id);
@@ -37,15 +37,15 @@ export class KeyCache<Holder> {
     return entry.untilMs > this.#options.clock.monotonicMs() ? entry.holder : undefined;
   }
 
-  /** Whether somebody had the key when the store was last asked, however long ago. */
+  /** Whether the last look-up found a holder, even if that answer has expired. */
   wasKnown(keyHash: Buffer): boolean {
     return this.#known.has(keyHash.toString('base64'));
   }
 
   /**
-   * Asks the store; those who ask for the same key meanwhile share one answer.
+   * Queries the store; concurrent look-ups of the same key share one query.
    *
-   * @throws what the authenticator throws; that is not remembered
+   * @throws what the authenticator throws; that is not cached
    */
   lookUp(keyHash: Buffer): Promise<Holder | null> {
     const id = keyHash.toString('base64');

@@ -18,13 +18,15 @@ export type RouteAccess =
   | { readonly kind: 'agent' }
   | { readonly kind: 'undeclared' };
 
-/** Who may use a route, as its `config` says. */
+/** Who may use a route, by its `config`. */
 export function accessOf(
   config: { role?: unknown; public?: unknown; agent?: unknown } | undefined,
 ): RouteAccess {
-  const said = [config?.role, config?.public, config?.agent].filter((each) => each !== undefined);
-  // Whoever says more than one thing has made a slip, and the guess could be the open door.
-  if (said.length !== 1) return { kind: 'undeclared' };
+  const declared = [config?.role, config?.public, config?.agent].filter(
+    (each) => each !== undefined,
+  );
+  // More than one declaration is a mistake, and a guess could open the route to everybody.
+  if (declared.length !== 1) return { kind: 'undeclared' };
   const role = ROLES.find((each) => each === config?.role);
   if (role !== undefined) return { kind: 'role', role };
   if (config?.agent === true) return { kind: 'agent' };
@@ -32,9 +34,9 @@ export function accessOf(
 }
 
 /**
- * Stops the start where a route does not say who may use it.
+ * Stops the start where a route does not declare who may use it.
  *
- * @throws Error naming the route: a fault of our own
+ * @throws Error naming the route: a programming error
  */
 export function requireAccess({ method, url, config }: RouteOptions): void {
   if (accessOf(config).kind !== 'undeclared') return;
