@@ -283,7 +283,7 @@ async function observe(
 }
 
 const BODY_NOT_JUDGED =
-  'Assertions on the body were left out: the agent had no room for all of it, and the attempt failed without them';
+  'Assertions on the body were skipped: the agent had no memory for all of it, and the attempt failed without them';
 
 /** An attempt that failed of itself is not made again for its body: that would hide the outage. */
 function failsWithoutBody(check: Check, probed: Probed): boolean {

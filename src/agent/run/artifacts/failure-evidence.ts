@@ -80,7 +80,7 @@ function hidesSecrets({ evidence }: Pick<EvidenceParts, 'evidence'>): boolean {
 }
 
 function droppedText(variable: string): string {
-  return `The capture is not kept: ${exposedText(variable)}`;
+  return `The capture is not saved: ${exposedText(variable)}`;
 }
 
 function exposedText(variable: string): string {
@@ -125,7 +125,7 @@ function repeatOf(
 }
 
 const NOT_JUDGED =
-  'reached the target; its assertions were not judged, as the agent had no room for the body';
+  'reached the target; its assertions were not judged, as the agent had no memory for the body';
 
 function outcomeText({ failure, verdict, lackedBytes }: Attempt): string {
   if (failure?.code === 'CANCELLED') return 'did not end within its time';

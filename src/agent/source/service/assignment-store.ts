@@ -61,7 +61,7 @@ export class AssignmentStore {
     try {
       const { unreadable, ...saved } = await readAssignments(file, assignmentsBox(key()));
       if (unreadable > 0) {
-        log.warn({ file, checks: unreadable }, 'kept checks cannot be read by this release');
+        log.warn({ file, checks: unreadable }, 'saved checks cannot be read by this release');
       }
       return saved;
     } catch (error) {
@@ -139,14 +139,14 @@ export class AssignmentStore {
     try {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       await writeAssignments(file, current(), assignmentsBox(key()));
-      if (this.#told !== null) log.warn({ file }, 'the assignments are kept on disk again');
+      if (this.#told !== null) log.warn({ file }, 'the assignments are saved to disk again');
       this.#told = null;
       this.#written = changes;
     } catch (error) {
       const reason = messageOf(error);
       if (reason === this.#told) return;
       this.#told = reason;
-      log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
+      log.warn({ file, reason }, 'the assignments cannot be saved to disk; the agent goes on');
     } finally {
       this.#tried = changes;
       this.#triedAtMs = clock.monotonicMs();

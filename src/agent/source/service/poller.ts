@@ -255,7 +255,7 @@ export class Poller {
     this.#leaseMs = page.leaseMs;
     // 0: the service ended it.
     if (this.#epoch !== 0 && page.epoch !== 0 && page.epoch !== this.#epoch) {
-      log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
+      log.info({ epoch: page.epoch }, 'the lease had expired; the agent has a new one');
     }
     this.#epoch = page.epoch;
     if (this.#page === null) this.#begin(page);
@@ -349,7 +349,7 @@ export class Poller {
     if (kind === 'stopped') return 0;
     if (isReplaced(fault)) {
       const { agentId } = identity;
-      const message = `another agent has taken the place of this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
+      const message = `another agent has replaced this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
       log.error(message);
       throw new VedetteError('config', 'AGENT_REPLACED', message);
     }
