@@ -14,7 +14,7 @@ type Fields = readonly (readonly [string, unknown])[];
 const MAX_KNOWN = 1000;
 const MAX_KEY_CHARS = 4096;
 
-/** The field of a request that tells it from others alike; DNS has rules between its fields. */
+/** The field in which otherwise equal requests differ; DNS has rules between its fields. */
 const ADDRESS_OF = {
   URL: 'url',
   API: 'url',
@@ -99,7 +99,7 @@ function remember<Value>(known: Map<string, Value>, key: string, value: Value): 
 }
 
 /**
- * Null where there is a number that JSON does not tell from null, or where it is nested so deep that
+ * Null where there is a number that JSON writes as null, or where it is nested so deep that
  * the stack may not be enough for it.
  */
 function keyOf(value: RawMapping): string | null {
