@@ -103,11 +103,11 @@ function remember<Value>(known: Map<string, Value>, key: string, value: Value): 
  * the stack may not be enough for it.
  */
 function keyOf(value: RawMapping): string | null {
-  return isTold(value, 0) ? JSON.stringify(value) : null;
+  return isJsonSafe(value, 0) ? JSON.stringify(value) : null;
 }
 
-function isTold(value: unknown, depth: number): boolean {
+function isJsonSafe(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
-  return depth < MAX_DEPTH && Object.values(value).every((each) => isTold(each, depth + 1));
+  return depth < MAX_DEPTH && Object.values(value).every((each) => isJsonSafe(each, depth + 1));
 }
