@@ -73,7 +73,7 @@ type VariableRow = Pick<Variable<unknown>, 'name' | 'default' | 'meaning' | 'all
 export const ENVIRONMENT: readonly VariableRow[] = Object.values(VARIABLES);
 
 const RUN_ROWS: readonly VariableRow[] = [
-  // What is no result is told from `warn` up there, beside the results.
+  // `run` shows results: by default only log lines from `warn` on are shown beside them.
   { ...VARIABLES.logLevel, default: 'warn' },
   VARIABLES.concurrency,
   VARIABLES.deniedNetworks,

@@ -271,7 +271,9 @@ export class Daemon implements LinkedRuns {
     const { link, log } = this.#parts;
     const asked = link.askAnew(since);
     if (asked === null) return null;
-    log.info('the agent stood still until its lease had ended: it asks whose its checks are');
+    log.info(
+      "the agent's lease expired while it was suspended or stalled: it confirms its assignments",
+    );
     return this.#untilApplied(asked);
   }
 
@@ -291,7 +293,7 @@ export class Daemon implements LinkedRuns {
     this.#throttled.warn(
       'waiting',
       { waiting: runs },
-      `slots are missed (agent_busy): ${countText(runs, 'run waits for its target', 'runs wait for their targets')}, which is as many as may: ${cure}`,
+      `slots are missed (agent_busy): ${countText(runs, 'run waits for its target', 'runs wait for their targets')}, the maximum: ${cure}`,
     );
   }
 

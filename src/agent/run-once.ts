@@ -16,7 +16,7 @@ import type { CheckSet } from './source/check-source.ts';
 export interface RunOnceOptions {
   readonly set: Pick<CheckSet, 'checks' | 'clientCertificates'>;
   readonly config: RunConfig;
-  /** false: each check is tried once, whatever its retryStrategy says. */
+  /** false: each check is tried once, and its retryStrategy is ignored. */
   readonly retries: boolean;
   readonly location: string;
   readonly log: Logger;

@@ -7,18 +7,18 @@ import { locationKey } from './parsers.ts';
 export interface KeySource {
   readonly current: string;
   /**
-   * Looks again. A file that cannot be read now, or holds no key, is `unusable` and leaves the key
-   * that there was.
+   * Reads the file again. One that cannot be read, or contains no key, is `unusable`: the last key
+   * stays in use.
    */
   refresh(): Promise<KeyChange>;
 }
 
 export type KeyChange = 'same' | 'changed' | 'unusable';
 
-/** A key file holds a line; what is larger is some other file. */
+/** A key file contains one line; a larger file is something else. */
 const MAX_FILE_BYTES = 4096;
 
-/** A key that stays what it is. */
+/** A key that never changes. */
 export function fixedKey(key: string): KeySource {
   return { current: key, refresh: async () => 'same' };
 }

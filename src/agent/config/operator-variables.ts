@@ -14,9 +14,9 @@ export const MAX_OPERATOR_VARIABLES = 500;
 export interface OperatorVariables {
   /** By name, as they were at the start. */
   readonly fromEnv: ReadonlyMap<string, string>;
-  /** One file a value; null for none. Read and watched by whoever fills templates. */
+  /** One file a value; null for none. */
   readonly folder: string | null;
-  /** By name: the only places to which a value may be sent; a name that is not in it, anywhere. */
+  /** By name: the only targets to which a value may be sent; one whose name is not in it, to any. */
   readonly targets: ReadonlyMap<string, readonly VariableTarget[]>;
 }
 
@@ -32,8 +32,8 @@ const NEARLY_NAME = /^[\w.-]+$/;
 const SETTING = /^([\w.-]+[=:]).+$/s;
 
 /**
- * One entry of VARIABLES_FROM_ENV. What is refused may be a value, by `NAME=value` or by a shell
- * that put the value in the place of `$NAME`, so it is shown only as far as it is a name.
+ * One entry of VARIABLES_FROM_ENV. A refused entry may be a value, by `NAME=value` or by a shell
+ * that replaced `$NAME` with it, so only the part that is a name is shown.
  */
 export function variableName(text: string): Parsed<string> {
   if (variableKeySchema.safeParse(text).success) return { ok: true, value: text };
@@ -45,8 +45,8 @@ export function variableName(text: string): Parsed<string> {
  * The values of the named variables. Empty ones count as unset.
  *
  * @param settings names of what configures the agent itself, which no check is to read
- * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that never tells a
- *   value
+ * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that never contains
+ *   a value
  */
 export function readFromEnv(
   env: Environment,

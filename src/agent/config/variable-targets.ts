@@ -6,7 +6,7 @@ import type { Parsed } from '../../runtime/config/parsers.ts';
 import { hostKey } from '../net/host-key.ts';
 import { withoutBrackets } from '../net/text.ts';
 
-/** One entry of VARIABLE_TARGETS: a place to which the value of a variable may be sent. */
+/** One entry of VARIABLE_TARGETS: a target to which the value of a variable may be sent. */
 export interface VariableTarget {
   readonly name: string;
   /** As `hostKey` writes it; with `isBelow` it stands for all names below it, and not for itself. */
@@ -16,7 +16,7 @@ export interface VariableTarget {
   readonly port: number | null;
 }
 
-/** A host and port that can read what a request says. */
+/** A host and port that can read a request. */
 export interface Receiver {
   /** A name, or an address; an IPv6 address with or without brackets. */
   readonly hostname: string;

@@ -87,7 +87,7 @@ function certificateDaysOf({ apiCheckResult }: CheckResult): number | null | und
   return apiCheckResult?.response === null ? undefined : null;
 }
 
-/** Where not even a request was sent (no address), there is no loss to tell of. */
+/** Where no request was sent (no address), there is no packet loss to report. */
 function packetLossOf({ icmpCheckResult }: CheckResult): number | null {
   const percent = icmpCheckResult?.response?.packetLoss;
   return percent === undefined ? null : percent / 100;

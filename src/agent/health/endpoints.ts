@@ -24,7 +24,7 @@ export interface HealthStatus {
   readonly lastContact: string | null;
   /** Whether the check file could be used when it was last read; null where there is none. */
   readonly checkFileUsable: boolean | null;
-  /** Monotonic instant of the scheduler's last turn; null before its first. */
+  /** Monotonic instant of the scheduler's last tick; null before its first. */
   readonly lastTickMs: number | null;
 }
 
@@ -50,8 +50,8 @@ export interface Answer {
   readonly body: string;
 }
 
-/** After this long without a turn of the scheduler, the agent is taken for dead (SEMANTICS 4). */
-const MAX_TURN_AGE_MS = 30_000;
+/** After this long without a tick of the scheduler, the agent counts as dead (SEMANTICS 4). */
+const MAX_TICK_AGE_MS = 30_000;
 
 const NOT_READY: Readonly<Record<AgentState, string | null>> = {
   starting: 'starting: the first checks are not in yet',
@@ -70,15 +70,15 @@ export function readiness({ state }: HealthStatus): Answer {
 }
 
 /**
- * 200, or 503 where the scheduler ought to turn and has not for 30 s. While starting and draining
- * it has no need to turn, and an agent that is killed then loses what it drains.
+ * 200, or 503 where a running agent's scheduler has not ticked for 30 s. While starting and draining
+ * it need not tick, and an agent that is killed while draining loses results.
  */
 export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): Answer {
   const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;
-  if (ageMs <= MAX_TURN_AGE_MS) return text(200, 'live');
+  if (ageMs <= MAX_TICK_AGE_MS) return text(200, 'live');
   return text(
     503,
-    `not live: the scheduler has not turned for ${Math.floor(ageMs / 1000)} s (allowed: ${MAX_TURN_AGE_MS / 1000} s)`,
+    `not live: the scheduler has not ticked for ${Math.floor(ageMs / 1000)} s (allowed: ${MAX_TICK_AGE_MS / 1000} s)`,
   );
 }
 

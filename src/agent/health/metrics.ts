@@ -34,9 +34,9 @@ interface Load {
   readonly queued: number;
 }
 
-/** How its check file stands at the moment of a scrape; a CheckSource fits. */
+/** Whether the check file can be used at the moment of a scrape; a CheckSource fits. */
 interface CheckFileState {
-  /** null tells nothing, and then there is no such series. */
+  /** null: not known, and then there is no such series. */
   readonly checkFileUsable: boolean | null;
 }
 
@@ -53,7 +53,7 @@ export interface AgentMetrics {
   starved(): void;
   /** Something was left out for want of CPU. */
   shed(what: Sheddable): void;
-  /** A body that found no room. */
+  /** A body for which there was no memory. */
   bodyWithoutRoom(use: BodyUse): void;
   dropped(kind: LineKind, count: number): void;
   /** The spool lost records before the service had them. */
@@ -94,7 +94,7 @@ export function createMetrics({ version }: { readonly version: string }): AgentM
     ...options(METRIC_TABLE.startLateness),
     buckets: LATENESS_BUCKETS,
   });
-  // Counted here and told at a scrape: to find a series by its labels takes longer than to count.
+  // Counted here and set at a scrape: finding a series by its labels takes longer than counting.
   const counted = { attempts: 0, retries: 0, runs: startingRuns() };
   readCounter(options(METRIC_TABLE.attempts), (counter) => counter.inc(counted.attempts));
   readCounter(options(METRIC_TABLE.retries), (counter) => counter.inc(counted.retries));
@@ -203,22 +203,22 @@ type RunCounts = Record<RunnableCheckType, Record<RunResult, number>>;
 
 function startingRuns(): RunCounts {
   const none = (): [RunResult, number][] => RUN_RESULTS.map((result) => [result, 0]);
-  // Both lists are whole, which their entries do not tell.
+  // Both lists are complete, which the entries' type does not show.
   return Object.fromEntries(
     RUNNABLE_CHECK_TYPES.map((type) => [type, Object.fromEntries(none())]),
   ) as RunCounts;
 }
 
-/** A counter that is told at each scrape how far it has come. */
+/** A counter whose value is set at each scrape. */
 function readCounter(
   options: CounterConfiguration<string>,
-  tell: (counter: Counter) => void,
+  setValue: (counter: Counter) => void,
 ): void {
   new Counter({
     ...options,
     collect() {
       this.reset();
-      tell(this);
+      setValue(this);
     },
   });
 }

@@ -28,13 +28,13 @@ export interface HealthServer {
 }
 
 const MAX_CONNECTIONS = 128;
-/** So that others, such as the orchestrator, always have room, too. */
+/** Leaves connections for other clients, such as the orchestrator. */
 const MAX_CONNECTIONS_PER_ADDRESS = 64;
 const MAX_HEADER_BYTES = 8 * 1024;
 const HEADERS_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 5_000;
-/** A response that is not read to its end by then is cut: it holds memory. */
+/** A response that is not read to its end by then is cut: it occupies memory. */
 const RESPONSE_TIMEOUT_MS = 10_000;
 const CLOSE_GRACE_MS = 1_000;
 
@@ -55,9 +55,9 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 ]);
 
 /**
- * Health and metrics over HTTP (SEMANTICS 4). Whoever asks, and however badly, costs little: few
- * connections, short headers, bodies thrown away, each with a time limit. A new connection always
- * gets in: where there are too many, the one that was idle for longest is closed.
+ * Health and metrics over HTTP (SEMANTICS 4). A hostile client costs little: few connections, short
+ * headers, bodies discarded, each with a time limit. A new connection is always accepted: where
+ * there are too many, the one that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
  *   `environment` HEALTH_PORT_FAILED
@@ -83,7 +83,7 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
     addressOf: ({ remoteAddress }) => remoteAddress ?? '',
-    // Every answer is there at once, so whoever is busy for long does not read it.
+    // Every response is ready at once, so a connection that stays busy is not reading it.
     closesBusy: true,
     onClosed: (state) => options.metrics.connectionClosed(state),
   });
@@ -152,7 +152,7 @@ async function answer(
   request.resume();
   try {
     const found = await answerTo(request, options);
-    // While closing, no connection is kept for a further request.
+    // While closing, no connection stays open for a further request.
     response.shouldKeepAlive &&= options.server.listening;
     send(request, response, found, options.clock);
   } catch (error) {

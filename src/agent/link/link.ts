@@ -18,7 +18,7 @@ export interface Link {
   readonly sink: ResultSink;
   /** null: every retry is made here. */
   readonly handover: Handover | null;
-  /** null: nothing is kept but what results hold. */
+  /** null: no artifacts are saved, only results. */
   readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
   readonly account: SlotObserver;
   /** What is not delivered when the process ends waits on disk for the next one. */
@@ -29,20 +29,20 @@ export interface Link {
    * from which the plan is run here. Called once, after the first set.
    */
   leftBefore(startMs: number): readonly MissedSlots[];
-  /** All of that is told to the sink, so from now on the account is this process's own. */
+  /** All of that is reported to the sink: from now on the ledger has only this process's slots. */
   ledgerIsOurs(): void;
   /**
-   * The process stood still from this moment to now: asks whose the checks are, where others may have
-   * them by now. null where there is nothing to ask.
+   * The process did not run from this moment to now: polls for its assignments where other agents may
+   * have the checks by now. null where there is nothing to ask.
    *
    * @returns resolves when the source has answered, or the service has refused to; may never resolve
    */
   askAnew(since: Moment): Promise<void> | null;
-  /** What became of a run that the source told of. */
+  /** The outcome of a run that the source passed on with `onRun`. */
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** Works beside the runs, until the signal aborts. */
   work(signal: AbortSignal): Promise<void>;
-  /** No new run begins here any more: others may have the checks. Never rejects. */
+  /** No new run begins here from now on: other agents may have the checks. Never rejects. */
   release(signal: AbortSignal): Promise<void>;
   /** The last run has ended, and `work` too: delivers what can be by the signal, and lets go. */
   close(signal: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { MissedSlots } from '../../model/result/result.ts';
 import { closeDataFolder } from '../../runtime/files/private-folder.ts';
 import { VERSION } from '../../runtime/version.ts';
@@ -28,7 +28,7 @@ export interface ServiceLinkOptions {
   readonly alsoTo: ResultSink | null;
 }
 
-/** What the agent keeps in DATA_DIR. */
+/** The agent's files and folders in DATA_DIR. */
 const DATA_NAMES = [
   'accounted.json',
   'agent-id',
@@ -37,17 +37,17 @@ const DATA_NAMES = [
   'crash-reports.json',
   'spool',
 ];
-/** After so many the event loop goes on. */
-const MISSED_A_TURN = 100;
+/** Yields to the event loop after this many. */
+const MISSED_PER_YIELD = 100;
 /** How soon a changed key file is noticed. */
 const KEY_REFRESH_MS = 10_000;
 /** At the end: a disk that refuses must not take the time in which the service would take results. */
 const DISK_LIMIT_MS = 2_000;
 
 /**
- * For a service: it gives the checks, and takes what the spool keeps for it.
+ * For a service: it assigns the checks and receives what the spool contains.
  *
- * @throws VedetteError where DATA_DIR is not to be had
+ * @throws VedetteError where DATA_DIR cannot be used
  */
 export async function openServiceLink(
   { work, concurrency, alsoTo }: ServiceLinkOptions,
@@ -116,9 +116,9 @@ export async function openServiceLink(
       onRejected: metrics.rejected,
       outlivesProcess: dataDir !== null,
     });
-    let markTold = (): void => {};
-    const told = new Promise<void>((resolve) => {
-      markTold = resolve;
+    let markReported = (): void => {};
+    const reported = new Promise<void>((resolve) => {
+      markReported = resolve;
     });
 
     return {
@@ -147,7 +147,7 @@ export async function openServiceLink(
         clockAheadMs: source.clockAheadMs,
       }),
       leftBefore: (startMs) => (lastSet === null ? [] : account.missedBefore(lastSet, startMs)),
-      ledgerIsOurs: () => markTold(),
+      ledgerIsOurs: () => markReported(),
       askAnew: (since) => source.askAnew(since),
       runEnded(runId, outcome) {
         // Another agent may still make it.
@@ -157,12 +157,12 @@ export async function openServiceLink(
       },
       async work(signal) {
         const accounting = async (): Promise<void> => {
-          if (await isInTime(told, signal)) await account.run(signal);
+          if (await isInTime(reported, signal)) await account.run(signal);
         };
-        const tellingLost = async (): Promise<void> => {
+        const reportingLost = async (): Promise<void> => {
           for (const [index, missed] of damagedSlots(lostBefore).entries()) {
             reportMissed(missed);
-            if (index % MISSED_A_TURN === MISSED_A_TURN - 1) await nextTurn();
+            if (index % MISSED_PER_YIELD === MISSED_PER_YIELD - 1) await yieldToEventLoop();
           }
           if (await isInTime(spool.committed(), signal)) spool.forgetDamage();
         };
@@ -170,7 +170,7 @@ export async function openServiceLink(
         await Promise.all([
           uploader.run(signal),
           accounting(),
-          tellingLost(),
+          reportingLost(),
           refresh(key, signal, () => source.keyChanged()),
           reporting,
         ]);
@@ -204,16 +204,16 @@ export async function openServiceLink(
   ): Promise<void> {
     let before: KeyChange = 'same';
     while (await sleep(clock, KEY_REFRESH_MS, signal)) {
-      const looked = from.refresh();
+      const refreshed = from.refresh();
       // The file may be on a mount that does not answer.
-      if (!(await isInTime(looked, signal))) return;
-      const look = await looked;
-      if (look === 'changed') {
+      if (!(await isInTime(refreshed, signal))) return;
+      const change = await refreshed;
+      if (change === 'changed') {
         log.info('API_KEY_FILE has another key, which is used from now on');
         onChanged();
       }
-      const [wasUnusable, isUnusable] = [before === 'unusable', look === 'unusable'];
-      before = look;
+      const [wasUnusable, isUnusable] = [before === 'unusable', change === 'unusable'];
+      before = change;
       if (isUnusable === wasUnusable) continue;
       log.warn(
         isUnusable

@@ -6,7 +6,7 @@ import type { ReportedFrame } from './stack-frames.ts';
 
 type Frame = ErrorsRequest['reports'][number]['stack'][number];
 
-/** A file that is there. Its text is null where it is too long to be looked at. */
+/** An existing file. Its text is null where it is too long to be checked. */
 interface Source {
   readonly text: string | null;
 }
@@ -16,8 +16,8 @@ export type Sources = ReadonlyMap<string, Source>;
 const MAX_SOURCE_BYTES = 512 * 1024;
 
 /**
- * What V8 itself calls things by, whatever the source says. All other names have to stand in the
- * source: a function is also named by the property that holds it, and that may be a check's name.
+ * Names that V8 itself uses, independent of the source. All other names have to be in the source: a
+ * function may have the name of the property it was assigned to, which may be a check's name.
  */
 const WORDS_OF_V8: ReadonlySet<string> = new Set([
   ...['<anonymous>', '<instance_members_initializer>', '<static_initializer>'],
@@ -27,19 +27,19 @@ const WORDS_OF_V8: ReadonlySet<string> = new Set([
 const MAX_FUNCTION_CHARS = 120;
 
 /**
- * The frames whose file, place in it, and function are what the sources have. So nothing leaves that
- * a stack only says, which is a text like any other, and which a message may imitate.
+ * The frames whose file, position and function exist in the sources. Nothing else of a stack is
+ * sent: it is plain text, which an error message may imitate.
  */
 export function confirmed(frames: readonly ReportedFrame[], sources: Sources): Frame[] {
   return frames.flatMap((frame) => {
     const { file, path, line, column } = frame;
-    // There are no sources of Node to look at; with its version, the place says which one it is.
+    // Node's own sources are not on disk; with its version, the position identifies the function.
     if (path === null) return isOfNode(file) ? [{ function: null, file, line, column }] : [];
     const source = sources.get(path);
     if (source === undefined) return [];
     const { text } = source;
     if (text === null) return [{ function: null, file, line, column }];
-    if (!hasPlace(text, line, column)) return [];
+    if (!hasPosition(text, line, column)) return [];
     return [{ function: nameIn(text, frame.function), file, line, column }];
   });
 }
@@ -89,7 +89,7 @@ function isOfNode(file: string): boolean {
     : builtinModules.includes(id);
 }
 
-function hasPlace(text: string, line: number, column: number): boolean {
+function hasPosition(text: string, line: number, column: number): boolean {
   let start = 0;
   for (let at = 1; at < line; at += 1) {
     const end = text.indexOf('\n', start);
@@ -102,15 +102,15 @@ function hasPlace(text: string, line: number, column: number): boolean {
 }
 
 /** As much of the name as stands in the source: `Sender.run` of a class that is in another file is `run`. */
-function nameIn(text: string, told: string | null): string | null {
-  if (told === null) return null;
-  const plain = told.replace(/ \[as .*$/, '');
+function nameIn(text: string, reported: string | null): string | null {
+  if (reported === null) return null;
+  const plain = reported.replace(/ \[as .*$/, '');
   const [keywords = ''] = /^(?:async |new |get |set |static )*/.exec(plain) ?? [];
   const parts = plain.slice(keywords.length).split('.');
   const isKnown = (part: string): boolean => WORDS_OF_V8.has(part) || hasWord(text, part);
-  const kept = parts.slice(parts.findLastIndex((part) => !isKnown(part)) + 1);
-  if (kept.length === 0) return null;
-  const name = keywords + kept.join('.');
+  const confirmedParts = parts.slice(parts.findLastIndex((part) => !isKnown(part)) + 1);
+  if (confirmedParts.length === 0) return null;
+  const name = keywords + confirmedParts.join('.');
   return name.length <= MAX_FUNCTION_CHARS ? name : null;
 }
 

@@ -50,7 +50,7 @@ class Reporter implements FaultReports {
   readonly #allowance: HourlyAllowance;
   /** The keys of errors that were noted. */
   readonly #noted = new WeakMap<object, string>();
-  readonly #kept = new WeakSet<object>();
+  readonly #recorded = new WeakSet<object>();
   #parts: ReportingParts | null = null;
   /** The last try, which is a minute ago or less while something waits. */
   #hasFailed = false;
@@ -67,7 +67,7 @@ class Reporter implements FaultReports {
 
   note(error: unknown): void {
     // It came once, however often it is logged; and what ends the process is logged as well.
-    if (isObject(error) && (this.#noted.has(error) || this.#kept.has(error))) return;
+    if (isObject(error) && (this.#noted.has(error) || this.#recorded.has(error))) return;
     const fault = this.#read(error);
     if (fault === null) return;
     if (isObject(error)) this.#noted.set(error, keyOf(fault));
@@ -76,13 +76,13 @@ class Reporter implements FaultReports {
   }
 
   recordCrash(error: unknown): void {
-    if (isObject(error) && this.#kept.has(error)) return;
+    if (isObject(error) && this.#recorded.has(error)) return;
     if (this.#crashes === null) {
       this.note(error);
       return;
     }
     const counted = this.#countedOf(error);
-    if (isObject(error)) this.#kept.add(error);
+    if (isObject(error)) this.#recorded.add(error);
     if (counted === null) return;
     const report = reportOf(counted, sourcesNow(counted.frames));
     this.#crashes.add({ sender: this.#sender, report });

@@ -5,7 +5,7 @@ import { framesIn, type ReportedFrame, slashed } from './stack-frames.ts';
 
 export type ErrorReport = ErrorsRequest['reports'][number];
 
-/** What is kept of an error: nothing of its message. */
+/** The recorded parts of an error: nothing of its message. */
 export interface Fault {
   readonly class: string;
   readonly code: string | null;
@@ -19,15 +19,15 @@ export interface CountedFault extends Fault {
   readonly lastAtMs: number;
 }
 
-/** These are enough to tell one error from another. */
-const TELLING_FRAMES = 5;
+/** These are enough to distinguish one error from another. */
+const IDENTITY_FRAMES = 5;
 
 /** The package, which is at the same distance from src and from dist. */
 const ROOT = slashed(new URL('../../../', import.meta.url).href) ?? '/';
 
 /**
  * Reads what was thrown: the outermost error alone. Its causes are mostly in the same stack, and
- * those of a library tell of what it was asked for.
+ * a library's causes contain what it was called with.
  */
 export function faultOf(thrown: unknown): Fault {
   return { class: classOf(thrown), code: codeOf(thrown), frames: framesOf(thrown) };
@@ -58,10 +58,10 @@ export function reportOf(fault: CountedFault, sources: Sources): ErrorReport {
 type FramePosition = Pick<ReportedFrame, 'file' | 'line' | 'column'>;
 
 function identity(name: string, code: string | null, frames: readonly FramePosition[]): string {
-  const places = frames
-    .slice(0, TELLING_FRAMES)
+  const positions = frames
+    .slice(0, IDENTITY_FRAMES)
     .map(({ file, line, column }) => [file, line, column]);
-  return JSON.stringify([name, code, places]);
+  return JSON.stringify([name, code, positions]);
 }
 
 function framesOf(thrown: unknown): readonly ReportedFrame[] {

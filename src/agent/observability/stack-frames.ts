@@ -1,6 +1,6 @@
 import { MAX_STACK_FRAMES } from '../../wire/v1/limits.ts';
 
-/** A frame as a stack tells it: of which nothing is sure yet. */
+/** A frame as a stack reports it, not confirmed yet. */
 export interface ReportedFrame {
   /** As it stands there, of any form; null where it has none. */
   readonly function: string | null;
@@ -15,7 +15,7 @@ export interface ReportedFrame {
 /** Both bound the work on a stack, whatever its length. */
 const MAX_FRAME_CHARS = 32 * 1024;
 const MAX_LINES = 200;
-/** A longer line names no file that reports have room for. */
+/** A longer line names no file that fits into a report. */
 const MAX_LINE_CHARS = 1000;
 /** What may stand before the message: the error's name, a code in brackets, a colon. */
 const MAX_NAME_CHARS = 200;
@@ -28,8 +28,8 @@ const FILE = /^(?:dist|src|node_modules|node:)[\w@+./-]{1,200}$/;
  * The frames of the package at `root`, of its dependencies and of Node itself, innermost first, at
  * most MAX_STACK_FRAMES. Frames of all other files are left out, and so is evaluated code.
  *
- * A message may hold lines that look like frames. Where it cannot be told from them, frames of Node
- * are left out too, since nothing can confirm them later.
+ * A message may contain lines that look like frames. Where its end is not known, frames of Node are
+ * left out too, since nothing can confirm them later.
  *
  * @param root as `slashed` gives it, with the slash at its end
  */
@@ -76,14 +76,14 @@ function endOfHeader(stack: string, message: string): number | null {
 
 function frameIn(line: string, root: string): ReportedFrame | null {
   if (line.length > MAX_LINE_CHARS) return null;
-  const told = /^\s+at (.+)$/.exec(line.trimEnd())?.[1];
-  if (told === undefined) return null;
-  const open = told.endsWith(')') ? told.indexOf(' (') : -1;
-  const [name, place] =
+  const reported = /^\s+at (.+)$/.exec(line.trimEnd())?.[1];
+  if (reported === undefined) return null;
+  const open = reported.endsWith(')') ? reported.indexOf(' (') : -1;
+  const [name, position] =
     open < 0
-      ? [null, told.replace(/^async /, '')]
-      : [told.slice(0, open), told.slice(open + 2, -1)];
-  const [, where = '', lineText = '', columnText = ''] = POSITION.exec(place) ?? [];
+      ? [null, reported.replace(/^async /, '')]
+      : [reported.slice(0, open), reported.slice(open + 2, -1)];
+  const [, where = '', lineText = '', columnText = ''] = POSITION.exec(position) ?? [];
   const found = fileOf(where, root);
   if (found === null || !FILE.test(found.file)) return null;
   return { function: name, ...found, line: Number(lineText), column: Number(columnText) };

@@ -1,6 +1,6 @@
 import { Fifo } from './fifo.ts';
 
-/** What a line tells of: an ATTEMPT result, a FINAL one, or missed slots. */
+/** What a line contains: an ATTEMPT result, a FINAL one, or missed slots. */
 export const LINE_KINDS = ['attempt', 'result', 'missed'] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
 
@@ -14,7 +14,7 @@ interface Waiting {
   readonly arrival: number;
 }
 
-/** What goes first when there is no room: losing an attempt loses no run's outcome. */
+/** The order of dropping over the limit: losing an attempt loses no run's outcome. */
 const DROP_ORDER: readonly LineKind[] = ['attempt', 'result', 'missed'];
 
 /**

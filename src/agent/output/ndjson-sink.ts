@@ -10,7 +10,7 @@ import type { ResultSink } from './result-sink.ts';
 export interface NdjsonSinkOptions {
   /** stdout, as a rule. */
   readonly output: Writable;
-  /** Told of every line that was lost, with its number (always 1 or more). */
+  /** Called for lost lines, with their number (always 1 or more). */
   readonly onDropped: (kind: LineKind, count: number) => void;
   readonly log: Logger;
   /** How much may wait for a slow reader; 16 MiB where left out. */
@@ -28,8 +28,8 @@ const DEFAULT_MAX_BUFFER_BYTES = 16 * 1024 * 1024;
  * | waiting | waits in the queue, bounded | the output takes no more for now |
  * | broken | is dropped and counted | the output failed or was closed; for good |
  *
- * The output is given a line only while it has room, so hardly more than one line waits inside
- * it, and a line is always written whole or not at all.
+ * A line is written only while the output's buffer is not full, so hardly more than one line waits
+ * in it, and a line is always written whole or not at all.
  */
 export class NdjsonSink implements ResultSink {
   readonly #output: Writable;

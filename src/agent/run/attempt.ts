@@ -47,7 +47,7 @@ export interface AttemptParts {
   readonly guard: AddressGuard;
   readonly log: Logger;
   readonly secrets: Pick<SecretsVault, 'render' | 'credentials' | 'scrubberWith'>;
-  /** Where bodies are that are longer than results store. */
+  /** For bodies that are longer than results store. */
   readonly bodyRoom: SharedBodyRoom;
 }
 
@@ -57,11 +57,11 @@ export interface AttemptOptions {
   readonly signal: AbortSignal;
   /** Whether a body longer than a result stores is wanted should the attempt fail. */
   readonly keepLongBody: boolean;
-  /** What was reserved for the body; room is taken as it is needed where left out. */
+  /** Memory reserved for the body; without it, memory is taken as it is needed. */
   readonly room?: BodyMemory | undefined;
   /** The job log then is short. */
   readonly isBrief?: boolean;
-  /** Told of what comes of a body. */
+  /** Called with the bytes of a body as they arrive. */
   readonly onBody?: (bytes: number) => void;
 }
 
@@ -86,22 +86,22 @@ export interface Attempt {
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
-  /** False where the agent was too starved of CPU to tell: the attempt then does not count. */
+  /** False where the agent was too starved of CPU to judge: the attempt then does not count. */
   readonly isCertain: boolean;
-  /** For so long the agent was short of CPU in it, or by so much its times are uncertain: the larger, milliseconds. */
+  /** How long the agent was short of CPU in it, or by how much its times are uncertain: the larger, milliseconds. */
   readonly starvedMs: number;
   /** May grow until the details are made. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
   /**
-   * So much room would have held the body that assertions read: the attempt then does not count. 0
-   * where there was enough, or where the attempt failed whatever they say.
+   * Bytes that the body for the assertions needed: the attempt then does not count. 0 where there
+   * was enough memory, or where the attempt failed without those assertions.
    */
   readonly lackedBytes: number;
   /** What nobody is to know of its request, beyond what the vault knows. */
   readonly secrets: AttemptSecrets;
   detail(extras: Pick<DetailExtras, 'jobAssets' | 'evidence'>): DetailFields;
-  /** Gives up the room of its body, which nobody must use any more. To be called in any case. */
+  /** Frees the memory of its body, which must not be used afterwards. To be called in any case. */
   forget(): void;
 }
 
@@ -122,12 +122,12 @@ export async function makeAttempt(
 async function attemptStarved(
   check: Check,
   parts: AttemptParts,
-  { opening, signal, keepLongBody, room: reserved, isBrief = false, onBody }: AttemptOptions,
+  { opening, signal, keepLongBody, room: reservedMemory, isBrief = false, onBody }: AttemptOptions,
   starvation: AttemptStarvation,
 ): Promise<Attempt> {
   const { clock } = parts;
   const log = new JobLog(clock, { isBrief, scrub: (text) => context.scrub(text) });
-  const room = reserved ?? parts.bodyRoom.open(keepLongBody);
+  const bodyMemory = reservedMemory ?? parts.bodyRoom.open(keepLongBody);
   const startedAtMs = clock.wallMs();
   const startMs = clock.monotonicMs();
   const { resolver, guard } = parts;
@@ -144,7 +144,7 @@ async function attemptStarved(
     starvation,
   };
   log.info(opening);
-  const observed = await observe(check, parts, context, room);
+  const observed = await observe(check, parts, context, bodyMemory);
   const { probed, assertions, secrets, exposedVariable, isCutShort } = observed;
   const { starvedMs, uncertainMs, lackedBytes } = observed;
   const { failure, networkError, endpoint, requestSent, responseTimeMs } = probed;
@@ -160,7 +160,7 @@ async function attemptStarved(
     signal,
   });
   const tooLongMs = tooLongAtMost(probed, uncertainMs);
-  if (tooLongMs >= STARVED_WORTH_TELLING_MS) log.info(starvedText(tooLongMs));
+  if (tooLongMs >= MIN_LOGGED_STARVED_MS) log.info(starvedText(tooLongMs));
   const timing = { uncertaintyMs: roundMs(tooLongMs), clock: probed.clock };
   const longBody = keepLongBody ? probed.longBody : null;
   const durationMs = clock.monotonicMs() - startMs;
@@ -183,14 +183,14 @@ async function attemptStarved(
     lackedBytes,
     secrets,
     detail: (extras) => probed.detail({ assertions, jobLog: log.entries(), timing, ...extras }),
-    forget: () => room.close(),
+    forget: () => bodyMemory.close(),
   };
 }
 
 /** An expression has 100 ms (evaluator.ts). */
 const MAX_EVALUATION_STARVED_MS = 10;
-/** A job log tells of less by the results' `timing` alone. */
-const STARVED_WORTH_TELLING_MS = 10;
+/** Less than this is only in the result's `timing`, not in the job log. */
+const MIN_LOGGED_STARVED_MS = 10;
 
 function starvedText(tooLongMs: number): string {
   return `The agent was short of CPU in this attempt: its times may be up to ${Math.round(tooLongMs)} ms too long`;
@@ -221,7 +221,7 @@ async function observe(
   check: Check,
   { checkTypes, evaluator, secrets, log }: AttemptParts,
   context: AttemptContext,
-  room: BodyMemory,
+  bodyMemory: BodyMemory,
 ): Promise<Observed> {
   // The table has for each type the runner of just that type, which the compiler cannot follow.
   const runner = checkTypes[check.checkType] as CheckTypeRunner<typeof check.checkType>;
@@ -246,7 +246,7 @@ async function observe(
       );
     }
     context.ownSecrets = ownSecrets;
-    const probed = await runner.probe(rendered.check as never, context, room);
+    const probed = await runner.probe(rendered.check as never, context, bodyMemory);
     const { starvedMs, uncertainMs } = context.starvation;
     const lackedBytes = failsWithoutBody(check, probed) ? 0 : probed.lackedBytes;
     const assertions = assertionsToJudge(check, probed, lackedBytes);
@@ -283,7 +283,7 @@ async function observe(
 }
 
 const BODY_NOT_JUDGED =
-  'Assertions on the body were left out: the agent had no room for all of it, and the attempt failed without them';
+  'Assertions on the body were skipped: the agent had no memory for all of it, and the attempt failed without them';
 
 /** An attempt that failed of itself is not made again for its body: that would hide the outage. */
 function failsWithoutBody(check: Check, probed: Probed): boolean {
@@ -317,15 +317,15 @@ function unprobed(probed: Probed, secrets: AttemptSecrets): Observed {
 }
 
 /**
- * Whoever writes an expression chooses where the text is cut, so here parts of secrets are masked as
- * well, before any message quotes them. Whole secrets come first: of one in an escaped form, parts
- * alone would leave the escapes.
+ * An expression decides where the text is cut, so parts of secrets are masked as well, before any
+ * message quotes them. Whole secrets are masked first: masking only the parts of a secret in an
+ * escaped form would leave the escapes.
  */
 function maskOf(scrubber: Scrubber, parts: PartMask): (text: string) => string {
   return (text) => parts.text(scrubber.text(text));
 }
 
-/** DNS look-ups and TLS handshakes send host names in clear text. */
+/** DNS lookups and TLS handshakes send host names in clear text. */
 function exposedIn(
   ownSecrets: OwnSecrets,
   { unencrypted, endpoint }: Probed,

@@ -13,7 +13,7 @@ import type { JobLog } from '../probes/job-log.ts';
  * in which phase, towards which address, and what to try first.
  *
  * @param result of the attempt; its job log is the one that is written to
- * @param endpoint where the attempt wanted to get to; null where it did not come to that
+ * @param endpoint where the attempt wanted to connect; null where it ended before that was known
  */
 export function concludeLog(
   result: CheckResult,
@@ -25,10 +25,10 @@ export function concludeLog(
   if (ended === 'passed' || ended === 'cancelled') return;
   const code = detailOf(result)?.requestErrorCode ?? null;
   // The attempt has logged its error already, as it came.
-  const said = code === null ? 0 : 1;
+  const alreadyLogged = code === null ? 0 : 1;
   const isDegraded = ended === 'degraded';
   const word = isDegraded ? 'Degraded' : 'Failed';
-  for (const reason of reasonsOf(result, ended, check).slice(said)) {
+  for (const reason of reasonsOf(result, ended, check).slice(alreadyLogged)) {
     log.conclude(isDegraded ? 'warn' : 'error', `${word}: ${reason}`);
   }
   const phase = phaseOf(result);
@@ -38,7 +38,7 @@ export function concludeLog(
   log.conclude('info', `What to try: ${advice}`);
 }
 
-/** Of what is no error, the phase in which it was seen. */
+/** The phase in which the failure was seen. */
 function phaseOf(result: CheckResult): string {
   const code = detailOf(result)?.requestErrorCode ?? null;
   if (code !== null) return ERROR_CODES[code].phase;
@@ -71,7 +71,7 @@ function adviceFor(result: CheckResult): string {
 const CONNECT_PHASES: ReadonlySet<string> = new Set(['tcp', 'connection']);
 
 function isTooSlow(result: CheckResult): boolean {
-  // Of echoes it is not the time that has thresholds, but the loss.
+  // Thresholds of ICMP checks are on the packet loss, not on the time.
   if (result.icmpCheckResult !== null) return false;
   const asserted = detailOf(result)?.assertions ?? [];
   return (

@@ -10,11 +10,11 @@ export interface ConnectivityTarget {
   readonly port: number;
 }
 
-/** Says whether the agent itself has a network (SEMANTICS 4, CONNECTIVITY_CHECK). */
+/** Checks whether the agent itself has a network (SEMANTICS 4, CONNECTIVITY_CHECK). */
 export interface ConnectivityCheck {
   /**
    * True where any target accepts a connection within 3 s, and where there are no targets. The
-   * answer is shared by all who ask meanwhile, and holds for a while. An aborted caller gets true
+   * answer is shared by concurrent callers and cached for a short time. An aborted caller gets true
    * at once: it has no evidence of being offline. Never rejects.
    */
   isOnline(signal: AbortSignal): Promise<boolean>;
@@ -28,11 +28,11 @@ export interface ConnectivityOptions {
 
 const TIME_LIMIT_MS = 3_000;
 /**
- * How long an answer is good for. Not long where it was good: a network that was lost since then
- * would make outages of all targets.
+ * How long an answer is cached. "Online" only briefly: with a network lost since then, all targets
+ * would seem to be down.
  */
-const ONLINE_HOLDS_MS = 100;
-const OFFLINE_HOLDS_MS = 2_000;
+const ONLINE_CACHE_MS = 100;
+const OFFLINE_CACHE_MS = 2_000;
 const FAMILIES: readonly Family[] = [4, 6];
 /** Of each name and family: a name with more addresses is not more telling. */
 const MAX_ADDRESSES = 4;
@@ -57,7 +57,7 @@ export function createConnectivityCheck(options: ConnectivityOptions): Connectiv
       answer: reachAny(options, controller.signal).then((online) => {
         if (question === asked) question = null;
         if (!controller.signal.aborted) {
-          const holdsMs = online ? ONLINE_HOLDS_MS : OFFLINE_HOLDS_MS;
+          const holdsMs = online ? ONLINE_CACHE_MS : OFFLINE_CACHE_MS;
           known = { online, untilMs: clock.monotonicMs() + holdsMs };
         }
         return online;

@@ -29,17 +29,17 @@ export interface RunName {
 }
 
 /** The specification's result object (2.4) of one attempt. */
-export function resultOf(check: Check, attempt: Attempt, place: ResultContext): CheckResult {
+export function resultOf(check: Check, attempt: Attempt, context: ResultContext): CheckResult {
   const stoppedAt = new Date(attempt.startedAtMs + attempt.durationMs).toISOString();
   return {
-    resultType: place.resultType,
-    id: place.resultId,
+    resultType: context.resultType,
+    id: context.resultId,
     name: check.name,
     checkId: check.id,
     checkType: check.checkType,
     ...attempt.verdict,
     isCancelled: false,
-    runLocation: place.location,
+    runLocation: context.location,
     startedAt: new Date(attempt.startedAtMs).toISOString(),
     stoppedAt,
     created_at: stoppedAt,
@@ -48,13 +48,13 @@ export function resultOf(check: Check, attempt: Attempt, place: ResultContext): 
     tcpCheckResult: null,
     dnsCheckResult: null,
     icmpCheckResult: null,
-    ...attempt.detail(place),
+    ...attempt.detail(context),
     browserCheckResult: null,
     multiStepCheckResult: null,
     agenticCheckResult: null,
-    checkRunId: place.slotMs,
-    attempts: place.retriesMade,
-    sequenceId: place.sequenceId,
+    checkRunId: context.slotMs,
+    attempts: context.retriesMade,
+    sequenceId: context.sequenceId,
     errorGroupIds: [],
   };
 }

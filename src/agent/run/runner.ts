@@ -231,7 +231,7 @@ async function attemptUnstarved(
       room = found;
       memoryWaits += 1;
       repeats -= 1;
-      again = ', repeated: the agent had no room for the body of the one before';
+      again = ', repeated: the agent had no memory for the body of the previous attempt';
       continue;
     }
     if (signal.aborted || attempt.isCertain) return attempt;
@@ -243,7 +243,7 @@ async function attemptUnstarved(
     const nextEndMs = clock.wallMs() + pauseMs + attempt.durationMs;
     if (repeats >= MIN_STARVED_REPEATS && nextEndMs > slotEndMs) return 'agent_starved';
     const starvedMs = Math.round(attempt.starvedMs);
-    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the one before`;
+    again = `, repeated: the agent was short of CPU for ${starvedMs} ms of the previous attempt`;
     // A stop ends the wait, and then the attempt.
     if (pauseMs > 0) await permit.rest(() => sleep(clock, pauseMs, signal));
   }
@@ -292,6 +292,6 @@ function reportMissed(run: Run, reason: MissedReason, { sink, log }: RunnerParts
   if (sequenceId === null) {
     sink.missed({ checkId: check.id, slot: slotMs, lastSlot: slotMs, count: 1, reason });
   } else {
-    log.warn({ checkId: check.id, reason }, 'a run that was asked for came to nothing');
+    log.warn({ checkId: check.id, reason }, 'a requested run was missed');
   }
 }

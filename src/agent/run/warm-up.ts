@@ -32,7 +32,7 @@ export async function warmUp(parts: AttemptParts, signal: AbortSignal): Promise<
     await once(nameServer, 'listening', { signal: ended });
     const { port } = server.address() as AddressInfo;
     secureContextFor(null);
-    // Whatever TARGET_DENY says: this is no target.
+    // TARGET_DENY does not apply: this is not a target.
     const unguarded = { ...parts, guard: allowAll };
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const check of checksOf(port, nameServer.address().port)) {

@@ -8,7 +8,7 @@ import { otherFormsOf } from './secret-forms.ts';
 /** Secrets of one attempt, beyond those that are declared. */
 export interface AttemptSecrets {
   readonly values: readonly string[];
-  /** How many more there were, for which there is no room. */
+  /** How many more there were beyond the limit. */
   readonly dropped: number;
 }
 

@@ -1,15 +1,15 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
 
-/** Where in a check a text stands that may hold templates (SEMANTICS 2). */
+/** A field of a check whose text may contain templates (SEMANTICS 2). */
 export interface TextField {
-  /** What has to hold for it once its templates are filled in. */
+  /** Selects the rules for its text once its templates are filled in. */
   readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';
   /** For people, to begin a sentence with: `The header X-Token`. */
   readonly label: () => string;
 }
 
-export type MapText = (text: string, place: TextField) => string;
+export type MapText = (text: string, field: TextField) => string;
 
 const MAX_NAME_CHARS = 100;
 
@@ -19,7 +19,7 @@ const DATA: TextField = { kind: 'data', label: () => 'The data' };
 const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of basicAuth' };
 const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
-/** The check with each text that may hold templates put through `map`, always in the same order. */
+/** The check with each text that may contain templates replaced by `map`, always in the same order. */
 export function mapTexts(check: Check, map: MapText): Check {
   switch (check.checkType) {
     case 'URL': {

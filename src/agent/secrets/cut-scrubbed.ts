@@ -3,16 +3,16 @@ import { cutText } from '../../runtime/text/cut-text.ts';
 /** A text with the secrets masked that are whole in it. */
 export type Scrub = (text: string) => string;
 
-/** For texts that hold no secret, and where nobody but the operator sees them. */
+/** For texts that contain no secret, and for those that only the operator sees. */
 export const NOT_SCRUBBED: Scrub = (text) => text;
 
-/** So much behind a cut is looked at as well. Hardly any secret is longer, in whatever form. */
+/** This much behind a cut is scrubbed as well. Hardly any secret is longer, in any form. */
 export const MARGIN_CHARS = 8 * 1024;
 
 /** The mark of a text that was cut. */
 const CUT_MARK = '…';
 
-/** The first characters of a text that is longer than it may be, with a mark that says so. */
+/** The text up to its limit, with a mark at the end where it was cut. */
 export function shortenedText(text: string, maxChars: number, scrub: Scrub): string {
   if (text.length <= maxChars) return text;
   return shortenedReadable(text, maxChars, scrub, (scrubbed) => scrubbed);

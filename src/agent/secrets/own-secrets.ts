@@ -10,7 +10,7 @@ export interface OwnSecret {
   readonly value: string;
   /** Where it may be sent (VARIABLE_TARGETS); null: anywhere. */
   readonly targets: readonly VariableTarget[] | null;
-  /** It stands in the body, so that whoever gets the body gets it. */
+  /** It is in the body, so that every receiver of the body gets it. */
   readonly isInBody: boolean;
   /** It stands in the url where the host may be: the name of the host may have a part of it. */
   readonly isInHost: boolean;
@@ -42,16 +42,16 @@ export class OwnSecrets {
     return this.#secrets.some((secret) => secret.isInHost);
   }
 
-  /** A sentence that says why the request must not be sent; null where it may. */
+  /** A sentence with the reason why the request must not be sent; null where it may. */
   whyNotTo(receivers: readonly Receiver[]): string | null {
     const refused = this.#refused(this.#secrets, receivers);
     if (refused === null) return null;
     const [{ name }, { hostname, port }] = refused;
     // Not by comparing: the check may name a host that is a guess.
-    const place = this.isInHost
+    const receiver = this.isInHost
       ? `port ${port} of a host whose name a variable makes`
       : endpointText(withoutBrackets(hostname), port);
-    return `The variable ${name} may not be sent to ${place}: VARIABLE_TARGETS of the agent allows other targets only`;
+    return `The variable ${name} may not be sent to ${receiver}: VARIABLE_TARGETS of the agent allows other targets only`;
   }
 
   /** The same for the request that a redirect asks for, by the values that are still in it. */
@@ -61,10 +61,10 @@ export class OwnSecrets {
     const refused = this.#refused(carried, receivers);
     if (refused === null) return null;
     const [{ name }, receiver] = refused;
-    return `the redirect to ${this.#placeOf(receiver)} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
+    return `the redirect to ${this.#textOf(receiver)} is not followed: it would carry the variable ${name}, which VARIABLE_TARGETS of the agent allows for other targets only`;
   }
 
-  /** The variable of which a text holds the value, or a part of it, in any form; null for none. */
+  /** The variable whose value, or a part of it, a text contains in any form; null for none. */
   nameIn(text: string): string | null {
     return this.#secrets.find((secret) => this.#isIn(secret, text))?.name ?? null;
   }
@@ -82,8 +82,8 @@ export class OwnSecrets {
     return null;
   }
 
-  /** A name that a target chose may hold the very value. */
-  #placeOf({ hostname, port }: Receiver): string {
+  /** A host name that the target chose may contain the value itself. */
+  #textOf({ hostname, port }: Receiver): string {
     return this.nameIn(hostname) === null
       ? endpointText(withoutBrackets(hostname), port)
       : `port ${port} of a host whose name holds its value`;

@@ -5,7 +5,7 @@ import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.t
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { MAX_OPERATOR_VARIABLES } from '../config/operator-variables.ts';
 
-/** A folder with more is none of variables, and is not looked through to its end. */
+/** A folder with more is not one of variables, and is not listed to its end. */
 const MAX_ENTRIES = 5_000;
 /** UTF-8 takes three bytes at most for what counts as one character, and a line break follows. */
 const MAX_FILE_BYTES = 3 * MAX_VALUE_CHARS + 2;
@@ -20,8 +20,8 @@ export interface Listing {
 }
 
 /**
- * The files of a folder that are named like variables. Hidden ones are left out, by which mounted
- * secrets keep their versions, and so are folders. Throws the system's error.
+ * The files of a folder that are named like variables. Leaves out folders and hidden files, where
+ * mounted secrets have their versions. Throws the system's error.
  */
 export async function listFolder(folder: string): Promise<Listing> {
   const names: string[] = [];
@@ -68,7 +68,7 @@ export async function readValue(folder: string, name: string): Promise<ReadValue
     const stats = await stat(path);
     if (stats.isDirectory()) return null;
     if (!stats.isFile()) return refused('is no regular file');
-    // Whatever took its place meanwhile, opening it does not wait.
+    // If a pipe replaced the file meanwhile, opening it does not wait.
     const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const bytes = await readUpTo(handle, MAX_FILE_BYTES + 1).finally(() => handle.close());
     if (bytes.length > MAX_FILE_BYTES) return refused(tooLong);

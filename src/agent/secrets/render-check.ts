@@ -20,11 +20,11 @@ export type Rendered<C> =
 /** The value of a variable that the check does not have itself; undefined where there is none. */
 export type Lookup = (name: string) => string | undefined;
 
-/** One text of a check; `template` is null where it holds none. */
+/** One text of a check; `template` is null where it contains none. */
 interface Slot {
   readonly template: Template | null;
   readonly names: readonly string[];
-  readonly place: TextField;
+  readonly field: TextField;
 }
 
 interface Compiled {
@@ -39,23 +39,23 @@ interface Compiled {
 /** More are not named in a message. */
 const MAX_NAMED = 5;
 
-/** Checks are never changed, only replaced. null: it holds no templates. */
+/** Checks are never changed, only replaced. null: it contains no templates. */
 const compiledOf = new WeakMap<Check, Compiled | null>();
 
 function compile(check: Check): Compiled | null {
   const known = compiledOf.get(check);
   if (known !== undefined) return known;
   const slots: Slot[] = [];
-  mapTexts(check, (text, place) => {
+  mapTexts(check, (text, field) => {
     const template = compileTemplate(text);
-    slots.push({ template, names: template === null ? [] : namesOf(template), place });
+    slots.push({ template, names: template === null ? [] : namesOf(template), field });
     return text;
   });
   const all = new Set(slots.flatMap((slot) => slot.names));
   // No variable of that name stands in for a credential.
   const names = [...all].filter((name) => name !== NOT_READABLE_NAME);
   const notReadable = slots.flatMap((slot) =>
-    slot.names.includes(NOT_READABLE_NAME) ? [slot.place] : [],
+    slot.names.includes(NOT_READABLE_NAME) ? [slot.field] : [],
   );
   const own = new Map(check.variables.map(({ key, value }) => [key, value]));
   const compiled = all.size === 0 ? null : { slots, own, names, notReadable };
@@ -66,7 +66,7 @@ function compile(check: Check): Compiled | null {
 /**
  * The check with its templates filled in (SEMANTICS 2): by its own variables first, then by the
  * others. In the url `{{NAME}}` is URI-encoded; query parameters are encoded when they are sent,
- * and all else is taken as it is. No message of a failure tells a value.
+ * and all else is taken as it is. No message of a failure contains a value.
  *
  * A check without templates comes back as the same object.
  */
@@ -86,12 +86,12 @@ export function renderCheck<C extends Check>(check: C, others: Lookup): Rendered
     index += 1;
     const template = slot?.template ?? null;
     if (slot === undefined || template === null || failure !== null) return text;
-    const filled = fillSlot(template, slot.place, lookup);
-    const problem = problemOf(slot.place.kind, template, filled, lookup);
+    const filled = fillSlot(template, slot.field, lookup);
+    const problem = problemOf(slot.field.kind, template, filled, lookup);
     if (problem === null) return filled ?? text;
     failure = {
       code: 'REQUEST_INVALID',
-      message: `${slot.place.label()} cannot be sent: ${problem}.`,
+      message: `${slot.field.label()} cannot be sent: ${problem}.`,
     };
     return text;
   });
@@ -115,7 +115,7 @@ export function valuesIn(check: Check, others: Lookup): readonly string[] {
 /** Whether the body of a check's request names the variable. */
 export function isInBody(check: Check, name: string): boolean {
   const slots = compile(check)?.slots ?? [];
-  return slots.some(({ names, place }) => place.kind === 'body' && names.includes(name));
+  return slots.some(({ names, field }) => field.kind === 'body' && names.includes(name));
 }
 
 /** Scheme and authority. URL parsers skip slashes of both kinds before a host. */
@@ -156,8 +156,8 @@ function fillSlot(template: Template, { kind }: TextField, lookup: Lookup): stri
   return fill(template, ({ name }) => lookup(name) ?? '', LIMITS_CHARS[kind]);
 }
 
-function notReadableFailure(places: readonly TextField[]): Failure {
-  const [first, ...rest] = places.map(({ label }) => label());
+function notReadableFailure(fields: readonly TextField[]): Failure {
+  const [first, ...rest] = fields.map(({ label }) => label());
   const more = rest.length > MAX_NAMED ? ' and others' : '';
   const others =
     rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;
@@ -171,7 +171,7 @@ function findUnknown({ slots, names }: Compiled, lookup: Lookup): Failure | null
   const unknown = names.filter((name) => lookup(name) === undefined);
   const [first, ...rest] = unknown;
   if (first === undefined) return null;
-  const where = slots.find((slot) => slot.names.includes(first))?.place.label() ?? 'The request';
+  const where = slots.find((slot) => slot.names.includes(first))?.field.label() ?? 'The request';
   const more = rest.length > MAX_NAMED ? ' and others' : '';
   const others =
     rest.length === 0 ? '' : ` (so with ${rest.slice(0, MAX_NAMED).join(', ')}${more})`;

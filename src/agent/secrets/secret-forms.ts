@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { credentialsOf } from './url-credentials.ts';
 
-/** Most values have one form only, and are not looked at closer. */
+/** Most values have one form only and need no further analysis. */
 const MAY_DIFFER = /[A-Z\\#]|:\/\/|^\s|\s$|[^\0-\x7f]/;
 const HTTP_URL = /^https?:\/\//i;
 /** A name of a host, or a token that may be a part of one, and no word of a sentence. */

@@ -1,25 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { isMaskable } from '../../scrub/scrubber.ts';
 import { otherFormsOf } from './secret-forms.ts';
 
-/** How long a value stays secret that is none any more: runs are under way, and results wait. */
+/** How long a replaced value stays secret: runs are under way, and results wait. */
 export const KEPT_MS = 3_600_000;
-/** Of those. */
-const MAX_KEPT = 10_000;
+/** Replaced values that are still masked. */
+const MAX_REPLACED = 10_000;
 /** At once, in number and in all. */
 const MAX_SECRETS = 50_000;
 const MAX_SECRET_CHARS = 20_000_000;
-/** In all, of what else they may look like. */
+/** In all, of the other forms of these values. */
 const MAX_FORM_CHARS = 10_000_000;
-/** After so many the event loop goes on: checks are running beside it. */
-const VALUES_A_TURN = 200;
-/** Variables that the log was told of. */
-const MAX_TOLD = 1_000;
+/** Yields to the event loop after this many: checks run meanwhile. */
+const VALUES_PER_YIELD = 200;
+/** Variables that are logged as not masked. */
+const MAX_LOGGED = 1_000;
 
 export interface Secret {
-  /** Of its variable; null where it has none, and nobody is to be told of it. */
+  /** Of its variable; null where it has none, which is never logged. */
   readonly name: string | null;
   readonly value: string;
 }
@@ -32,7 +32,7 @@ export class SecretMemory {
   /** Monotonic milliseconds at which each went, oldest first. */
   readonly #gone = new Map<string, number>();
   #masked: ReadonlySet<string> = new Set();
-  readonly #told = new Set<string>();
+  readonly #logged = new Set<string>();
 
   constructor({ clock, log }: { readonly clock: Clock; readonly log: Logger }) {
     this.#clock = clock;
@@ -44,7 +44,7 @@ export class SecretMemory {
     return this.#masked.has(value);
   }
 
-  /** Whether a value was kept for long enough. */
+  /** Whether a replaced value was masked for KEPT_MS. */
   get hasExpired(): boolean {
     for (const goneAtMs of this.#gone.values()) return this.#isOver(goneAtMs);
     return false;
@@ -59,14 +59,14 @@ export class SecretMemory {
     const before = this.#current;
     const current = await this.#usable(secrets);
     this.#current = current;
-    this.#keep([...before].filter((value) => !current.has(value)));
+    this.#retain([...before].filter((value) => !current.has(value)));
     return this.#news();
   }
 
   /** These are secret for as long as if they had just been replaced. Returns what `learn` does. */
   async remember(secrets: readonly Secret[]): Promise<readonly string[] | null> {
     const usable = await this.#usable(secrets);
-    this.#keep([...usable].filter((value) => !this.#current.has(value)));
+    this.#retain([...usable].filter((value) => !this.#current.has(value)));
     return this.#news();
   }
 
@@ -75,7 +75,7 @@ export class SecretMemory {
     this.#masked = new Set(secrets);
   }
 
-  #keep(values: readonly string[]): void {
+  #retain(values: readonly string[]): void {
     const nowMs = this.#clock.monotonicMs();
     for (const value of values) {
       // Behind the others, as the newest.
@@ -102,10 +102,10 @@ export class SecretMemory {
     let formChars = 0;
     let over = 0;
     for (const [index, { name, value }] of secrets.entries()) {
-      if (index % VALUES_A_TURN === VALUES_A_TURN - 1) await nextTurn();
+      if (index % VALUES_PER_YIELD === VALUES_PER_YIELD - 1) await yieldToEventLoop();
       if (values.has(value)) continue;
       if (!isMaskable(value)) {
-        this.#tellUnworthy(name, value);
+        this.#logNotMaskable(name, value);
         continue;
       }
       if (values.size >= MAX_SECRETS || chars + value.length > MAX_SECRET_CHARS) {
@@ -130,10 +130,10 @@ export class SecretMemory {
     return new Set([...values, ...forms]);
   }
 
-  #tellUnworthy(name: string | null, value: string): void {
+  #logNotMaskable(name: string | null, value: string): void {
     if (name === null || value === '') return;
-    if (this.#told.has(name) || this.#told.size >= MAX_TOLD) return;
-    this.#told.add(name);
+    if (this.#logged.has(name) || this.#logged.size >= MAX_LOGGED) return;
+    this.#logged.add(name);
     this.#log.warn(
       { variable: name },
       'the value of this variable is too short or too common to be masked in results and logs',
@@ -141,12 +141,12 @@ export class SecretMemory {
   }
 
   #boundGone(): void {
-    const over = this.#gone.size - MAX_KEPT;
+    const over = this.#gone.size - MAX_REPLACED;
     if (over <= 0) return;
     for (const value of [...this.#gone.keys()].slice(0, over)) this.#gone.delete(value);
     this.#log.warn(
       { secrets: over },
-      `of the secrets that are replaced, only the last ${MAX_KEPT} are masked for an hour more`,
+      `of the secrets that are replaced, only the last ${MAX_REPLACED} are masked for an hour more`,
     );
   }
 

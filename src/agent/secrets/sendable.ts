@@ -5,7 +5,7 @@ import type { TextField } from './check-texts.ts';
 
 type Kind = TextField['kind'];
 
-/** Of a text with its values filled in; those that a check can hold itself go no further either. */
+/** Of a text with its values filled in; the limits of a check's own texts are not higher. */
 export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
   url: 20_000,
   header: 20_000,

@@ -5,9 +5,9 @@ import type { Logger } from '../../runtime/logger.ts';
 import { stampOf } from '../source/file/file-stamp.ts';
 import { type Listing, listFolder, readValue } from './read-folder.ts';
 
-/** A folder that never stands still is taken as it is after so many looks. */
-const MAX_UNSETTLED_LOOKS = 10;
-/** What could not be read for want of memory or descriptors changes nothing when it could be again. */
+/** After this many scans a folder that keeps changing is read as it is. */
+const MAX_UNSETTLED_SCANS = 10;
+/** A file that could not be read for lack of memory or descriptors does not change when it can be. */
 const RETRY_MS = 60_000;
 /** Of one reading. */
 const MAX_LINES_LOGGED = 20;
@@ -19,12 +19,11 @@ export interface FolderOptions {
 }
 
 /**
- * Values from a folder that is read again when it changes (VARIABLES_DIR). It is looked at rather
- * than watched by the system's notifications, and a change counts once it has stood still from one
- * look to the next: see createFileSource.
+ * Values from a folder that is read again when it changes (VARIABLES_DIR). It is polled, and a
+ * change counts once two consecutive scans find the same state: see createFileSource.
  *
- * Where the folder is gone, or a file of it is refused, what was read last stays in place and the
- * log says so once. No line of the log has anything of a value.
+ * Where the folder is gone, or a file in it is refused, the last values stay in force, and that is
+ * logged once. No log line contains any part of a value.
  */
 export class VariablesFolder {
   readonly #options: FolderOptions;
@@ -33,10 +32,10 @@ export class VariablesFolder {
   #readStamp: string | null = null;
   /** A new state, not yet known to be settled. */
   #newStamp: string | null = null;
-  #unsettledLooks = 0;
+  #unsettledScans = 0;
   #retryAtMs = Number.POSITIVE_INFINITY;
-  /** What the log was last told to be wrong. */
-  #told: ReadonlySet<string> = new Set();
+  /** The problems that were logged last. */
+  #loggedProblems: ReadonlySet<string> = new Set();
 
   constructor(options: FolderOptions) {
     this.#options = options;
@@ -54,24 +53,24 @@ export class VariablesFolder {
     await this.#take(listed);
   }
 
-  /** Looks whether it changed, and reads it where it did. Never rejects. */
+  /** Scans the folder, and reads it where it has changed. Never rejects. */
   async look(): Promise<void> {
     const listed = await this.#list();
     const stamp = await this.#stamp(listed);
     const isSame = stamp === this.#readStamp;
     if (isSame && this.#options.clock.monotonicMs() < this.#retryAtMs) {
       this.#newStamp = null;
-      this.#unsettledLooks = 0;
+      this.#unsettledScans = 0;
       return;
     }
     const settled = isSame || stamp === this.#newStamp;
-    if (!settled && this.#unsettledLooks < MAX_UNSETTLED_LOOKS) {
+    if (!settled && this.#unsettledScans < MAX_UNSETTLED_SCANS) {
       this.#newStamp = stamp;
-      this.#unsettledLooks += 1;
+      this.#unsettledScans += 1;
       return;
     }
     this.#newStamp = null;
-    this.#unsettledLooks = 0;
+    this.#unsettledScans = 0;
     this.#readStamp = stamp;
     await this.#take(listed);
   }
@@ -96,7 +95,7 @@ export class VariablesFolder {
     this.#retryAtMs = Number.POSITIVE_INFINITY;
     if (typeof listed === 'string') {
       this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
-      this.#tell([`it cannot be read (${listed}), and its last values stay in place`]);
+      this.#logProblems([`it cannot be read (${listed}), and its last values stay in place`]);
       return;
     }
     const problems = [...listed.notes];
@@ -112,21 +111,21 @@ export class VariablesFolder {
       problems.push(`the file ${name} ${read.problem}: ${instead}`);
     }
     this.#values = values;
-    this.#tell(problems);
+    this.#logProblems(problems);
   }
 
-  #tell(problems: readonly string[]): void {
+  #logProblems(problems: readonly string[]): void {
     const { folder, log } = this.#options;
-    const fresh = problems.filter((problem) => !this.#told.has(problem));
+    const fresh = problems.filter((problem) => !this.#loggedProblems.has(problem));
     for (const problem of fresh.slice(0, MAX_LINES_LOGGED)) {
       log.warn({ folder }, `VARIABLES_DIR: ${problem}`);
     }
     const rest = fresh.length - MAX_LINES_LOGGED;
     if (rest > 0) log.warn({ folder, files: rest }, 'VARIABLES_DIR: and further files like these');
-    // As loud as the problem was: whoever saw that one waits for its end.
-    if (problems.length === 0 && this.#told.size > 0) {
+    // At the problem's level: a reader who saw the problem must also see its end.
+    if (problems.length === 0 && this.#loggedProblems.size > 0) {
       log.warn({ folder }, 'VARIABLES_DIR: everything in it can be used again');
     }
-    this.#told = new Set(problems);
+    this.#loggedProblems = new Set(problems);
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { Check } from '../../model/check/check.ts';
 import type { OwnVariable } from '../../model/check/variable.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -45,7 +45,7 @@ export type RenderedWithSecrets<C> =
 
 export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
-/** Fills the templates of checks, and knows what must not be told (SEMANTICS 2). */
+/** Fills the templates of checks, and masks secrets (SEMANTICS 2). */
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;
@@ -89,10 +89,10 @@ export interface VaultOptions {
   readonly build?: typeof buildScrubber;
 }
 
-/** Between two looks at the folder. */
-const LOOK_MS = 1000;
-/** After so many the event loop goes on. */
-const CHECKS_A_TURN = 100;
+/** Between two scans of the folder. */
+const SCAN_MS = 1000;
+/** Yields to the event loop after this many. */
+const CHECKS_PER_YIELD = 100;
 
 /** In one line of the log. */
 const MAX_NAMED = 20;
@@ -129,9 +129,9 @@ class Vault implements SecretsVault {
   #values = NO_VALUES;
   #filesRead: ReadonlyMap<string, string> | null = null;
   #always: readonly string[] = [];
-  /** What the log was last told to be wrong. */
-  #toldFault: string | null = null;
-  #toldPartsLeftOut = false;
+  /** The fault that was logged last. */
+  #loggedFault: string | null = null;
+  #hasLoggedPartsLeftOut = false;
   /** The end of what was asked for last. */
   #last: Promise<void> = Promise.resolve();
 
@@ -147,7 +147,7 @@ class Vault implements SecretsVault {
 
   async open(): Promise<void> {
     await this.#folder?.read();
-    this.#tellUnboundNames();
+    this.#logUnboundNames();
     await this.#inTurn(() => this.#putInForce({ ...NO_VALUES, agent: this.#agentValues() }));
   }
 
@@ -180,7 +180,7 @@ class Vault implements SecretsVault {
     const sent = valuesIn(check, this.#lookup).filter((value) => this.#memory.has(value));
     if (sent.length === 0) return NO_PARTS;
     let own: PartMask | null = null;
-    // To index them takes longer than to look a text up, and hardly any text holds a part.
+    // Building the index takes longer than a lookup, and hardly any text contains a part.
     const ownOf = (text: string): PartMask => {
       if (!this.#parts.holdsPart(text)) return NO_PARTS;
       own ??= createPartMask(sent.flatMap((value) => [value, ...otherFormsOf(value)]));
@@ -218,7 +218,7 @@ class Vault implements SecretsVault {
 
   async scrubberWith(secrets: AttemptSecrets): Promise<Scrubber> {
     if (secrets.values.length === 0) return this.#scrubber;
-    // A few take some ten microseconds: not worth to be kept for the next attempt.
+    // A few take some ten microseconds: not worth caching for the next attempt.
     const own = await this.#build(formsOf(secrets));
     return combineScrubbers(own, this.#scrubber);
   }
@@ -234,11 +234,11 @@ class Vault implements SecretsVault {
   }
 
   async watch(signal: AbortSignal): Promise<void> {
-    while (await sleep(this.#options.clock, LOOK_MS, signal)) {
-      const looked = this.#folder?.look() ?? Promise.resolve();
+    while (await sleep(this.#options.clock, SCAN_MS, signal)) {
+      const scanned = this.#folder?.look() ?? Promise.resolve();
       // The folder may be on a mount that does not answer.
-      if (!(await isInTime(looked, signal))) return;
-      await this.#inTurn(() => this.#refresh()).catch((error: unknown) => this.#tellFault(error));
+      if (!(await isInTime(scanned, signal))) return;
+      await this.#inTurn(() => this.#refresh()).catch((error: unknown) => this.#logFault(error));
     }
   }
 
@@ -254,14 +254,14 @@ class Vault implements SecretsVault {
     if (!isSame) await this.#putInForce({ ...this.#values, agent: this.#agentValues() });
   }
 
-  /** Everything stays as it was, and the next look tries again: nobody else waits for this one. */
-  #tellFault(error: unknown): void {
+  /** The last values stay in force, and the next scan tries again: no caller waits for this one. */
+  #logFault(error: unknown): void {
     const message = messageOf(error);
-    if (message !== this.#toldFault) {
+    if (message !== this.#loggedFault) {
       const what = 'values that changed cannot be taken, so the last ones stay in place';
       this.#options.log.error({ err: error }, `${what}: ${message}; please report this`);
     }
-    this.#toldFault = message;
+    this.#loggedFault = message;
   }
 
   async #putInForce(values: Values): Promise<void> {
@@ -272,32 +272,32 @@ class Vault implements SecretsVault {
       ...[...values.agent].map(([name, value]) => ({ name, value })),
       ...values.secrets,
     ]);
-    // First the scrubber, then the values: no result may hold one that it does not know.
+    // First the scrubber, then the values: no result may contain a value that it does not mask.
     await this.#know(known);
     this.#values = values;
     this.#always = always;
     this.#filesRead = filesRead;
-    this.#toldFault = null;
+    this.#loggedFault = null;
   }
 
   /** null: what is known already. */
   async #know(secrets: readonly string[] | null): Promise<void> {
     if (secrets === null) return;
-    const parts = await buildPartMask(secrets, () => nextTurn());
+    const parts = await buildPartMask(secrets, () => yieldToEventLoop());
     this.#scrubber = await this.#build(secrets);
     this.#parts = parts;
-    this.#tellPartsLeftOut(parts);
+    this.#logPartsLeftOut(parts);
     this.#memory.masked(secrets);
   }
 
   #build(secrets: readonly string[]): Promise<Scrubber> {
     const { build = buildScrubber } = this.#options;
-    return build(secrets, () => nextTurn());
+    return build(secrets, () => yieldToEventLoop());
   }
 
-  #tellPartsLeftOut({ charsLeftOut }: PartMask): void {
-    const isNews = charsLeftOut > 0 && !this.#toldPartsLeftOut;
-    this.#toldPartsLeftOut = charsLeftOut > 0;
+  #logPartsLeftOut({ charsLeftOut }: PartMask): void {
+    const isNews = charsLeftOut > 0 && !this.#hasLoggedPartsLeftOut;
+    this.#hasLoggedPartsLeftOut = charsLeftOut > 0;
     if (!isNews) return;
     this.#options.log.warn(
       { characters: charsLeftOut },
@@ -305,8 +305,8 @@ class Vault implements SecretsVault {
     );
   }
 
-  /** A slip in such a name would leave a secret unbound. */
-  #tellUnboundNames(): void {
+  /** A misspelt name would leave a secret without its restriction. */
+  #logUnboundNames(): void {
     const { operator, log } = this.#options;
     const values = this.#agentValues();
     const unknown = [...operator.targets.keys()].filter((name) => !values.has(name));
@@ -343,9 +343,9 @@ async function secretsOf({
   const secrets: NamedValue[] = [...ofProxy, ...secretsAmong(variables)];
   for (const [index, check] of checks.entries()) {
     secrets.push(...secretsAmong(check.variables));
-    // Here, where there is time for it, and not when it is to be run.
+    // Compiles the templates here, where there is time, and not when the check is to be run.
     namesFromOthers(check);
-    if (index % CHECKS_A_TURN === CHECKS_A_TURN - 1) await nextTurn();
+    if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
   }
   return secrets;
 }

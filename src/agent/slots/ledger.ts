@@ -125,14 +125,15 @@ class FileAccount implements SlotLedger {
       await mkdir(this.#dataDir, { recursive: true, mode: 0o700 });
       // Not durable: it is written every second, and after a power cut an older one serves.
       await replaceFile(file, ledgerText(accounted), { durable: false });
-      if (this.#loggedProblem !== null) log.warn({ file }, 'it is kept again which slots were run');
+      if (this.#loggedProblem !== null)
+        log.warn({ file }, 'the slots that were run are saved again');
       this.#loggedProblem = null;
     } catch (error) {
       const reason = messageOf(error);
       if (reason === this.#loggedProblem) return;
       this.#loggedProblem = reason;
       const what =
-        'it cannot be kept which slots were run: after a crash more of them count as missed';
+        'the slots that were run cannot be saved: after a crash more of them count as missed';
       log.warn({ file, reason }, what);
     }
   }

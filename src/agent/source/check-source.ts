@@ -9,7 +9,7 @@ import type { OneOff } from '../../wire/v1/assignment.ts';
 export interface CheckSet {
   readonly checks: readonly Check[];
   readonly clientCertificates: readonly ClientCertificate[];
-  /** By check id, what this place runs of its slots; every slot where there is none. */
+  /** By check id, which slots this location runs; every slot where there is no entry. */
   readonly rotations: ReadonlyMap<string, RotationRule>;
   /** The `runLocation` of results. */
   readonly location: string;
@@ -33,11 +33,11 @@ export interface CheckSet {
   readonly groupTags: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Told what to run. Never throws. */
+/** Receives what to run. Never throws. */
 export interface CheckListener {
   /** Every new valid set, the first one included. */
   onChecks(set: CheckSet): void;
-  /** A run beside the plan; told once. */
+  /** A run beside the schedule; called once for each. */
   onRun(run: OneOff): void;
 }
 
@@ -48,6 +48,6 @@ export interface CheckSource {
    * one go on. null before it was first read, and where checks come from no file.
    */
   readonly checkFileUsable: boolean | null;
-  /** Tells the listener until the signal aborts. */
+  /** Calls the listener until the signal aborts. */
   watch(listener: CheckListener, signal: AbortSignal): Promise<void>;
 }

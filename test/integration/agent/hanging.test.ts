@@ -39,7 +39,7 @@ it('an agent for which more targets hang than may misses slots, and says what wo
     {
       level: 'warn',
       waiting: 1,
-      msg: 'slots are missed (agent_busy): 1 run waits for its target, which is as many as may: give it more memory',
+      msg: 'slots are missed (agent_busy): 1 run waits for its target, the maximum: give it more memory',
     },
   ]);
 });

@@ -72,7 +72,7 @@ it('an agent that was stopped for longer than its lease runs no slot that anothe
   await target.after(stopMs + STOPPED_MS);
   const wokenMs = Date.now();
   stopped.child.kill('SIGCONT');
-  await stopped.logged(/it asks whose its checks are/);
+  await stopped.logged(/it confirms its assignments/);
   await until(() => checksOf(stopped), isShared);
   await target.after(wokenMs + AFTER_MS);
   const upToMs = Date.now();
@@ -114,7 +114,7 @@ it('where its service does not answer, it runs on after 5 s, and asks no second 
   await agent.logged(/did not answer in time/);
   await target.more(CHECKS);
   service.child.kill('SIGCONT');
-  expect(agent.log().match(/it asks whose its checks are/g)).toHaveLength(1);
+  expect(agent.log().match(/it confirms its assignments/g)).toHaveLength(1);
   expect(await agent.kill('SIGTERM')).toBe(0);
   expect(await service.kill('SIGTERM')).toBe(0);
 });

@@ -3,13 +3,13 @@ import { isInTime } from '../../../runtime/wait.ts';
 import type { AddedArtifact, NewArtifact } from '../../upload/artifact-outbox.ts';
 import type { ArtifactTaker } from './failed-body.ts';
 
-/** A disk takes 5 MB in less, also a slow one. */
+/** Even a slow disk takes 5 MB in less. */
 const ADD_LIMIT_MS = 5000;
 
 /**
- * Takes artifacts as the outbox does, and gives up where that takes too long: on a mount that does
- * not answer it would never come back, and no result waits for that. What is given up there is
- * not tried again before it has ended, since each try holds bytes, and a thread of Node's.
+ * Adds artifacts to the outbox with a time limit: a write to a mount that does not answer may never
+ * return, and no result waits for that. While such a write is pending, further artifacts are
+ * refused, since each write occupies memory and a thread of Node's pool.
  */
 export function limitAddTime(artifacts: ArtifactTaker, clock: Clock): ArtifactTaker {
   let stuck = 0;
@@ -35,6 +35,6 @@ export function limitAddTime(artifacts: ArtifactTaker, clock: Clock): ArtifactTa
 }
 
 function tooSlow({ name }: NewArtifact): AddedArtifact {
-  const note = `The artifact ${name} is not told of: DATA_DIR did not take it within ${ADD_LIMIT_MS / 1000} s`;
+  const note = `The artifact ${name} is not in the result: DATA_DIR did not take it within ${ADD_LIMIT_MS / 1000} s`;
   return { ok: false, note };
 }

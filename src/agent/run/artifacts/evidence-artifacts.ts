@@ -11,9 +11,9 @@ import type { ArtifactTaker } from './failed-body.ts';
 const TRACE_ARTIFACT = 'traceroute.json';
 const CAPTURE_ARTIFACT = 'capture.pcap';
 
-/** What a result says of the diagnostic pass about its run. */
+/** What a result reports about the diagnostic pass of its run. */
 export interface FailureEvidence extends ReportedEvidence {
-  /** Paths of both artifacts, as far as they are kept. */
+  /** Paths of the artifacts that were saved. */
   readonly assets: readonly string[];
 }
 
@@ -43,15 +43,15 @@ export async function saveEvidence(
   try {
     const traceroute = (await scrubber()).deep(found.traceroute);
     if (artifacts === null) return { ...NO_EVIDENCE, traceroute };
-    const keep = async (artifact: KeptAs): Promise<string | null> => {
+    const save = async (artifact: ArtifactContent): Promise<string | null> => {
       const added = await artifacts.add({ ...owner, ...artifact });
       if (added.ok) return added.asset;
       jobLog.conclude('warn', added.note);
       return null;
     };
-    const trace = traceroute === null ? null : await keep(traceArtifact(traceroute));
+    const trace = traceroute === null ? null : await save(traceArtifact(traceroute));
     const { captured } = found;
-    const pcapDataUrl = captured === null ? null : await keep(captureArtifact(captured));
+    const pcapDataUrl = captured === null ? null : await save(captureArtifact(captured));
     const assets = [trace, pcapDataUrl].filter((asset) => asset !== null);
     return { traceroute, pcapDataUrl, assets };
   } catch (fault) {
@@ -61,20 +61,20 @@ export async function saveEvidence(
     );
     jobLog.conclude(
       'warn',
-      'The trace and the capture could not be kept: a fault of the agent itself',
+      'The trace and the capture could not be saved: a fault of the agent itself',
     );
     return NO_EVIDENCE;
   }
 }
 
-type KeptAs = Pick<NewArtifact, 'name' | 'contentType' | 'bytes'>;
+type ArtifactContent = Pick<NewArtifact, 'name' | 'contentType' | 'bytes'>;
 
-function traceArtifact(traceroute: Traceroute): KeptAs {
+function traceArtifact(traceroute: Traceroute): ArtifactContent {
   const bytes = Buffer.from(`${JSON.stringify(traceroute, null, 2)}\n`);
   return { name: TRACE_ARTIFACT, contentType: 'application/json', bytes };
 }
 
-/** Packets are kept as they were: a capture that was changed is none (SEMANTICS 2). */
-function captureArtifact({ bytes }: Captured): KeptAs {
+/** Packets are saved unchanged: a capture with masked bytes is no longer one (SEMANTICS 2). */
+function captureArtifact({ bytes }: Captured): ArtifactContent {
   return { name: CAPTURE_ARTIFACT, contentType: 'application/vnd.tcpdump.pcap', bytes };
 }

@@ -46,14 +46,14 @@ export async function saveFailedBody(
       return [];
     }
     if (!isWhole) {
-      const keptBytes = Math.max(0, longBody.bytes.length - body.droppedBytes);
-      const kept = `the first ${keptBytes} of ${totalBytes} bytes that were read`;
-      jobLog.warn(`The artifact ${BODY_ARTIFACT} has only ${kept}: other runs had long bodies too`);
+      const savedBytes = Math.max(0, longBody.bytes.length - body.droppedBytes);
+      const part = `the first ${savedBytes} of ${totalBytes} bytes that were read`;
+      jobLog.warn(`The artifact ${BODY_ARTIFACT} has only ${part}: other runs had long bodies too`);
     }
     return [added.asset];
   } catch (fault) {
-    log.error({ err: fault, ...owner }, `an artifact could not be kept: ${messageOf(fault)}`);
-    jobLog.warn(`The response body could not be kept: a fault of the agent itself`);
+    log.error({ err: fault, ...owner }, `an artifact could not be saved: ${messageOf(fault)}`);
+    jobLog.warn(`The response body could not be saved: a fault of the agent itself`);
     return [];
   }
 }

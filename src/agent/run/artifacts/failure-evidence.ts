@@ -28,7 +28,7 @@ export function wantsEvidence(
   return evidence !== null && endpoint !== null && isDue;
 }
 
-/** What the attempt that failed was one of. */
+/** The run of the failed attempt. */
 export interface FailedRun {
   readonly check: Check;
   readonly plan: RetryPlan;
@@ -36,8 +36,8 @@ export interface FailedRun {
 }
 
 /**
- * Makes the diagnostic pass about a failed attempt (SEMANTICS 3). The job log tells of it. Never
- * rejects: the verdict stands with evidence and without.
+ * Makes the diagnostic pass about a failed attempt (SEMANTICS 3) and notes it in the job log. Never
+ * rejects: the verdict is valid without evidence, too.
  */
 export async function gatherEvidence(
   attempt: Attempt,
@@ -80,7 +80,7 @@ function hidesSecrets({ evidence }: Pick<EvidenceParts, 'evidence'>): boolean {
 }
 
 function droppedText(variable: string): string {
-  return `The capture is not kept: ${exposedText(variable)}`;
+  return `The capture is not saved: ${exposedText(variable)}`;
 }
 
 function exposedText(variable: string): string {
@@ -88,8 +88,8 @@ function exposedText(variable: string): string {
 }
 
 /**
- * null where the attempt is not made once more: nobody would keep the packets, they would show a
- * secret that only the agent has, or it might do harm.
+ * null where the attempt is not repeated: the packets could not be saved, they would show a secret
+ * that only the agent has, or the request might do harm.
  */
 function repeatOf(
   { requestSent, exposedVariable, jobLog }: Attempt,
@@ -125,7 +125,7 @@ function repeatOf(
 }
 
 const NOT_JUDGED =
-  'reached the target; its assertions were not judged, as the agent had no room for the body';
+  'reached the target; its assertions were not judged, as the agent had no memory for the body';
 
 function outcomeText({ failure, verdict, lackedBytes }: Attempt): string {
   if (failure?.code === 'CANCELLED') return 'did not end within its time';

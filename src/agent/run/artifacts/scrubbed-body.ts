@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import type { Scrubber } from '../../../scrub/scrubber.ts';
 import { charsetOf, markedEncoding } from '../../probes/http/body/decode-text.ts';
@@ -6,7 +6,7 @@ import { MARGIN_CHARS } from '../../secrets/cut-scrubbed.ts';
 
 export interface Body {
   readonly bytes: Uint8Array;
-  /** As the target said it. */
+  /** As the target sent it. */
   readonly contentType: string | null;
 }
 
@@ -22,11 +22,11 @@ const MAX_CHAR_BYTES = 2;
 const PIECE_BYTES = 256 * 1024;
 
 /**
- * A body and its content type without secrets. Where a secret shows only in the text that the body
- * says it is (UTF-16, say), that text comes back, in UTF-8. The end of a body that the agent cut is
- * left out: half of a secret may stand there, which is masked nowhere.
+ * A body and its content type without secrets. Where a secret shows only in the decoded text (of
+ * UTF-16, for example), the text is returned in UTF-8. The end of a body that the agent cut is left
+ * out: it may contain part of a secret, which is not masked.
  *
- * @param isWhole whether the agent kept all that it read of it
+ * @param isWhole whether `body` has all bytes that the agent read
  */
 export async function scrubBody(
   body: Body,
@@ -56,7 +56,7 @@ function withoutEnd(bytes: Uint8Array, endBytes: number): Uint8Array {
   return bytes.subarray(0, Math.max(0, bytes.length - endBytes));
 }
 
-/** null where the text is UTF-8, or in an encoding that nobody knows. */
+/** null where the text is UTF-8 or in an unknown encoding. */
 function decoderOf({ bytes, contentType }: Body): TextDecoder | null {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 3));
   const label = markedEncoding(start) ?? charsetOf(contentType) ?? 'utf-8';
@@ -74,7 +74,7 @@ async function inUtf8(bytes: Uint8Array, decoder: TextDecoder): Promise<Uint8Arr
     const piece = bytes.subarray(at, at + PIECE_BYTES);
     const isLast = at + PIECE_BYTES >= bytes.length;
     pieces.push(Buffer.from(decoder.decode(piece, { stream: !isLast })));
-    await nextTurn();
+    await yieldToEventLoop();
   }
   return Buffer.concat(pieces);
 }

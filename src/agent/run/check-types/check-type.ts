@@ -11,7 +11,7 @@ import type { Endpoint } from '../../probes/endpoint.ts';
 import type { BodyMemory } from '../../probes/http/body/body-room.ts';
 import { isNetworkError, type ProbeContext } from '../../probes/probe.ts';
 
-/** The one field of a result that holds the details of the check's type. */
+/** The one field of a result that contains the details of the check's type. */
 export type DetailFields = Partial<
   Pick<CheckResult, 'apiCheckResult' | 'tcpCheckResult' | 'dnsCheckResult' | 'icmpCheckResult'>
 >;
@@ -20,15 +20,15 @@ export type DetailFields = Partial<
 export interface DetailExtras {
   readonly assertions: readonly AssertionResult[];
   readonly jobLog: readonly LogEntry[];
-  /** Where the artifacts of the attempt are to be had. */
+  /** Where the artifacts of the attempt can be downloaded. */
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
   readonly timing: Timing;
 }
 
-/** A body of which the result holds only the start, or nothing. */
+/** A body of which the result contains only the start, or nothing. */
 export interface LongBody {
-  /** As far as it was read and there was room for it. */
+  /** As much of it as was read and fitted into memory. */
   readonly bytes: Buffer;
   readonly contentType: string | null;
   /** All that was read. */
@@ -39,7 +39,7 @@ export interface LongBody {
 export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   /** No answer of any kind came (`onlyOn: NETWORK_ERROR`). */
   readonly networkError: boolean;
-  /** null where it did not come to that. */
+  /** null where the probe ended before it had one. */
   readonly endpoint: Endpoint | null;
   /** An HTTP request went out, on which the target may have acted. */
   readonly requestSent: boolean;
@@ -47,30 +47,30 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly unencrypted: boolean;
   /** What assertions read; empty where there was no response. */
   readonly sources: SourceValues;
-  /** Those of them that are times, or hold some, had all come so many milliseconds earlier. */
+  /** Those sources that are times or contain some, had everything come this many milliseconds earlier. */
   readonly timesEarlier: (byMs: number) => SourceValues;
-  /** What of the response time was the target's for certain, by the kernel; 0: it does not tell. */
+  /** The part of the response time that the kernel attributes to the target; 0 where it reports none. */
   readonly peerMs: number;
   /** Who took its times. */
   readonly clock: TimingClock;
-  /** A wait that was no failure ended as its time was up. */
+  /** A wait that is not a failure ended because its time was up. */
   readonly timedOut: boolean;
   readonly longBody: LongBody | null;
-  /** So much room would hold the body that assertions read; 0 where there was enough. */
+  /** Bytes that the body for the assertions needs; 0 where there was enough memory. */
   readonly lackedBytes: number;
   detail(extras: DetailExtras): DetailFields;
 }
 
-/** All that a run needs to know of a check type. A new type is one more of these. */
+/** All that a run needs to know about a check type. A new type implements it. */
 export interface CheckTypeRunner<Type extends RunnableCheckType> {
   /**
    * Never rejects for what a target does; a rejection is a fault of our own.
    *
-   * @param room where a body is kept that is longer than a result stores
+   * @param bodyMemory for a body that is longer than a result stores
    */
-  probe(check: CheckOf<Type>, context: ProbeContext, room: BodyMemory): Promise<Probed>;
+  probe(check: CheckOf<Type>, context: ProbeContext, bodyMemory: BodyMemory): Promise<Probed>;
   /**
-   * Who can read what the request says, as far as is known before it is sent. Asked only where it
+   * Who can read the request, as far as is known before it is sent. Called only where the request
    * has values of the agent's own.
    */
   receivers(check: CheckOf<Type>): readonly Receiver[];
@@ -119,7 +119,7 @@ export function probedOf<Response>(outcome: Outcome<Response>, read: Reading<Res
   };
 }
 
-/** What a probe that broke tells: nothing about the target. */
+/** The outcome of a probe that broke: it says nothing about the target. */
 export const NOTHING_SEEN = {
   responseTimeMs: 0,
   criterion: 'unmet',
@@ -138,7 +138,7 @@ export const NOTHING_SEEN = {
   lackedBytes: 0,
 } as const;
 
-/** RESPONSE_TIME, had the response come so many milliseconds earlier. */
+/** RESPONSE_TIME, had the response come this many milliseconds earlier. */
 export function responseTimeEarlier(responseTimeMs: number, byMs: number): SourceValues {
   return { RESPONSE_TIME: { kind: 'number', value: Math.max(0, responseTimeMs - byMs) } };
 }

@@ -33,13 +33,13 @@ export interface HttpParts {
 /** URL and API checks. */
 export function httpRunner<Type extends 'URL' | 'API'>(parts: HttpParts): CheckTypeRunner<Type> {
   return {
-    async probe(check: HttpCheck, context, room) {
+    async probe(check: HttpCheck, context, bodyMemory) {
       const keepBody = readsBody(check);
       const outcome = await probeHttp(prepareRequest(check.request, context.scrub), context, {
         clientCertificates: parts.clientCertificates(),
         proxyUrl: parts.proxyUrl(),
         keepBody,
-        room,
+        room: bodyMemory,
       });
       const probed = probedOf(outcome, {
         criterion: ({ status }) => (status < 400 ? 'met' : 'unmet'),
@@ -93,7 +93,7 @@ function sourcesOf(
   outcome: HttpOutcome,
   isBodyRead: boolean,
 ): SourceValues {
-  // A body may be long, and most checks do not look at it.
+  // A body may be long, and most checks have no assertion on it.
   const body = isBodyRead ? outcome.body : null;
   const text = body === null ? '' : decodeText(body, contentTypeOf(response));
   return {
@@ -123,7 +123,7 @@ function detailOf(outcome: HttpOutcome, extras: DetailExtras): HttpDetail {
   return { ...common, response: { ...response, headers: maskHeaders(response.headers) } };
 }
 
-/** It may hold templates that nobody could fill in. */
+/** The URL may contain templates that could not be filled in. */
 function brokenUrl(url: string): string {
   return URL.canParse(url) ? shownUrl(new URL(url)) : maskUserinfo(url);
 }

@@ -7,7 +7,7 @@ import { numberOf } from '../../assertions/numeric.ts';
 import { EXACT_MS } from '../../net/overtime.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
-/** A peer that we kept waiting for longer than this may have given us up for it. */
+/** A peer that waited for us longer than this may have closed the connection for that reason. */
 const OWN_SLOWNESS_MS = 1000;
 
 const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
@@ -17,7 +17,7 @@ const TIME_OUTS: ReadonlySet<ErrorCode> = new Set([
   'RESPONSE_TIMEOUT',
   'BODY_TIMEOUT',
 ]);
-/** Ways to break off with a client that is too slow. */
+/** How a peer ends the connection with a client that is too slow. */
 const GIVEN_UP: ReadonlySet<ErrorCode> = new Set([
   'CONNECT_RESET',
   'PROXY_UNREACHABLE',
@@ -70,7 +70,7 @@ export async function certainVerdict(
   const { failure } = probed;
   if (failure !== null && lastTimeOut === 'uncertain') return null;
   const hasTimedOut = probed.timedOut || isTimeOut(failure);
-  // A look-up whose time was over before it had asked anybody has no time-out of its own.
+  // A lookup whose deadline passed before it sent a query has no time-out of its own.
   const isOurDoing = mayHaveGivenUp(probed) || (hasTimedOut && lastTimeOut === null);
   if (isOurDoing && starvedMs > OWN_SLOWNESS_MS) return null;
   if (hasTimedOut && lastTimeOut === 'certain') return measured;

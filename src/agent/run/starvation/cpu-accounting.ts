@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the kernel accounts of CPU time, milliseconds since some start; 0 where it does not tell. */
+/** CPU time by the kernel's accounts, milliseconds since some start; 0 where it reports none. */
 export interface CpuAccount {
   /** Pauses by a CPU limit: of our cgroup or the one above it that was paused most. */
   readonly throttledMs: number;

@@ -9,13 +9,13 @@ import type { StarvationMeter } from './starvation.ts';
 export const SHEDDABLE = ['evidence', 'detail', 'run'] as const;
 export type Sheddable = (typeof SHEDDABLE)[number];
 
-/** From this share of the last window on, in which the agent was kept from its work. */
+/** Each is left out when the agent was starved for this share of the last window. */
 const SHARES: Readonly<Record<Sheddable, number>> = { evidence: 0.3, detail: 0.6, run: 0.9 };
 const WINDOW_MS = 5_000;
 
-/** A cause that explains so much of the starvation names it. */
+/** A cause that explains this share of the starvation is reported as its cause. */
 const TELLING_SHARE = 0.25;
-/** Of one CPU, from which on the agent's own work is what keeps it from its work. */
+/** Share of one CPU from which the agent's own work counts as the cause. */
 const OWN_LOAD_SHARE = 0.8;
 
 const CAUSES = {
@@ -61,8 +61,8 @@ interface Window {
 }
 
 /**
- * Says what to leave out while the agent is short of CPU, by the share of the last five seconds in
- * which it was kept from its work, and logs it with the cause and the cure, at most once a minute.
+ * Decides what to leave out while the agent is short of CPU, by the share of the last five seconds
+ * in which it was starved, and logs the cause and the cure at most once a minute.
  */
 export class CpuPressure {
   readonly #options: CpuPressureOptions;
@@ -80,13 +80,13 @@ export class CpuPressure {
   }
 
   sheds(what: 'evidence' | 'detail'): boolean {
-    this.#look();
+    this.#update();
     return this.#isDue(what);
   }
 
-  /** Whether a check's slot is left out: every second one, and at any time of half of the checks. */
+  /** Whether a check's slot is left out: every second slot of a check, half of the checks at a time. */
   shedsRunOf(checkId: string): boolean {
-    this.#look();
+    this.#update();
     if (!this.#isDue('run')) {
       this.#shedLast.clear();
       return false;
@@ -98,7 +98,7 @@ export class CpuPressure {
 
   /** An attempt had no verdict. */
   starved(): void {
-    this.#look();
+    this.#update();
     const [why, cure] = CAUSES[this.#cause];
     const left = SHEDDABLE.filter((what) => this.#isDue(what)).join(', ');
     const sharePercent = Math.round(this.#share * 100);
@@ -113,7 +113,7 @@ export class CpuPressure {
     return this.#share >= SHARES[what];
   }
 
-  #look(): void {
+  #update(): void {
     const { clock, meter, readAccount } = this.#options;
     const { startMs, mark, account } = this.#window;
     const elapsedMs = clock.monotonicMs() - startMs;

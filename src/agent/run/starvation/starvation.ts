@@ -3,20 +3,20 @@ import { type KernelSockets, loadKernelSockets } from '../../net/kernel/kernel-s
 import type { KernelTimed, StarvationMark, StarvationWatch } from '../../net/overtime.ts';
 import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 
-/** The event loop is looked at this often while an attempt is under way. */
+/** The event loop is sampled this often while an attempt is under way. */
 const BEAT_MS = 20;
 /** A timer may be so late on a machine with time to spare. */
 const TIMER_LATE_MS = 5;
-/** From so much on of the time between two looks, the loop's own work can hold up what an attempt waits for. */
+/** From this much of the time between two beats on, the loop's own work can delay what an attempt waits for. */
 const BUSY_MS = BEAT_MS / 2;
-/** A reading is good for so long: attempts that begin together share one. */
+/** A reading is reused for this long: attempts that begin together share one. */
 const READING_MS = 1;
 
 export interface StarvationSources {
-  /** null where the kernel does not tell. */
+  /** null where the kernel does not report it. */
   readonly threadDelay: ThreadDelay | null;
   readonly sockets: KernelSockets | null;
-  /** How long the event loop has waited for events since it began, milliseconds; null where nothing tells. */
+  /** How long the event loop has waited for events since it began, milliseconds; null where it is not measured. */
   readonly loopIdleMs: (() => number) | null;
 }
 
@@ -27,12 +27,13 @@ export async function openStarvationSources(): Promise<StarvationSources> {
 }
 
 /**
- * Measures how long the agent was kept from its work: the larger of the time that its thread waited
- * for a CPU, and of the lateness of the event loop, which also sees a stopped process, and our own
- * work. Not the sum: a thread that waits makes the loop late.
+ * Measures how long the agent was starved: the larger of the time that its thread waited for a CPU
+ * and of the lateness of the event loop, which also includes a stopped process and our own work.
+ * Not the sum: a thread that waits makes the loop late.
  *
- * Of our own work lateness sees a part alone, as a look is due only BEAT_MS after the last one. So the times of
- * an attempt are taken to be uncertain by all of it where it filled half of the time between two looks.
+ * Lateness includes only a part of our own work, since a beat is due BEAT_MS after the last one.
+ * Therefore an attempt's times count as uncertain by all of our work between two beats where it
+ * filled half of that time.
  */
 export class StarvationMeter {
   readonly #clock: Clock;
@@ -81,13 +82,13 @@ export class StarvationMeter {
     };
   }
 
-  /** For so long the agent was kept from its work since then. */
+  /** How long the agent was starved since then, milliseconds. */
   sinceMs(mark: StarvationMark): number {
     const { runDelayMs, lateMs } = between(mark, this.mark());
     return Math.max(runDelayMs, lateMs, 0);
   }
 
-  /** By so much times that were taken since then may be too long. */
+  /** By how much times measured since then may be too long, milliseconds. */
   uncertainSinceMs(mark: StarvationMark): number {
     const { runDelayMs, lateMs, busyMs } = between(mark, this.mark());
     return Math.max(runDelayMs, lateMs, busyMs, 0);
@@ -110,7 +111,7 @@ export class StarvationMeter {
     });
   }
 
-  /** Since the last look. A process that was stopped, or waits for a CPU, while the loop waits is no busy one. */
+  /** Since the last beat. A process that was stopped, or waited for a CPU, while the loop was idle does not count as busy. */
   #busyUntil(nowMs: number): number {
     const { loopIdleMs } = this.#sources;
     if (loopIdleMs === null) return 0;
@@ -157,7 +158,7 @@ export class AttemptStarvation implements StarvationWatch {
     return this.#meter.sinceMs(this.#start);
   }
 
-  /** By so much the attempt's times may be too long, which leaves out what the kernel timed. */
+  /** By how much the attempt's times may be too long; excludes what the kernel timed. */
   get uncertainMs(): number {
     const outsideMs = this.#meter.uncertainSinceMs(this.#uncertainStart);
     return Math.min(this.#meter.uncertainSinceMs(this.#start), outsideMs + this.#kernelUncertainMs);

@@ -36,7 +36,7 @@ export function openThreadDelay(
   return null;
 }
 
-/** In place, since it is read at the start and the end of every attempt. NaN where there is none. */
+/** Parses without allocating: it runs at the start and end of every attempt. NaN without a number. */
 function secondNumber(text: Buffer, bytes: number): number {
   let at = text.indexOf(SPACE) + 1;
   if (at === 0 || at >= bytes) return Number.NaN;

@@ -19,10 +19,10 @@ export function isMapping(value: unknown): value is RawMapping {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What `defaults` may hold at this path: every field that some check type has there. */
+/** What `defaults` may contain at this path: every field that some check type has there. */
 export function knownDefaults(path: DocumentPath): readonly string[] {
   const known = new Set(TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], path)));
-  // These tell a check from the others, so there is nothing to share.
+  // These differ from check to check, so there is nothing to share.
   if (path.length === 0) for (const key of ['checkType', 'name']) known.delete(key);
   return [...known];
 }
@@ -66,11 +66,11 @@ function applicable(
 
 /** Whether the merged value at the path stands in the defaults and not in the check itself. */
 export function isFromDefaults(raw: RawMapping, defaults: RawMapping, path: DocumentPath): boolean {
-  return !holds(raw, path) && holds(defaults, path);
+  return !hasValueAt(raw, path) && hasValueAt(defaults, path);
 }
 
-/** Below the keys that are merged, whoever gave the value gave all of it. */
-function holds(mapping: RawMapping, [first, second]: DocumentPath): boolean {
+/** Only two levels matter: values below the merged keys are never merged themselves. */
+function hasValueAt(mapping: RawMapping, [first, second]: DocumentPath): boolean {
   if (typeof first !== 'string' || !Object.hasOwn(mapping, first)) return false;
   const value = mapping[first];
   if (!isMergedField(first) || !isMapping(value) || typeof second !== 'string') return true;

@@ -1,6 +1,6 @@
 import { VedetteError } from '../../../runtime/errors.ts';
 
-/** Where something stands in a document: keys and list indices from the root. */
+/** Where something is in a document: keys and list indices from the root. */
 export type DocumentPath = readonly (string | number)[];
 
 /** Both count from 1. */
@@ -20,7 +20,7 @@ export interface FileProblem extends Position {
 }
 
 export const MAX_PROBLEMS = 50;
-/** Of those beyond: to find each takes up to 0.1 ms, and a file may hold millions. */
+/** Problems counted beyond MAX_PROBLEMS: each takes up to 0.1 ms, and a file may have millions. */
 const MAX_OMITTED = 10_000;
 const MAX_KEY_CHARS = 60;
 
@@ -55,7 +55,7 @@ export function keyText(key: string): string {
 export class FileProblemsError extends VedetteError {
   readonly file: string;
   readonly problems: readonly FileProblem[];
-  /** How many more there are than `problems` holds. */
+  /** How many problems there are beyond `problems`. */
   readonly omitted: number;
   /** Absolute paths of the other files that the file names: a change there may mend it. */
   readonly pemFiles: readonly string[];
@@ -74,7 +74,7 @@ export class FileProblemsError extends VedetteError {
     this.pemFiles = pemFiles;
   }
 
-  /** Every problem kept, one line each, and a last line that counts the rest. */
+  /** Every collected problem, one line each, and a last line that counts the rest. */
   lines(): readonly string[] {
     const lines = this.problems.map((problem) => problemLine(this.file, problem));
     const { omitted } = this;
@@ -111,7 +111,7 @@ export class ProblemList {
   }
 
   /**
-   * The same message at the same place is one problem, whichever check it came up for.
+   * The same message at the same position is one problem, whichever check it was found for.
    *
    * @param at may be slow to find out, so it is not called once the list is full
    * @throws what `upToEnough` and `untilEnough` catch, where no more are counted
@@ -126,7 +126,7 @@ export class ProblemList {
     }
     this.#seen.add(byPath);
     const position = at();
-    // An alias makes one place show up under several paths.
+    // An alias gives one position several paths.
     const byPosition = `${position.line}:${position.column} ${message}`;
     if (this.#seen.has(byPosition)) return;
     this.#seen.add(byPosition);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DocumentPath } from './file-problem.ts';
 
-/** What the check schemas say about one place in a document, for messages to people. */
+/** What the check schemas define for one path in a document, for messages to people. */
 
 /** Takes off what only says "may be left out" or "may be null". */
 function bare(schema: z.core.$ZodType): z.core.$ZodType {
@@ -23,7 +23,7 @@ function isNullable(schema: z.core.$ZodType): boolean {
     : false;
 }
 
-/** The schema of the value at the path, or null where the schemas know no such place. */
+/** The schema of the value at the path, or null where the schemas have no such path. */
 export function schemaAt(schema: z.core.$ZodType, path: DocumentPath): z.core.$ZodType | null {
   let at: z.core.$ZodType | undefined = schema;
   for (const step of path) {
@@ -69,7 +69,7 @@ function oneOf(values: readonly unknown[]): string {
   return texts.length === 1 ? (texts[0] ?? '') : `one of ${texts.join(', ')}`;
 }
 
-/** Zod bounds whole numbers by what a double holds exactly; that is no limit to tell. */
+/** Zod bounds whole numbers by what a double represents exactly; that limit is not shown. */
 function finite(bound: number | null): number | null {
   return bound === null || Math.abs(bound) >= Number.MAX_SAFE_INTEGER ? null : bound;
 }

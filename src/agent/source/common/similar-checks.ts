@@ -14,7 +14,7 @@ type Fields = readonly (readonly [string, unknown])[];
 const MAX_KNOWN = 1000;
 const MAX_KEY_CHARS = 4096;
 
-/** The field of a request that tells it from others alike; DNS has rules between its fields. */
+/** The field in which otherwise equal requests differ; DNS has rules between its fields. */
 const ADDRESS_OF = {
   URL: 'url',
   API: 'url',
@@ -99,15 +99,15 @@ function remember<Value>(known: Map<string, Value>, key: string, value: Value): 
 }
 
 /**
- * Null where there is a number that JSON does not tell from null, or where it is nested so deep that
+ * Null where there is a number that JSON writes as null, or where it is nested so deep that
  * the stack may not be enough for it.
  */
 function keyOf(value: RawMapping): string | null {
-  return isTold(value, 0) ? JSON.stringify(value) : null;
+  return isJsonSafe(value, 0) ? JSON.stringify(value) : null;
 }
 
-function isTold(value: unknown, depth: number): boolean {
+function isJsonSafe(value: unknown, depth: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   if (typeof value !== 'object' || value === null) return true;
-  return depth < MAX_DEPTH && Object.values(value).every((each) => isTold(each, depth + 1));
+  return depth < MAX_DEPTH && Object.values(value).every((each) => isJsonSafe(each, depth + 1));
 }

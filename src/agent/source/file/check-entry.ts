@@ -17,7 +17,7 @@ import type { ProblemReporter } from './problem-reporter.ts';
 import { issueText, shownValue, unknownKeyText } from './schema-issue.ts';
 import { reportVariableIssue } from './variable-entries.ts';
 
-/** Fields of a check of which each bounds the other. */
+/** Fields of a check that bound each other. */
 const RULED_PAIRS: readonly (readonly string[])[] = [
   ['frequency', 'frequencyOffset'],
   ['degradedResponseTime', 'maxResponseTime'],
@@ -36,15 +36,15 @@ export interface EntryContext {
 /** One entry of `checks`, with its defaults; null where something about it was reported. */
 export function readCheck(raw: unknown, index: number, context: EntryContext): Check | null {
   const { report, defaults } = context;
-  const place = ['checks', index];
+  const entryPath = ['checks', index];
   if (!isMapping(raw)) {
     const what = 'must be a mapping with id, checkType and request';
-    report.value(place, '', what + shownValue(raw, place));
+    report.value(entryPath, '', what + shownValue(raw, entryPath));
     return null;
   }
   const id = readId(raw, index, context);
   const of = id === null ? '' : ` of check ${JSON.stringify(id)}`;
-  const checkType = readCheckType(raw, place, of, report);
+  const checkType = readCheckType(raw, entryPath, of, report);
   if (checkType === null) return null;
 
   const { id: _, ...own } = raw;
@@ -54,7 +54,7 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   if (alike !== null) return alike;
   const parsed = checkBodySchema.safeParse(named);
   const pathOf = (path: DocumentPath): DocumentPath =>
-    isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...place, ...path];
+    isFromDefaults(raw, defaults, path) ? ['defaults', ...path] : [...entryPath, ...path];
   if (!parsed.success) {
     for (const issue of withoutFalseOnes(parsed.error.issues)) {
       reportIssue(issue, checkType, named, pathOf, of, report);
@@ -90,7 +90,7 @@ function readId(raw: RawMapping, index: number, { report, ids }: EntryContext): 
   return id;
 }
 
-/** A rule between two fields tells nothing true where one of them is wrong by itself. */
+/** A rule between two fields is meaningless where one of them is wrong by itself. */
 function withoutFalseOnes(issues: readonly z.core.$ZodIssue[]): readonly z.core.$ZodIssue[] {
   const fieldOf = ({ path }: z.core.$ZodIssue): unknown => (path.length === 1 ? path[0] : null);
   const wrong = issues.filter(({ code }) => code !== 'custom').map(fieldOf);
@@ -134,7 +134,7 @@ function reportIssue(
   }
 }
 
-/** A key that is right in another place deserves a better answer than the nearest one here. */
+/** A key that is valid elsewhere needs a better hint than the most similar key here. */
 function misplacedText(
   key: string,
   path: DocumentPath,

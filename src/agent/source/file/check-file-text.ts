@@ -53,7 +53,7 @@ async function readBytes(file: string, { kind }: InputKind, unusable: Unusable):
   }
 }
 
-/** The size that the system tells is no bound: pipes and devices have none. */
+/** Does not rely on the size from `stat`: pipes and devices have none. */
 async function readBounded(handle: FileHandle, file: string, unusable: Unusable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for (let totalBytes = 0; ; ) {

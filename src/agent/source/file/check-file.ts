@@ -23,7 +23,7 @@ import { readVariables } from './variable-entries.ts';
 
 const MAX_CHECKS = 100_000;
 const MAX_CLIENT_CERTIFICATES = 1000;
-/** After so many the event loop goes on. */
+/** Yields to the event loop after this many. */
 const CHECKS_PER_YIELD = 100;
 const EMPTY: Content = { checks: [], variables: [], clientCertificates: [], pemFiles: [] };
 const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as const;
@@ -32,7 +32,7 @@ const TOP_KEYS = ['checks', 'defaults', 'variables', 'clientCertificates'] as co
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
   /** Absolute paths of the PEM files that it names. */
   readonly pemFiles: readonly string[];
-  /** As `fingerprintOf` says; null where that was not worked out yet. */
+  /** See `fingerprintOf`; null where it is not computed yet. */
   readonly fingerprint: string | null;
 }
 type Content = Omit<CheckFile, 'fingerprint'>;
@@ -67,13 +67,13 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
  * The same for a text that is plain JSON and has no problems, in a small part of the time; the event
  * loop is blocked only by JSON.parse.
  *
- * @returns null where the text is anything else: `parseCheckFile` reads it, or says what is wrong
+ * @returns null where the text is anything else: `parseCheckFile` reads it, or reports its problems
  */
 export async function parsePlainCheckFile(text: string, file: string): Promise<CheckFile | null> {
   const plain = readPlainJson(text);
-  // Defaults may be written out to more than there is room for, which is to be told at its place.
+  // Defaults may expand to more than MAX_SET_CHARS, which is reported with its position.
   if (plain === null || !isMapping(plain.value) || plain.value.defaults !== undefined) return null;
-  // One is enough to have it read the other way, which tells them all.
+  // One is enough: the file is then read the other way, which reports them all.
   const problems = new ProblemList(1);
   const nowhere: SourceDocument = { ...plain, locate: () => TOP, locateKey: () => TOP };
   const read = await problems.untilEnough(() => readRoot(nowhere, file, problems), EMPTY);

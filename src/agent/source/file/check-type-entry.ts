@@ -25,17 +25,17 @@ const TYPES_TEXT = `one of ${RUNNABLE_CHECK_TYPES.join(', ')}`;
 /** The checkType of an entry of `checks`; null where something about it was reported. */
 export function readCheckType(
   raw: RawMapping,
-  place: DocumentPath,
+  entryPath: DocumentPath,
   of: string,
   report: ProblemReporter,
 ): RunnableCheckType | null {
   const { checkType } = raw;
-  const path = [...place, 'checkType'];
+  const path = [...entryPath, 'checkType'];
   const runnable = RUNNABLE_CHECK_TYPES.find((type) => type === checkType);
   if (runnable !== undefined) return runnable;
   const slip = checkType === undefined ? keyMeaningType(raw) : null;
   if (slip !== null) {
-    report.key([...place, slip], of, unknownKeyText(slip, TOP_KEYS));
+    report.key([...entryPath, slip], of, unknownKeyText(slip, TOP_KEYS));
   } else if (checkType === undefined) {
     report.value(path, of, `is missing; it must be ${TYPES_TEXT}`);
   } else if (checkType === 'HEARTBEAT') {

@@ -17,7 +17,7 @@ export interface CertificateContext {
   readonly report: ProblemReporter;
   /** Paths are relative to this file. */
   readonly checkFile: string;
-  /** Gets the path of every PEM file that was named, for whoever watches them. */
+  /** Receives the path of every PEM file that the entries name, to be watched. */
   readonly pemFiles: Set<string>;
 }
 
@@ -28,18 +28,22 @@ export async function readClientCertificate(
   context: CertificateContext,
 ): Promise<ClientCertificate | null> {
   const { report } = context;
-  const place = ['clientCertificates', index];
+  const entryPath = ['clientCertificates', index];
   if (!isMapping(raw)) {
-    report.value(place, '', `must be a mapping with host, cert and key${shownValue(raw, place)}`);
+    report.value(
+      entryPath,
+      '',
+      `must be a mapping with host, cert and key${shownValue(raw, entryPath)}`,
+    );
     return null;
   }
   const unknown = Object.keys(raw).filter((key) => !KNOWN_KEYS.some((known) => known === key));
-  for (const key of unknown) report.key([...place, key], '', unknownKeyText(key, KNOWN_KEYS));
+  for (const key of unknown) report.key([...entryPath, key], '', unknownKeyText(key, KNOWN_KEYS));
 
-  const host = readHost(raw.host, [...place, 'host'], report);
-  const passphrase = readPassphrase(raw.passphrase, [...place, 'passphrase'], report);
+  const host = readHost(raw.host, [...entryPath, 'host'], report);
+  const passphrase = readPassphrase(raw.passphrase, [...entryPath, 'passphrase'], report);
   const pem = async (field: PemField): Promise<string | null> =>
-    readPem(raw[field], [...place, field], field, context);
+    readPem(raw[field], [...entryPath, field], field, context);
   const cert = await pem('cert');
   const key = await pem('key');
   const ca = raw.ca === undefined || raw.ca === null ? null : await pem('ca');
@@ -52,7 +56,7 @@ export async function readClientCertificate(
     return null;
   }
   const certificate = { host, cert, key, ca, passphrase };
-  return isUsable(certificate, place, report) ? certificate : null;
+  return isUsable(certificate, entryPath, report) ? certificate : null;
 }
 
 function readHost(
@@ -117,10 +121,10 @@ async function readPem(
   }
 }
 
-/** Finds out now what would otherwise fail at the first handshake. */
+/** Reports now what would otherwise fail at the first handshake. */
 function isUsable(
   { cert, key, ca, passphrase }: ClientCertificate,
-  place: (string | number)[],
+  entryPath: (string | number)[],
   report: ProblemReporter,
 ): boolean {
   const parse = <Parsed>(field: string, what: string, parser: () => Parsed): Parsed | null => {
@@ -128,7 +132,7 @@ function isUsable(
       return parser();
     } catch (thrown) {
       const reason = systemCodeOf(thrown) ?? messageOf(thrown);
-      report.value([...place, field], '', `cannot be used as ${what} (${reason})`);
+      report.value([...entryPath, field], '', `cannot be used as ${what} (${reason})`);
       return null;
     }
   };
@@ -140,6 +144,6 @@ function isUsable(
     ca === null || parse('ca', 'a certificate', () => new X509Certificate(ca)) !== null;
   if (certificate === null || privateKey === null || !trusted) return false;
   if (certificate.checkPrivateKey(privateKey)) return true;
-  report.value([...place, 'key'], '', 'is not the private key of the certificate in cert');
+  report.value([...entryPath, 'key'], '', 'is not the private key of the certificate in cert');
   return false;
 }

@@ -36,16 +36,15 @@ export interface FileSourceOptions {
 
 /**
  * Checks from a file that is read again when it, or a PEM file that it names, changes. The first
- * reading begins here already, beside what else an agent does before it can run any of them.
+ * reading begins here already, in parallel with the rest of the agent's start.
  *
- * The files are looked at once a second rather than watched by the system's notifications, which
- * miss network file systems, bind mounts, and the swapped links by which Kubernetes updates a
- * ConfigMap. A change counts once the files have stood still from one look to the next, so that no
- * half-written file is taken for one with fewer checks.
+ * Polls the files once a second rather than relying on the system's notifications, which miss
+ * network file systems, bind mounts, and the swapped links by which Kubernetes updates a ConfigMap.
+ * A change counts once two consecutive scans find the same state, so that a half-written file is
+ * not taken for one with fewer checks.
  *
- * `watch` throws what loadCheckFile throws for the first load. Afterwards a file that is invalid or
- * gone leaves the last valid set in place, each of its problems is logged once, and so is that it
- * can be used again.
+ * `watch` throws what loadCheckFile throws for the first load. Afterwards an invalid or missing
+ * file does not change the last valid set. Each problem is logged once, and so is its end.
  */
 export function createFileSource(options: FileSourceOptions): CheckSource {
   let checkFileUsable: boolean | null = null;
@@ -84,7 +83,7 @@ class WatchedFile {
     this.#onUsable = onUsable;
     this.#files = [options.file];
     this.#first = this.#readFirst();
-    // Whoever watches hears of it; where nobody does, it does not matter.
+    // `watch` rejects with it; without a call to `watch` it does not matter.
     this.#first.catch(() => {});
   }
 
@@ -160,7 +159,7 @@ class WatchedFile {
     this.#checkFile = checkFile;
     this.#files = [file, ...checkFile.pemFiles];
     this.#onUsable(true);
-    // As loud as the problem was: whoever saw that one waits for its end.
+    // At the problem's level: a reader who saw the problem must also see its end.
     if (this.#loggedProblems !== null) log.warn({ file }, 'the check file can be used again');
     this.#loggedProblems = null;
     if (before !== null && (await this.#isSame(before, checkFile))) return;
@@ -186,7 +185,7 @@ class WatchedFile {
     const { log, file, clock } = this.#options;
     const isInvalid = thrown instanceof FileProblemsError;
     if (isInvalid) this.#files = [file, ...thrown.pemFiles];
-    // To be tried again it would only take all that memory again.
+    // Trying again would only take as much memory again.
     else if (systemCodeOf(thrown) !== 'CHECK_FILE_TOO_LARGE') {
       this.#retryAtMs = clock.monotonicMs() + RETRY_MS;
     }

@@ -3,8 +3,8 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { CheckSet } from '../check-source.ts';
 
 /**
- * Defaults and aliases can make a small file hold checks without end, which would not fit in
- * memory, nor into one message from thread to thread. 100,000 ordinary checks take half of this.
+ * Defaults and aliases can expand a small file to more checks than fit into memory, or into one
+ * message between threads. 100,000 ordinary checks take half of this.
  */
 export const MAX_SET_CHARS = 256 * 1024 * 1024;
 

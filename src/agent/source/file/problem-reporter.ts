@@ -1,13 +1,13 @@
 import { type DocumentPath, type ProblemList, pathText } from '../common/file-problem.ts';
 import type { SourceDocument } from './document/document.ts';
 
-/** Puts problems at their places in a document. */
+/** Adds problems with their positions in a document. */
 export interface ProblemReporter {
-  /** @param of what the place belongs to, for example ` of check "shop"` */
+  /** @param of what the path belongs to, for example ` of check "shop"` */
   value(path: DocumentPath, of: string, message: string): void;
   /** The same for a key rather than for its value. */
   key(path: DocumentPath, of: string, message: string): void;
-  /** The same where the key itself must not be shown: the message reads on after what holds it. */
+  /** The same where the key itself must not be shown: the message follows the parent's path. */
   hiddenKey(path: DocumentPath, of: string, message: string): void;
 }
 

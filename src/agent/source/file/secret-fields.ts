@@ -6,7 +6,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'value',
   'body',
   'data',
-  // Where the space after a colon is missing, text stands in the place of these and their fields.
+  // Where the space after a colon is missing, text replaces these mappings or their fields.
   'request',
   'basicAuth',
   'headers',
@@ -14,7 +14,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'key',
 ]);
 
-/** Whatever stands below one of these: a value may have slipped into any place. */
+/** Everything below one of these: a value may be in a wrong field by mistake. */
 const SECRET_LISTS: readonly string[] = ['variables'];
 
 const USER_IN_URL = /:\/\/[^/]*@/;

@@ -33,33 +33,33 @@ export function readVariables(raw: unknown, report: ProblemReporter): readonly O
   return [];
 }
 
-type Tell = (path: DocumentPath, message: string) => void;
+type Report = (path: DocumentPath, message: string) => void;
 
 /**
- * Tells one issue of a list of variables: of a file, or of a check.
+ * Reports one issue of a list of variables: of a file, or of a check.
  *
- * @param path of the issue, from the list, and so are the paths that are told
+ * @param path of the issue, relative to the list, as are the reported paths
  */
 export function reportVariableIssue(
   issue: z.core.$ZodIssue,
   path: DocumentPath,
   list: unknown,
-  tell: { readonly value: Tell; readonly key: Tell; readonly hiddenKey: Tell },
+  report: { readonly value: Report; readonly key: Report; readonly hiddenKey: Report },
 ): void {
   const [index, field] = path;
   const entry: unknown = Array.isArray(list) && typeof index === 'number' ? list[index] : undefined;
   if (issue.code === 'unrecognized_keys') {
     for (const key of issue.keys) {
       const isSlip = isMapping(entry) && entry[key] !== null && nearestName(key, KNOWN_KEYS);
-      if (isSlip) tell.key([...path, key], unknownKeyText(key, KNOWN_KEYS));
-      else tell.hiddenKey([...path, key], strangeKeyText());
+      if (isSlip) report.key([...path, key], unknownKeyText(key, KNOWN_KEYS));
+      else report.hiddenKey([...path, key], strangeKeyText());
     }
-  } else if (index === undefined) tell.value(path, listText(issue, list));
+  } else if (index === undefined) report.value(path, listText(issue, list));
   else if (!isMapping(entry))
-    tell.value(path, `must be a mapping with key and value${kind(entry)}`);
-  else if (field === 'key') tell.value(path, keyText(issue, entry.key));
-  else if (field === 'value') tell.value(path, valueText(issue, entry.value));
-  else tell.value(path, `must be true or false ${NOT_SHOWN}`);
+    report.value(path, `must be a mapping with key and value${kind(entry)}`);
+  else if (field === 'key') report.value(path, keyText(issue, entry.key));
+  else if (field === 'value') report.value(path, valueText(issue, entry.value));
+  else report.value(path, `must be true or false ${NOT_SHOWN}`);
 }
 
 /** In `{ key: A, value: b,c }` the `c` is a key, and half of the value. */

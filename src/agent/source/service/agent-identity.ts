@@ -15,7 +15,7 @@ export interface AgentIdentity {
 
 /**
  * Who this agent is to the service: the id in DATA_DIR/agent-id, made where there is none. Where it
- * cannot be kept the agent works all the same, and is a new one after each restart.
+ * cannot be saved, the agent works all the same and has a new id after each restart.
  */
 export async function openAgentIdentity(
   dataDir: string | null,
@@ -33,7 +33,7 @@ export async function openAgentIdentity(
   } catch (error) {
     log.warn(
       { file, reason: messageOf(error) },
-      "the agent's id cannot be kept: the service will take it for another agent after a restart",
+      "the agent's id cannot be saved: the service will take it for another agent after a restart",
     );
   }
   return { agentId, instanceId };
@@ -43,7 +43,7 @@ async function readAgentId(file: string, log: Logger): Promise<string | null> {
   try {
     const text = (await readFile(file, 'utf8')).trim();
     if (id.safeParse(text).success) return text;
-    log.warn({ file }, "the file of the agent's id holds none; the agent gets a new one");
+    log.warn({ file }, "the file of the agent's id contains no id; the agent gets a new one");
   } catch (error) {
     if (systemCodeOf(error) !== 'ENOENT') {
       const reason = messageOf(error);

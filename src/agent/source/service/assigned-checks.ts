@@ -15,17 +15,17 @@ import type { CheckSet } from '../check-source.ts';
 import { SimilarCheckParser } from '../common/similar-checks.ts';
 import type { SavedAssignments, SavedSettings } from './assignment-store.ts';
 
-/** Of one agent. More are left out, and the service is told so. */
+/** Of one agent. More are left out, and reported to the service. */
 export const MAX_CHECKS = 100_000;
-/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. The same holds of more. */
+/** Of one agent, as JSON: 100,000 of the usual size have 80 MB. More are left out and reported, too. */
 export const MAX_CHECKS_MIB = 256;
-/** After so many the event loop goes on: checks are running beside it, and their times are to be true. */
+/** Yields to the event loop after this many: checks run meanwhile, and their times must be right. */
 const CHECKS_PER_YIELD = 100;
 const MAX_PROBLEM_CHARS = 600;
-const NO_ROOM = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
+const TOO_LARGE = `this agent takes ${MAX_CHECKS_MIB} MiB of checks at most: give its location fewer or shorter ones, or more agents`;
 const NO_TAGS: readonly string[] = [];
 
-/** Before the service was ever heard of. */
+/** Before the first answer of the service. */
 const NO_SETTINGS: SavedSettings = {
   clientCertificates: [],
   pauses: [],
@@ -33,7 +33,7 @@ const NO_SETTINGS: SavedSettings = {
   proxyUrl: null,
 };
 
-/** What an answer was found to hold, beside the checks. */
+/** What was found in a page, beside its checks. */
 export interface ReadingNotes {
   /** Refused now and not before, or for another reason. */
   readonly refused: readonly Refusal[];
@@ -44,7 +44,7 @@ export interface ReadingNotes {
 }
 
 /** What the checks of a page may still take; bytes of JSON. */
-interface Room {
+interface ByteBudget {
   leftBytes: number;
 }
 
@@ -57,14 +57,14 @@ interface Draft {
   readonly answered: Map<string, number>;
   changed: boolean;
   readonly full: boolean;
-  /** Checks were left out as there was no room for them. */
+  /** Checks were left out because of the byte limit. */
   isCut: boolean;
   readonly alike: SimilarCheckParser;
 }
 
 /**
  * The checks that the service assigned to this agent. The pages of an answer go into a draft, which
- * takes the place of the set when the last of them is in: half an answer is no set.
+ * replaces the set when the last page is read: a partial answer is never applied.
  */
 export class AssignedChecks {
   #assignments: ReadonlyMap<string, Assignment> = new Map();
@@ -77,10 +77,10 @@ export class AssignedChecks {
   #isCut = false;
   #hasMadeRoom = false;
   #draft: Draft | null = null;
-  /** Fields that were told of already; bounded, as a service may invent them. */
+  /** Fields that were reported already; bounded, as the service decides on their names. */
   readonly #ignored = new Set<string>();
 
-  /** The set before the service was heard of: what the agent had last. */
+  /** The set before the first answer: the agent's last assignments. */
   restore({ location, settings, assignments }: SavedAssignments): void {
     this.#location = location;
     this.#settings = settings;
@@ -112,12 +112,12 @@ export class AssignedChecks {
     return this.#unanswered.size > 0;
   }
 
-  /** Whether the last answer changed a set of which checks were left out as there was no room for them. */
+  /** Whether the last answer changed a set from which checks were left out because of the byte limit. */
   get hasMadeRoom(): boolean {
     return this.#hasMadeRoom;
   }
 
-  /** What is to be kept for a start without the service. */
+  /** What to save for a start without the service. */
   get saved(): SavedAssignments {
     return {
       location: this.#location,
@@ -126,7 +126,7 @@ export class AssignedChecks {
     };
   }
 
-  /** What is to be told to the service; it takes no more at once. */
+  /** The refusals to report to the service, at most as many as one poll takes. */
   get refusals(): Refusal[] {
     const first = [...this.#refusals].slice(0, MAX_REFUSALS);
     return first.map(([checkId, problem]) => ({ checkId, problem }));
@@ -157,38 +157,38 @@ export class AssignedChecks {
   /**
    * Takes one page of an answer into the draft; the first one begins it anew.
    *
-   * @param roomBytes what its checks may take as JSON: those beyond are refused. null for any number
+   * @param limitBytes what its checks may take as JSON: those beyond are refused. null for no limit
    */
   async read(
     page: PollResponse,
     isFirst: boolean,
-    roomBytes: number | null,
+    limitBytes: number | null,
   ): Promise<ReadingNotes> {
     const draft = isFirst || this.#draft === null ? this.#begin(page.full) : this.#draft;
     this.#draft = draft;
     const refused: Refusal[] = [];
     const ignored: string[] = [];
-    const room = roomBytes === null ? null : { leftBytes: roomBytes };
+    const budget = limitBytes === null ? null : { leftBytes: limitBytes };
     for (const checkId of page.remove) this.#remove(draft, checkId);
     for (const [index, message] of page.upsert.entries()) {
-      const refusal = this.#upsert(draft, message, room, ignored);
+      const refusal = this.#upsert(draft, message, budget, ignored);
       if (refusal !== null && this.#refusals.get(refusal.checkId) !== refusal.problem) {
         refused.push(refusal);
       }
       if (index % CHECKS_PER_YIELD === CHECKS_PER_YIELD - 1) await yieldToEventLoop();
     }
-    const takenBytes = room === null ? null : (roomBytes ?? 0) - room.leftBytes;
+    const takenBytes = budget === null ? null : (limitBytes ?? 0) - budget.leftBytes;
     return { refused, ignored, takenBytes };
   }
 
   /** The draft is whole. Returns whether the set is another one now. */
-  finish({ slug, settings: told, variables, proxyUrl }: PollResponse['location']): boolean {
+  finish({ slug, settings: sent, variables, proxyUrl }: PollResponse['location']): boolean {
     const draft = this.#draft;
     this.#draft = null;
     if (draft === null) return false;
     const settings: SavedSettings = {
       ...this.#settings,
-      ...told,
+      ...sent,
       variables: variables ?? this.#settings.variables,
       proxyUrl,
     };
@@ -216,7 +216,7 @@ export class AssignedChecks {
       refusals: new Map(full ? [] : this.#refusals),
       unanswered: new Map(),
       answered: new Map(),
-      // The same checks once more are a set to be told, too: it was asked for.
+      // A full answer is passed on even with the same checks: it was requested.
       changed: full,
       full,
       isCut: !full && this.#isCut,
@@ -226,7 +226,7 @@ export class AssignedChecks {
 
   #refuse(draft: Draft, checkId: string, text: string): Refusal {
     const problem = text.slice(0, MAX_PROBLEM_CHARS);
-    // The older form of the check is not what people want to have run.
+    // The older version of the check must not go on running.
     this.#remove(draft, checkId);
     if (draft.refusals.size < MAX_CHECKS) draft.refusals.set(checkId, problem);
     return { checkId, problem };
@@ -242,13 +242,13 @@ export class AssignedChecks {
   #upsert(
     draft: Draft,
     message: AssignmentMessage,
-    room: Room | null,
+    budget: ByteBudget | null,
     ignored: string[],
   ): Refusal | null {
     const { checkId } = message;
     const read = readAlike(message, draft.alike) ?? readAssignment(message);
     if (!read.ok) return this.#refuse(draft, checkId, read.refusal.problem);
-    const problem = whyNotTaken(read.value, draft, room);
+    const problem = whyNotTaken(read.value, draft, budget);
     if (problem !== null) return this.#refuse(draft, checkId, problem);
     draft.assignments.set(checkId, read.value);
     const { answeredUntil } = read.value;
@@ -269,20 +269,24 @@ export class AssignedChecks {
   }
 }
 
-/** Takes the room that the check needs, or says what there is no room for. */
-function whyNotTaken(assignment: Assignment, draft: Draft, room: Room | null): string | null {
+/** Deducts the check's bytes from the budget, or returns the limit that it exceeds. */
+function whyNotTaken(
+  assignment: Assignment,
+  draft: Draft,
+  budget: ByteBudget | null,
+): string | null {
   const { assignments } = draft;
   if (assignments.size >= MAX_CHECKS && !assignments.has(assignment.check.id)) {
     return `this agent takes ${MAX_CHECKS} checks at most`;
   }
-  if (room === null) return null;
+  if (budget === null) return null;
   // Of what was read, which is nested no deeper than a check; the message may be.
   const bytes = Buffer.byteLength(JSON.stringify(assignment));
-  if (bytes > room.leftBytes) {
+  if (bytes > budget.leftBytes) {
     draft.isCut = true;
-    return NO_ROOM;
+    return TOO_LARGE;
   }
-  room.leftBytes -= bytes;
+  budget.leftBytes -= bytes;
   return null;
 }
 

@@ -20,7 +20,7 @@ import { damaged, seal, unseal } from './sealed-lines.ts';
 
 const MAX_FILE_BYTES = 384 * 1024 * 1024;
 
-/** What holds for all checks of the location. */
+/** What applies to all checks of the location. */
 export interface SavedSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {}
 
 export interface SavedAssignments {
@@ -53,7 +53,7 @@ const lineSchema = z.discriminatedUnion('kind', [
 ]);
 type Line = z.input<typeof lineSchema>;
 
-/** Puts them in the place of what the file holds. Throws the system's error. */
+/** Replaces the file's content. Throws the system's error. */
 export async function writeAssignments(
   file: string,
   saved: SavedAssignments,

@@ -15,20 +15,20 @@ const SAVE_DELAY_MS = 1_000;
 const RETRY_MS = 30_000;
 
 export interface AssignmentStoreOptions {
-  /** null: nothing is kept. */
+  /** null: nothing is saved. */
   readonly dataDir: string | null;
   readonly clock: Clock;
   readonly log: Logger;
-  /** What is to be written, asked when it is. */
+  /** What to write; called at each write. */
   readonly current: () => SavedAssignments;
-  /** The location key as it is now: what is written, only an agent with this key can read. */
+  /** The current location key: only an agent with this key can read the file. */
   readonly key: () => string;
 }
 
 /**
- * The last assignments in DATA_DIR/assignments.json, by which an agent runs that starts while the
- * service is away (SEMANTICS 4, Lost service). They hold variables and private keys, so the file is
- * sealed: whoever has the disk, but not the location key, learns nothing.
+ * The last assignments in DATA_DIR/assignments.json, which an agent runs when it starts while the
+ * service is away (SEMANTICS 4, Lost service). They contain variables and private keys, so the file
+ * is sealed: the disk without the location key reveals nothing.
  */
 export class AssignmentStore {
   readonly #options: AssignmentStoreOptions;
@@ -41,8 +41,8 @@ export class AssignmentStore {
   /** How many changes the last try to write had, and when it ended (monotonic milliseconds). */
   #tried = 0;
   #triedAtMs = Number.NEGATIVE_INFINITY;
-  /** What the log was last told to be wrong; null since the last writing. */
-  #told: string | null = null;
+  /** The problem that was logged last; null since the last successful write. */
+  #loggedProblem: string | null = null;
   #isClosed = false;
 
   constructor(options: AssignmentStoreOptions) {
@@ -51,8 +51,8 @@ export class AssignmentStore {
   }
 
   /**
-   * Null where there are none. A file that cannot be read is put aside, and the log says so; one
-   * that another key sealed stays until the next one takes its place.
+   * Null where there are none. A damaged file is renamed, and that is logged; one that another key
+   * sealed stays until the next write replaces it.
    */
   async load(): Promise<SavedAssignments | null> {
     const file = this.#file;
@@ -61,7 +61,7 @@ export class AssignmentStore {
     try {
       const { unreadable, ...saved } = await readAssignments(file, assignmentsBox(key()));
       if (unreadable > 0) {
-        log.warn({ file, checks: unreadable }, 'kept checks cannot be read by this release');
+        log.warn({ file, checks: unreadable }, 'saved checks cannot be read by this release');
       }
       return saved;
     } catch (error) {
@@ -95,7 +95,7 @@ export class AssignmentStore {
     const { clock } = this.#options;
     const changes = this.#changes;
     const isPending = (): boolean =>
-      this.#tried < changes && this.#told === null && !this.#isClosed && !signal.aborted;
+      this.#tried < changes && this.#loggedProblem === null && !this.#isClosed && !signal.aborted;
     if (this.#file === null) return;
     while (isPending()) {
       const waitMs = this.#triedAtMs + SAVE_DELAY_MS - clock.monotonicMs();
@@ -126,7 +126,7 @@ export class AssignmentStore {
     this.#writing = this.#write().then(() => {
       this.#writing = null;
       if (this.#written < this.#changes)
-        this.#schedule(this.#told === null ? SAVE_DELAY_MS : RETRY_MS);
+        this.#schedule(this.#loggedProblem === null ? SAVE_DELAY_MS : RETRY_MS);
     });
     return this.#writing;
   }
@@ -139,14 +139,15 @@ export class AssignmentStore {
     try {
       await mkdir(dataDir, { recursive: true, mode: 0o700 });
       await writeAssignments(file, current(), assignmentsBox(key()));
-      if (this.#told !== null) log.warn({ file }, 'the assignments are kept on disk again');
-      this.#told = null;
+      if (this.#loggedProblem !== null)
+        log.warn({ file }, 'the assignments are saved to disk again');
+      this.#loggedProblem = null;
       this.#written = changes;
     } catch (error) {
       const reason = messageOf(error);
-      if (reason === this.#told) return;
-      this.#told = reason;
-      log.warn({ file, reason }, 'the assignments cannot be kept on disk; the agent goes on');
+      if (reason === this.#loggedProblem) return;
+      this.#loggedProblem = reason;
+      log.warn({ file, reason }, 'the assignments cannot be saved to disk; the agent goes on');
     } finally {
       this.#tried = changes;
       this.#triedAtMs = clock.monotonicMs();
@@ -154,7 +155,7 @@ export class AssignmentStore {
   }
 }
 
-/** For a look; the next one takes its place. */
+/** For inspection; the next damaged file replaces it. */
 async function putAside(file: string): Promise<string | null> {
   const aside = `${file}.damaged`;
   try {

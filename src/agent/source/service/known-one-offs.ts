@@ -17,9 +17,9 @@ export interface TakenRuns {
 }
 
 /**
- * Runs beside the plan. The service names each in every answer until it is told that the run is
- * done; here each is known by its id, so that it is passed on once. One for which there is no room is
- * taken when it is named again and others are done.
+ * Runs beside the schedule. The service names each in every answer until the agent reports it done;
+ * the ids are known here, so that each is passed on once. One that exceeds the limits is taken when
+ * the service names it again and others are done.
  */
 export class KnownOneOffs {
   /** The runs that were passed on, until the service knows that they are done: bytes of JSON by id. */
@@ -57,7 +57,7 @@ export class KnownOneOffs {
     this.#free(runId);
   }
 
-  /** What the next request tells; it takes no more at once. */
+  /** The ids for the next request, at most as many as one takes. */
   get toTell(): string[] {
     return [...this.#done].slice(0, MAX_ONE_OFFS);
   }
@@ -71,7 +71,7 @@ export class KnownOneOffs {
     }
   }
 
-  /** It is kept in memory no more, but for its id. */
+  /** Frees all but its id. */
   #free(runId: string): void {
     const bytes = this.#known.get(runId);
     if (bytes === undefined) return;
@@ -79,7 +79,7 @@ export class KnownOneOffs {
     this.#known.set(runId, 0);
   }
 
-  /** Forgets the run that was done first: the service has taken back what is so old. */
+  /** Forgets the run that was done first: the service has taken back a run of that age. */
   #makeRoom(): boolean {
     if (this.#known.size < MAX_KNOWN) return true;
     const [oldest] = this.#done;

@@ -12,7 +12,7 @@ import type { PollResponse } from '../../../wire/v1/poll.ts';
 export type LeaseChange = 'unchanged' | 'ended' | 'renewed';
 
 /** A lease, from the sending of the last poll that the service got in time. */
-interface Held {
+interface Lease {
   readonly from: Moment;
   readonly leaseMs: number;
 }
@@ -23,13 +23,13 @@ export class LeaseWatch {
   /** Of the last poll. */
   #sent: Moment;
   /** By the last poll that was answered; null where there is no lease. */
-  #answered: Held | null = null;
-  /** The same by the one that is under way, where it was sent in time: it has arrived, as far as is known. */
-  #held: Held | null = null;
-  /** It had ended when a poll was sent that was answered since. */
-  #ended: Held | null = null;
+  #answered: Lease | null = null;
+  /** The same lease, extended by the poll under way where that was sent in time: it is assumed to arrive. */
+  #current: Lease | null = null;
+  /** The lease that had ended when a poll was sent that was answered since. */
+  #ended: Lease | null = null;
   /** The last one that ended and after which `told` was called. */
-  #renewed: Held | null = null;
+  #renewed: Lease | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -39,36 +39,36 @@ export class LeaseWatch {
   /** A poll is sent. */
   sent(): void {
     this.#sent = momentOf(this.#clock);
-    if (this.#held !== null && !isOver(this.#held, this.#sent)) {
-      this.#held = { ...this.#held, from: this.#sent };
+    if (this.#current !== null && !isOver(this.#current, this.#sent)) {
+      this.#current = { ...this.#current, from: this.#sent };
     }
   }
 
   /** It was answered; with null it failed, or is not waited for any more. */
   over(answer: Pick<PollResponse, 'epoch' | 'leaseMs'> | null): void {
     if (answer !== null) {
-      if (this.#held !== null && isOver(this.#held, this.#sent)) this.#ended = this.#held;
+      if (this.#current !== null && isOver(this.#current, this.#sent)) this.#ended = this.#current;
       const { epoch, leaseMs } = answer;
       // Of epoch 0: the agent was ended.
       this.#answered = epoch === 0 ? null : { from: this.#sent, leaseMs };
     }
-    this.#held = this.#answered;
+    this.#current = this.#answered;
   }
 
-  /** The answer to the last poll, with all that came before it, is with whoever runs the checks. */
+  /** The answer to the last poll, and everything before it, was passed on to the listener. */
   told(): void {
     this.#renewed = this.#ended ?? this.#renewed;
     this.#ended = null;
   }
 
   since(moment: Moment): LeaseChange {
-    const wentOn = (held: Held | null): boolean => held !== null && !isOver(held, moment);
-    const isHeldOver = this.#held !== null && isOver(this.#held, momentOf(this.#clock));
-    if ((isHeldOver && wentOn(this.#held)) || wentOn(this.#ended)) return 'ended';
-    return wentOn(this.#renewed) ? 'renewed' : 'unchanged';
+    const wasValid = (lease: Lease | null): boolean => lease !== null && !isOver(lease, moment);
+    const isCurrentOver = this.#current !== null && isOver(this.#current, momentOf(this.#clock));
+    if ((isCurrentOver && wasValid(this.#current)) || wasValid(this.#ended)) return 'ended';
+    return wasValid(this.#renewed) ? 'renewed' : 'unchanged';
   }
 }
 
-function isOver({ from, leaseMs }: Held, at: Moment): boolean {
+function isOver({ from, leaseMs }: Lease, at: Moment): boolean {
   return passedMs(from, at) > leaseMs;
 }

@@ -15,7 +15,7 @@ export interface PollReaction {
   readonly delayMs: number | null;
   /** Whether the page that was asked for can still be had; else all begins anew. */
   readonly retainsPage: boolean;
-  /** How loud it is told, once until it is over or turns into another kind. */
+  /** The level at which it is logged, once until it is over or another kind follows. */
   readonly level: 'warn' | 'error';
 }
 
@@ -37,7 +37,7 @@ export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
   ended: { delayMs: 60_000, retainsPage: false, level: 'error' },
 };
 
-/** Past this a service that asks for patience is asked again all the same. */
+/** Upper bound for the service's Retry-After. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 export interface BackoffMs {
@@ -45,12 +45,12 @@ export interface BackoffMs {
   readonly max: number;
 }
 
-/** The polls that failed in a row, and what the log was told of them. */
+/** The polls that failed in a row, and what was logged about them. */
 export class PollFaults {
   readonly #log: Logger;
   readonly #backoffMs: BackoffMs;
   #failures = 0;
-  /** What the log was last told to be wrong; null since the last good answer. */
+  /** The kind that was logged last; null since the last good answer. */
   #logged: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
@@ -60,15 +60,15 @@ export class PollFaults {
 
   /** A poll was answered. */
   over(): void {
-    // As loud as the problem was: whoever saw that one waits for its end.
+    // At the problem's level: a reader who saw the problem must also see its end.
     if (this.#logged !== null) this.#log.warn('the service answers polls again');
     this.#logged = null;
     this.#failures = 0;
   }
 
   /**
-   * @returns milliseconds until the next poll. A part of them is chance, so that the agents of a
-   *   service that was away do not come back all at once.
+   * @returns milliseconds until the next poll, with jitter: agents that lost the service together
+   *   do not return together.
    */
   delayAfter(fault: PollFault): number {
     const { delayMs, level } = POLL_REACTIONS[fault.kind];
@@ -86,7 +86,7 @@ export class PollFaults {
 
     const { min, max } = this.#backoffMs;
     const wholeMs = delayMs ?? Math.min(max, min * 2 ** Math.min(this.#failures - 1, 30));
-    // Asked for a pause, nobody comes before its end.
+    // Never before the end of Retry-After.
     const askedMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
     return Math.max(wholeMs / 2, askedMs) + (Math.random() * wholeMs) / 2;
   }
@@ -97,7 +97,7 @@ export function isEnded({ status, attributes }: ServiceFault): boolean {
   return status === 409 && attributes.reason === 'ended';
 }
 
-/** Another process has taken the place of the agent with this id: it has a copy of its DATA_DIR. */
+/** Another process with the same agent id has replaced this one: it has a copy of the DATA_DIR. */
 export function isReplaced({ status, attributes }: ServiceFault): boolean {
   return status === 409 && attributes.reason === 'replaced';
 }

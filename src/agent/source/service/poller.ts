@@ -65,9 +65,9 @@ export interface PollerOptions {
  * | An answer | then |
  * |---|---|
  * | is a page with more behind it | it goes into the draft; the next page is asked for at once |
- * | is the last page | the set and its runs are told, the revision counts, the next poll follows |
- * | is a fault | what POLL_REACTIONS says, and the set goes on as it is |
- * | says that the agent was ended | the set is empty from then on, and polls go on every few minutes |
+ * | is the last page | the set and its runs are passed on, the revision counts, the next poll follows |
+ * | is a fault | POLL_REACTIONS applies, and the set stays as it is |
+ * | reports that the agent was ended | the set is empty from then on, and polls go on every few minutes |
  */
 export class Poller {
   readonly oneOffs = new KnownOneOffs();
@@ -81,23 +81,23 @@ export class Poller {
   #leaseMs = DEFAULT_LEASE_MS;
   /** Of the loop's present round: aborted by the end, and by `askAnew`, which wants a new poll at once. */
   #round = new AbortController();
-  /** Called when an answer is told; only one to a poll that is sent from the next round on. */
+  /** Called when the answer to a poll sent from the next round on is passed on. */
   readonly #asking: (() => void)[] = [];
-  /** The same, of those for whom that poll is under way. */
+  /** The same for callers whose poll is under way. */
   readonly #answering: (() => void)[] = [];
   /** Marker of the page to ask for; null to begin. */
   #page: string | null = null;
   #pages = 0;
-  /** Whether the answer of which they are is the whole set, or changes of it. */
-  #tells: 'all' | 'changes' = 'changes';
+  /** Whether the pages' answer has the whole set, or changes to it. */
+  #answerHas: 'all' | 'changes' = 'changes';
   /** Of the JSON of the pages so far that named runs. */
   #runPagesBytes = 0;
-  /** Of the JSON of the last whole set and all changes since; `#keptBytes` with the pages so far. */
+  /** Of the JSON of the last whole set and all changes since; `#draftBytes` with the pages so far. */
   #checksBytes = 0;
-  #keptBytes = 0;
+  #draftBytes = 0;
   /** What the pages so far named. */
   #runs: OneOffMessage[] = [];
-  /** For the next poll; those of assignments are kept with the set. */
+  /** For the next poll; `assigned` has the refusals of assignments. */
   #refusedRuns: readonly Refusal[] = [];
 
   constructor(options: PollerOptions) {
@@ -137,13 +137,12 @@ export class Poller {
   }
 
   /**
-   * Asks at once whose the checks are by now, where the lease ended after this moment: others may have
-   * them. null where the lease goes on, or had ended before: then it is known that the checks run on all
-   * the same.
+   * Polls at once for the current assignments where the lease ended after this moment: other agents may
+   * have the checks. null where the lease is valid, or had ended before: then the checks run on anyway.
    *
-   * @returns resolves when the answer is told to the listener, or the service refuses to give one. A
-   *   service that is away is asked again, so whoever waits has a limit; and once `run` has ended nobody
-   *   is told any more, as then no check is to run
+   * @returns resolves when the answer is passed on to the listener, or the service refuses to answer. A
+   *   service that is away is polled again, so callers need a time limit. Never resolves once `run`
+   *   has ended: then no check is to run
    */
   askAnew(since: Moment): Promise<void> | null {
     const change = this.#lease.since(since);
@@ -201,7 +200,7 @@ export class Poller {
       if (delayMs !== null) {
         await sleep(clock, delayMs, round);
       } else if (this.#page === null) {
-        // A service that has news without end, or does not hold polls, is not pestered.
+        // Limits the rate of polls to a service that always has changes or answers at once.
         const restMs = sentMs + backoffMs.min / 4 - clock.monotonicMs();
         if (restMs > 0) await sleep(clock, restMs, round);
       }
@@ -245,7 +244,7 @@ export class Poller {
     };
   }
 
-  /** Takes one page; with the last of them all is told. */
+  /** Takes one page; the last one applies the whole answer. */
   async #take(
     { value: page, bytes }: { readonly value: PollResponse; readonly bytes: number },
     listener: CheckListener,
@@ -255,18 +254,18 @@ export class Poller {
     this.#leaseMs = page.leaseMs;
     // 0: the service ended it.
     if (this.#epoch !== 0 && page.epoch !== 0 && page.epoch !== this.#epoch) {
-      log.info({ epoch: page.epoch }, 'the lease had run out, and is held anew');
+      log.info({ epoch: page.epoch }, 'the lease had expired; the agent has a new one');
     }
     this.#epoch = page.epoch;
     if (this.#page === null) this.#begin(page);
-    const roomBytes = MAX_CHECKS_BYTES - this.#keptBytes;
-    const isWithin = page.upsert.length === 0 || bytes <= roomBytes;
+    const leftBytes = MAX_CHECKS_BYTES - this.#draftBytes;
+    const isWithin = page.upsert.length === 0 || bytes <= leftBytes;
     const fault = this.#faultOf(page, isWithin);
     if (fault !== null) return fault;
     const isFirst = this.#page === null;
-    // To measure each check costs time, so it is done only where not all of the page's can be taken.
-    const notes = await assigned.read(page, isFirst, isWithin ? null : roomBytes);
-    if (page.upsert.length > 0) this.#keptBytes += notes.takenBytes ?? bytes;
+    // Measuring each check takes time, so it is done only where the page may exceed the limit.
+    const notes = await assigned.read(page, isFirst, isWithin ? null : leftBytes);
+    if (page.upsert.length > 0) this.#draftBytes += notes.takenBytes ?? bytes;
     this.#logRefused(notes.refused);
     if (notes.ignored.length > 0) {
       const what = 'settings of checks are left out that this release does not know: upgrade it';
@@ -283,10 +282,10 @@ export class Poller {
     this.#runs = [];
     this.#pages = 0;
     this.#runPagesBytes = 0;
-    this.#checksBytes = this.#keptBytes;
+    this.#checksBytes = this.#draftBytes;
     this.#revision = page.revision;
     const isChanged = assigned.finish(page.location);
-    // There may be room now for checks that were left out, which the service tells of no more.
+    // Checks that were left out may fit now, and the service does not send them again by itself.
     if (assigned.hasMadeRoom) this.#revision = 0;
     if (isChanged) {
       store.changed();
@@ -297,19 +296,19 @@ export class Poller {
     for (const run of runs.runs) listener.onRun(this.#serviceClock.onOwnClock(run));
     this.#lease.told();
     this.#answerAsking();
-    if (assigned.hasNewChecks) await this.#keepNewChecks(signal);
+    if (assigned.hasNewChecks) await this.#saveNewChecks(signal);
     return null;
   }
 
   /** The first page of an answer is here. */
   #begin({ full }: PollResponse): void {
-    this.#tells = full ? 'all' : 'changes';
-    this.#keptBytes = full ? 0 : this.#checksBytes;
+    this.#answerHas = full ? 'all' : 'changes';
+    this.#draftBytes = full ? 0 : this.#checksBytes;
   }
 
   /** Why the page is not to be taken, nor the pages before it. */
   #faultOf({ upsert }: PollResponse, isWithin: boolean): ServiceFault | null {
-    if (this.#tells === 'all') return null;
+    if (this.#answerHas === 'all') return null;
     if (this.#revision === 0 && upsert.length > 0) return NOT_ALL;
     if (isWithin) return null;
     this.#revision = 0;
@@ -325,9 +324,9 @@ export class Poller {
   /**
    * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up to its
    * last poll as answered, so after a restart it must know which checks it had by then. A disk that hangs
-   * costs no lease: polls go on after a third of it.
+   * does not cost the lease: polls go on after a third of it.
    */
-  async #keepNewChecks(signal: AbortSignal): Promise<void> {
+  async #saveNewChecks(signal: AbortSignal): Promise<void> {
     const { clock, store, log } = this.#options;
     const limit = new AbortController();
     const cancel = clock.after(this.#leaseMs / 3, () => limit.abort());
@@ -349,7 +348,7 @@ export class Poller {
     if (kind === 'stopped') return 0;
     if (isReplaced(fault)) {
       const { agentId } = identity;
-      const message = `another agent has taken the place of this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
+      const message = `another agent has replaced this one, as both have the id ${agentId}: give each agent a DATA_DIR of its own, and never a copy`;
       log.error(message);
       throw new VedetteError('config', 'AGENT_REPLACED', message);
     }
@@ -360,7 +359,7 @@ export class Poller {
     return this.#faults.delayAfter({ ...fault, kind: 'ended' });
   }
 
-  /** For all checks: so the service answers at once, also where it has not found the lease to be over. */
+  /** Polls for all checks: the service answers that at once, even if it has not seen the lease expire. */
   #beginAnew(): void {
     this.#discardPages();
     this.#revision = 0;

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { VedetteError } from '../../../runtime/errors.ts';
 import { createSecretBox, KEY_BYTES, type SecretBox } from '../../../runtime/secret-box.ts';
 
@@ -9,9 +9,9 @@ const FORMAT = 2;
 const HEADER = JSON.stringify({ format: FORMAT });
 const PURPOSE = 'vedette assignments';
 
-/** After so many lines, or so much text, the event loop goes on: checks are running beside it. */
-const LINES_A_TURN = 100;
-const CHARS_A_TURN = 256 * 1024;
+/** Yields to the event loop after this many lines, or this much text: checks run meanwhile. */
+const LINES_PER_YIELD = 100;
+const CHARS_PER_YIELD = 256 * 1024;
 const READ_BYTES = 256 * 1024;
 /** A check with its longest body, escaped, sealed and in base64, is shorter. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
@@ -24,8 +24,8 @@ export function assignmentsBox(locationKey: string): SecretBox {
 }
 
 /**
- * The text of a file, each line of it sealed and bound to its place. They are taken one by one, and
- * the event loop gets its turns.
+ * The text of a file with each line sealed and bound to its line number. Takes the lines one by one
+ * and yields to the event loop.
  */
 export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGenerator<string> {
   yield `${HEADER}\n`;
@@ -36,11 +36,11 @@ export async function* seal(lines: Iterable<string>, box: SecretBox): AsyncGener
     waiting.push(`${box.seal(line, sealingContextOf(number)).toString('base64')}\n`);
     number += 1;
     chars += line.length;
-    if (waiting.length < LINES_A_TURN && chars < CHARS_A_TURN) continue;
+    if (waiting.length < LINES_PER_YIELD && chars < CHARS_PER_YIELD) continue;
     yield waiting.join('');
     waiting = [];
     chars = 0;
-    await nextTurn();
+    await yieldToEventLoop();
   }
   yield waiting.join('');
 }
@@ -62,7 +62,7 @@ export async function* unseal(file: string, box: SecretBox): AsyncGenerator<stri
       yield open(line, number, box);
     }
     number += 1;
-    if (number % LINES_A_TURN === 0) await nextTurn();
+    if (number % LINES_PER_YIELD === 0) await yieldToEventLoop();
   }
 }
 

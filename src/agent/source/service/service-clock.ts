@@ -2,7 +2,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { OneOff } from '../../../wire/v1/assignment.ts';
 
-/** What two machines that keep their time may differ by. */
+/** The clocks of two machines with NTP may differ by this. */
 const TOLERANCE_MS = 5_000;
 const LOG_EVERY_MS = 3_600_000;
 

@@ -11,7 +11,7 @@ const BACKOFF_MS: BackoffMs = { min: 1_000, max: 30_000 };
 
 export interface ServiceSourceOptions
   extends Omit<PollerOptions, 'identity' | 'assigned' | 'store' | 'backoffMs' | 'client'> {
-  /** Its key seals what is kept of the assignments. */
+  /** Its key seals the saved assignments. */
   readonly client: Pick<ServiceClient, 'post' | 'key'>;
   /** null: neither the agent's id nor its assignments outlive the process. */
   readonly dataDir: string | null;
@@ -22,39 +22,38 @@ export interface ServiceSourceOptions
 /** Checks that a service assigns, polled (DESIGN 4). */
 export interface ServiceSource extends CheckSource {
   readonly agentId: string;
-  /** Of the lease that the agent holds; 0 before the first answer and after the release. */
+  /** Of the agent's lease; 0 before the first answer and after the release. */
   readonly epoch: number;
   /** Of the last answer that was taken whole; 0 before the first. */
   readonly revision: number;
   /** How far this machine's clock is ahead of the service's, milliseconds; null before the first answer. */
   readonly clockAheadMs: number | null;
-  /** What the process before this one left in DATA_DIR; null where nothing. `watch` tells it first. */
+  /** What the process before this one left in DATA_DIR; null where nothing. `watch` passes it on first. */
   readonly lastSet: CheckSet | null;
   /**
-   * See `Poller.askAnew`: null where the agent goes on with the checks that it has; else none of their
-   * slots is to begin before it resolves, for some time at most.
+   * See `Poller.askAnew`: null where the agent goes on with its checks; else none of their slots may
+   * begin before it resolves, within the caller's time limit.
    */
   askAnew(since: Moment): Promise<void> | null;
-  /** The location key is another one from now on: what is kept on disk is sealed with it. */
+  /** The location key has changed: the file on disk is sealed with the new key. */
   keyChanged(): void;
   /** The run's result is safe, or it was missed: the service need not name it any more. */
   done(runId: string): void;
   /**
-   * Hands the lease back, so that the checks move at once. For when the signal of `watch` has
-   * aborted, whose end it waits for. Never rejects: what goes wrong is logged, and the lease ends
-   * by itself.
+   * Returns the lease, so that the checks move at once. To be called after the signal of `watch` has
+   * aborted; waits until `watch` has ended. Never rejects: a failure is logged, and the lease expires.
    */
   release(signal: AbortSignal): Promise<void>;
-  /** Resolves when `watch` has come to its end and the assignments are on disk; at once before it began. */
+  /** Resolves when `watch` has ended and the assignments are on disk; at once where it never began. */
   ended(): Promise<void>;
 }
 
 /**
- * Reads who the agent is and what it ran last.
+ * Reads the agent's identity and its last assignments.
  *
- * `watch` tells these checks at once, so that an agent runs while its service is away; then it
+ * `watch` passes these checks on at once, so that an agent runs while its service is away; then it
  * polls until its signal aborts. It rejects with a VedetteError of kind `config` and code
- * AGENT_REPLACED where another process has taken this agent's place.
+ * AGENT_REPLACED where another process with the same agent id has replaced this agent.
  */
 export async function createServiceSource(options: ServiceSourceOptions): Promise<ServiceSource> {
   const { dataDir, log, clock } = options;

@@ -134,7 +134,7 @@ it('tells the failure also where the evidence cannot be kept', async () => {
   const request = { hostname: '127.0.0.1', port: await refused() };
   await rig.run(checkOf('TCP', { retryStrategy: null, request }));
   expect(rig.results).toMatchObject([{ resultType: 'FINAL', hasFailures: true }]);
-  expect(storyOf(rig).join('\n')).toContain('could not be kept: a fault of the agent itself');
+  expect(storyOf(rig).join('\n')).toContain('could not be saved: a fault of the agent itself');
 });
 
 it('repeats the attempt at the address that was tried, whatever the name leads to by then', async () => {
@@ -201,7 +201,7 @@ it('does not say that the repeated attempt passed where there was no room for it
   const story = storyOf(rig).join('\n');
   expect(story).not.toContain('which passed');
   expect(story).toContain(
-    'of a repeated attempt, which reached the target; its assertions were not judged, as the agent had no room for the body',
+    'of a repeated attempt, which reached the target; its assertions were not judged, as the agent had no memory for the body',
   );
 });
 
@@ -344,6 +344,6 @@ describe('the capture of a failed run with a variable that only the agent has', 
     expect(asked).toBe(2);
     expect(rig.capturer.filters).toHaveLength(1);
     expect(capturesOf(rig)).toBe(0);
-    expect(storyOf(rig)).toContain(LINE.replace('No capture', 'The capture is not kept'));
+    expect(storyOf(rig)).toContain(LINE.replace('No capture', 'The capture is not saved'));
   });
 });

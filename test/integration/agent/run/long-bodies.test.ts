@@ -222,7 +222,9 @@ describe('a body that assertions read', () => {
     });
     await harness.run(await check());
     expect(harness.results).toMatchObject([{ hasFailures: false, attempts: 0 }]);
-    expect(harness.results[0]?.apiCheckResult?.jobLog[0]?.msg).toMatch(/had no room for the body/);
+    expect(harness.results[0]?.apiCheckResult?.jobLog[0]?.msg).toMatch(
+      /had no memory for the body/,
+    );
     expect(bodyRoom.freeBytes).toBe(2 * SIZE);
   });
 
@@ -273,7 +275,7 @@ describe('a body that assertions read', () => {
     expect(detail?.requestErrorCode).toBe(code);
     expect(detail?.assertions).toMatchObject([{ ...status, error: null }]);
     expect(detail?.jobLog.map(({ msg }) => msg).join('\n')).toContain(
-      'Assertions on the body were left out: the agent had no room for all of it',
+      'Assertions on the body were skipped: the agent had no memory for all of it',
     );
     expect(bodyRoom.freeBytes).toBe(0);
   });

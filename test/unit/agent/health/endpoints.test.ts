@@ -31,11 +31,11 @@ describe('readiness', () => {
 });
 
 describe('liveness', () => {
-  it('is 200 until the scheduler has not turned for 30 s', () => {
+  it('is 200 until the scheduler has not ticked for 30 s', () => {
     expect(liveness(RUNNING, 31_000).status).toBe(200);
     expect(liveness(RUNNING, 31_001)).toMatchObject({
       status: 503,
-      body: expect.stringContaining('has not turned for 30 s'),
+      body: expect.stringContaining('has not ticked for 30 s'),
     });
   });
 

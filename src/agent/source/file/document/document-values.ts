@@ -18,8 +18,8 @@ interface Anchored {
 }
 
 /**
- * Turns YAML nodes into plain values in one walk; what is not allowed goes to `refuse`. Anchors are
- * kept by name in the order of the text, since looking each alias up from the root is quadratic.
+ * Converts YAML nodes to plain values in one walk; what is not allowed goes to `refuse`. Anchors are
+ * indexed by name in the order of the text, since resolving each alias from the root is quadratic.
  */
 export class PlainConverter {
   readonly #refuse: (node: unknown, message: string) => void;

@@ -36,7 +36,7 @@ export function readDocument(
   let lastLine = 0;
   for (const problem of found.toSorted((a, b) => a.offset - b.offset)) {
     const position = lines.positionAt(problem.offset);
-    // The parser tells of one slip what it breaks at every level, all on the same line.
+    // The parser reports one mistake at every level that it breaks, all on the same line.
     if (position.line === lastLine) continue;
     lastLine = position.line;
     problems.add('', '', `not valid ${language}: ${plainWords(problem)}`, () => position);
@@ -60,7 +60,7 @@ export function readDocument(
       if (next === null) return { value: at, key: at };
       node = next.value;
       key = startOf(next.key) ?? at;
-      // An empty value has no text of its own; its key is where a reader looks.
+      // An empty value has no text of its own; its key has the useful position.
       at = isEmptyScalar(node) ? key : (startOf(node) ?? key);
     }
     return { value: at, key };

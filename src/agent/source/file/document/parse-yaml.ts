@@ -13,7 +13,7 @@ const MAX_PIECES = 16_000_000;
 const MAX_PIECE_CHARS = 4 * 1024 * 1024;
 
 /**
- * Parses a text as one YAML 1.2 document, in time and memory that grow with its length and no more.
+ * Parses a text as one YAML 1.2 document, in time and memory linear in its length.
  *
  * The library's own `parseDocument` recurses as deep as a text is nested, and is stopped by the
  * end of the stack only. There V8 may need stack itself, for compiling a regular expression, and
@@ -54,7 +54,7 @@ function firstDocument(text: string, problems: YamlProblems): Document.Parsed | 
   return first;
 }
 
-/** What the library tells a place by. */
+/** The forms of a position in the library's problems. */
 type Source = number | readonly [number, ...unknown[]] | { readonly offset: number };
 
 function offsetOf(source: Source): number {

@@ -7,10 +7,10 @@ const BACKSLASH = 92;
  * What a text is that is plain JSON and reads the same as YAML: no mapping of it has a key twice,
  * and it is not nested too deep. It takes a small part of the time that the YAML parser takes.
  *
- * @returns null where it is anything else, which the YAML parser then reads, or says what is wrong
+ * @returns null where it is anything else: the YAML parser then reads it, or reports its problems
  */
 export function readPlainJson(text: string): { readonly value: unknown } | null {
-  // Anything but JSON is told by its first character, as a rule.
+  // The first character excludes most texts that are not JSON.
   if (!/^\s*\{/.test(text)) return null;
   let value: unknown;
   try {

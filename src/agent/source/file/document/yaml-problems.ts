@@ -1,4 +1,4 @@
-/** A problem of a text as the parser tells it. */
+/** A problem of a text as the parser reports it. */
 export interface YamlProblem {
   readonly offset: number;
   readonly code: string;
@@ -8,7 +8,7 @@ export interface YamlProblem {
 /** Nobody reads more of them, and a parser can find one at every character. */
 const MAX_YAML_PROBLEMS = 1_000;
 
-/** Thrown to end the parsing: what was found so far is what there is to tell. */
+/** Thrown to end the parsing: only the problems found so far are reported. */
 class EnoughYamlProblems extends Error {}
 
 /** What is wrong with a text, up to a bound. */
@@ -21,7 +21,7 @@ export class YamlProblems {
 
   /** @throws what `upToEnough` catches, where there are enough of them */
   add(offset: number, code: string, message = ''): void {
-    // The library catches what ends its recursion, and tells that as a problem of each level.
+    // The library catches what ends its recursion, and reports it as a problem of each level.
     if (this.#problems.length >= MAX_YAML_PROBLEMS) throw new EnoughYamlProblems();
     this.#problems.push({ offset, code, message });
   }

@@ -3,7 +3,7 @@ import type { YamlProblem } from './yaml-problems.ts';
 
 const INDENTATION = 'this line is not indented like the lines that it belongs to';
 
-/** What the library says in the words of its grammar, in words for people who write a file. */
+/** The library's messages, reworded from its grammar's terms for people who write a file. */
 const PLAIN_WORDS: ReadonlyMap<string, string> = new Map([
   ['All mapping items must start at the same column', INDENTATION],
   ['All sequence items must start at the same column', INDENTATION],

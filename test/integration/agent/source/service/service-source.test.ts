@@ -516,7 +516,7 @@ it('asks again where the disk refuses new checks', async () => {
   second.answer({ revision: 2, upsert: [given('b')] });
   await eventually(() => sets.length === 2);
   expect(logged('warn')).toContainEqual(
-    expect.objectContaining({ msg: expect.stringContaining('cannot be kept on disk') }),
+    expect.objectContaining({ msg: expect.stringContaining('cannot be saved to disk') }),
   );
 });
 
@@ -614,7 +614,7 @@ it.each([
   const { sets, logged } = await startAgent(dataDir);
   expect(sets.map(ids)).toEqual([['a']]);
   expect(logged('warn')).toEqual([
-    expect.objectContaining({ checks: 1, msg: 'kept checks cannot be read by this release' }),
+    expect.objectContaining({ checks: 1, msg: 'saved checks cannot be read by this release' }),
   ]);
 });
 
@@ -737,7 +737,7 @@ it('works where DATA_DIR takes no files', async () => {
   await stop();
   expect(sets.map(ids)).toEqual([['a']]);
   expect(logged('warn').map(({ msg }) => msg)).toContainEqual(
-    expect.stringContaining('cannot be kept on disk'),
+    expect.stringContaining('cannot be saved to disk'),
   );
 });
 
@@ -867,7 +867,7 @@ it('takes the end of its checks from the last answer under its lease', async () 
   expect(refused.asked).toMatchObject({ revision: 1 });
   expect(sets.map(ids).slice(0, 2)).toEqual([['a'], []]);
   expect(logged('info').map(({ msg }) => msg)).not.toContain(
-    'the lease had run out, and is held anew',
+    'the lease had expired; the agent has a new one',
   );
   expect(source.epoch).toBe(1);
 });
@@ -955,7 +955,7 @@ it('says that its clock is ahead, and shifts the end of a run to be made at once
 
 it('says that it holds its lease anew where the one before had run out', async () => {
   const { answered, nextPoll, source, logged } = await startAgent();
-  const anew = { msg: 'the lease had run out, and is held anew' };
+  const anew = { msg: 'the lease had expired; the agent has a new one' };
   const second = await answered({ epoch: 4 });
   second.answer({ epoch: 4 });
   const third = await nextPoll();

@@ -29,7 +29,8 @@ it('gives up a disk that does not answer, and asks no more of it until it does',
   const taker = limitAddTime({ add }, clock);
   const first = taker.add(ARTIFACT);
   await clock.advance(5000);
-  const note = 'The artifact capture.pcap is not told of: DATA_DIR did not take it within 5 s';
+  const note =
+    'The artifact capture.pcap is not in the result: DATA_DIR did not take it within 5 s';
   expect(await first).toEqual({ ok: false, note });
   expect(await taker.add(ARTIFACT)).toEqual({ ok: false, note });
   expect(asked).toHaveLength(1);
