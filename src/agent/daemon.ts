@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ClientCertificate } from '../model/check/client-certificate.ts';
-import type { MissedSlots } from '../model/result/result.ts';
+import type { CheckResult, MissedSlots } from '../model/result/result.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { messageOf } from '../runtime/errors.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
@@ -15,7 +15,6 @@ import type { EvidenceBudget } from './evidence/evidence.ts';
 import type { AgentState, HealthStatus } from './health/endpoints.ts';
 import type { AgentMetrics } from './health/metrics.ts';
 import type { Link, LinkedRuns } from './link/link.ts';
-import type { ResultSink } from './output/result-sink.ts';
 import { limitAddTime } from './run/artifacts/add-time-limit.ts';
 import type { RunTools } from './run/run-tools.ts';
 import { runCheck } from './run/runner.ts';
@@ -61,7 +60,6 @@ export class Daemon implements LinkedRuns {
   readonly #parts: DaemonParts;
   readonly #scheduler: Scheduler;
   readonly #throttled: ThrottledLog;
-  readonly #sink: ResultSink;
   #state: AgentState = 'starting';
   #clientCertificates: readonly ClientCertificate[] = [];
   #proxyUrl: string | null = null;
@@ -80,11 +78,10 @@ export class Daemon implements LinkedRuns {
     this.#parts = parts;
     this.#throttled = new ThrottledLog(clock, log);
     this.#applied = ready;
-    const sink = countingSink(link.sink, metrics);
-    this.#sink = sink;
+    const sendMissed = (missed: MissedSlots): void => this.#sendMissed(missed);
     const runnerParts = {
       ...tools,
-      sink,
+      sink: { result: (result: CheckResult) => this.#sendResult(result), missed: sendMissed },
       location: () => this.#location,
       handover: link.handover,
       artifacts: link.artifacts === null ? null : limitAddTime(link.artifacts, clock),
@@ -99,7 +96,7 @@ export class Daemon implements LinkedRuns {
       maxWaiting: waiting.runs,
       run: (run) => runCheck(run, runnerParts),
       onMissed: (missed) => {
-        sink.missed(missed);
+        sendMissed(missed);
         if (missed.reason === 'agent_busy' && this.#scheduler.isWaitingFull) this.#warnOfWaiting();
       },
       account: link.account,
@@ -251,11 +248,23 @@ export class Daemon implements LinkedRuns {
     );
   }
 
+  #sendResult(result: CheckResult): void {
+    const { link, metrics } = this.#parts;
+    metrics.finished(result);
+    link.sink.result(result);
+  }
+
+  #sendMissed(missed: MissedSlots): void {
+    const { link, metrics } = this.#parts;
+    metrics.missed(missed);
+    link.sink.missed(missed);
+  }
+
   /** Yields between batches: a blocked event loop would distort the times of active runs. */
   #reportMissed(all: readonly MissedSlots[], onReported = (): void => {}): void {
     const report = async (): Promise<void> => {
       for (const [index, missed] of all.entries()) {
-        this.#sink.missed(missed);
+        this.#sendMissed(missed);
         if (index % MISSED_PER_YIELD === MISSED_PER_YIELD - 1) await yieldToEventLoop();
       }
       onReported();
@@ -365,19 +374,4 @@ function endOrAbort(promise: Promise<void>, signal: AbortSignal): Promise<void> 
     signal.addEventListener('abort', () => resolve(), { once: true });
     promise.then(resolve, reject);
   });
-}
-
-/** Counts everything before it passes it to the sink. */
-function countingSink(sink: ResultSink, metrics: AgentMetrics): ResultSink {
-  return {
-    result(result) {
-      metrics.finished(result);
-      sink.result(result);
-    },
-    missed(missed) {
-      metrics.missed(missed);
-      sink.missed(missed);
-    },
-    flush: (signal) => sink.flush(signal),
-  };
 }

@@ -87,7 +87,7 @@ async function measured(
 }
 
 async function main(): Promise<void> {
-  const options = optionsOf(process.argv.slice(1).filter((arg) => arg !== '--'));
+  const options = optionsOf(process.argv.slice(2));
   if (options === null) {
     process.stdout.write(`${HELP}\n`);
     return;

@@ -15,8 +15,7 @@ const SCRIPT = 'ip link set lo up && exec "$@"';
  */
 export async function inOwnNetwork(): Promise<number | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || MARK in process.env) return null;
-  // Behind the dashes nothing is taken for an option of Node's.
-  const self = [process.execPath, ...process.execArgv, '--', ...process.argv.slice(1)];
+  const self = [process.execPath, ...process.execArgv, ...process.argv.slice(1)];
   const child = spawn('unshare', ['--net', 'sh', '-c', SCRIPT, 'sh', ...self], {
     stdio: 'inherit',
     env: { ...process.env, [MARK]: '1' },

@@ -18,7 +18,6 @@ import { ServiceClient } from '../upload/service-client.ts';
 import { Uploader } from '../upload/uploader.ts';
 import type { Link, LinkParts } from './link.ts';
 import { createServiceHandover } from './service-handover.ts';
-import { teeSink } from './tee-sink.ts';
 
 export interface ServiceLinkOptions {
   readonly work: ServiceWork;
@@ -96,8 +95,7 @@ export async function openServiceLink(
     });
     const epoch = (): number => source.epoch;
     let location = source.lastSet?.location ?? '';
-    const spoolSink = new SpoolSink({ spool, clock, log, location: () => location });
-    const sink = alsoTo === null ? spoolSink : teeSink(spoolSink, alsoTo);
+    const sink = new SpoolSink({ spool, alsoTo, clock, log, location: () => location });
     const reportMissed = (missed: MissedSlots): void => {
       metrics.missed(missed);
       sink.missed(missed);

@@ -10,6 +10,8 @@ import type { Spool, SpoolKind, SpoolSlots } from './spool.ts';
 
 export interface SpoolSinkOptions {
   readonly spool: Spool;
+  /** Gets all results and missed slots too (stdout); null: no other sink. */
+  readonly alsoTo: ResultSink | null;
   readonly clock: Clock;
   readonly log: Logger;
   /** The location that missed slots are recorded for. */
@@ -29,6 +31,24 @@ export class SpoolSink implements ResultSink {
   }
 
   result(result: CheckResult): void {
+    this.#putResult(result);
+    this.#options.alsoTo?.result(result);
+  }
+
+  missed(missed: MissedSlots): void {
+    const record = missedRecordOf(missed, this.#options.location());
+    const { checkId, slot, lastSlot, count } = missed;
+    const slots = { checkId, slot, lastSlot, count };
+    this.#put('missed', record.id, Buffer.from(JSON.stringify(record)), slots);
+    this.#options.alsoTo?.missed(missed);
+  }
+
+  /** Neither sink's flush waits for the other's. */
+  async flush(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#flushSpool(signal), this.#options.alsoTo?.flush(signal)]);
+  }
+
+  #putResult(result: CheckResult): void {
     const { log } = this.#options;
     let fitted: Fitted;
     try {
@@ -48,15 +68,8 @@ export class SpoolSink implements ResultSink {
     else this.#put('result', id, fitted.body, slotsOf(result));
   }
 
-  missed(missed: MissedSlots): void {
-    const record = missedRecordOf(missed, this.#options.location());
-    const { checkId, slot, lastSlot, count } = missed;
-    const slots = { checkId, slot, lastSlot, count };
-    this.#put('missed', record.id, Buffer.from(JSON.stringify(record)), slots);
-  }
-
   /** Resolves when all is on disk, which is as far as it must be: the next start sends it. */
-  async flush(signal: AbortSignal): Promise<void> {
+  async #flushSpool(signal: AbortSignal): Promise<void> {
     const { spool, log } = this.#options;
     const isOnDisk = await isInTime(spool.committed(), signal);
     const { records } = spool.depth;

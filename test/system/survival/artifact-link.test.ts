@@ -296,7 +296,7 @@ async function agentParts(options: {
   });
   return {
     outbox,
-    sink: new SpoolSink({ spool, clock, log, location: () => slug }),
+    sink: new SpoolSink({ spool, alsoTo: null, clock, log, location: () => slug }),
     async flush() {
       await spool.committed();
       await uploader.flush(new AbortController().signal);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SpoolRecord } from '../../../../src/agent/spool/spool.ts';
 import { SpoolSink } from '../../../../src/agent/spool/spool-sink.ts';
 import { sequenceIdOf } from '../../../../src/model/ids.ts';
+import type { CheckResult, MissedSlots } from '../../../../src/model/result/result.ts';
 import { missedRecordOf } from '../../../../src/wire/v1/results.ts';
 import { openTestSpool, readAll } from '../../../support/agent/spool.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -14,8 +15,20 @@ async function setUp() {
   const clock = new FakeClock();
   const { log, records } = captureLog();
   const { spool } = await openTestSpool({ dataDir: null }, clock);
-  const sink = new SpoolSink({ spool, clock, log, location: () => 'here' });
-  return { clock, records, spool, sink };
+  const alsoTo = recordingSink();
+  const sink = new SpoolSink({ spool, alsoTo, clock, log, location: () => 'here' });
+  return { alsoTo, clock, records, spool, sink };
+}
+
+/** Saves what it gets. */
+function recordingSink() {
+  const got: (CheckResult | MissedSlots)[] = [];
+  return {
+    got,
+    result: (result: CheckResult) => void got.push(result),
+    missed: (missed: MissedSlots) => void got.push(missed),
+    flush: async () => {},
+  };
 }
 
 const jsonOf = ({ body }: { body: Uint8Array }): unknown =>
@@ -51,7 +64,7 @@ describe('SpoolSink', () => {
     const { spool } = await openTestSpool({ dataDir: null }, clock);
     const put: SpoolRecord[] = [];
     spool.put = (record) => void put.push(record);
-    const sink = new SpoolSink({ spool, clock, log, location: () => 'here' });
+    const sink = new SpoolSink({ spool, alsoTo: null, clock, log, location: () => 'here' });
     const slot = { checkId: 'c', checkRunId: 60_000, runLocation: 'here' };
     const sequenceId = sequenceIdOf('c', 'here', 60_000);
     sink.result(wireResult(sequenceId, slot));
@@ -97,6 +110,35 @@ describe('SpoolSink', () => {
     sink.result(wireResult('s', { responseTime: 1n as unknown as number }));
     expect(spool.depth.records).toBe(0);
     expect(records().map(({ msg }) => msg)).toEqual(['a result cannot be written']);
+  });
+
+  it('passes results and missed slots to the other sink, also a result that cannot be JSON', async () => {
+    const { alsoTo, sink } = await setUp();
+    const missed = { checkId: 'c', slot: 1, lastSlot: 1, count: 1, reason: 'agent_busy' } as const;
+    const unspooled = wireResult('s', { responseTime: 1n as unknown as number });
+    const spooled = wireResult('s');
+    sink.result(unspooled);
+    sink.result(spooled);
+    sink.missed(missed);
+    expect(alsoTo.got).toEqual([unspooled, spooled, missed]);
+  });
+
+  it('flushes the other sink while the disk is still writing', async () => {
+    const { alsoTo, sink, spool } = await setUp();
+    let onCommitted = (): void => {};
+    let isWriting = false;
+    spool.committed = () =>
+      new Promise((resolve) => {
+        isWriting = true;
+        onCommitted = resolve;
+      });
+    let wasWriting = false;
+    alsoTo.flush = async () => {
+      wasWriting = isWriting;
+      onCommitted();
+    };
+    await sink.flush(never);
+    expect(wasWriting).toBe(true);
   });
 
   it('says at the end what is in memory only', async () => {

@@ -300,7 +300,7 @@ describe('the spool in a folder', () => {
     const { open, folder } = setUp();
     const { spool } = await open();
     const { log, records } = captureLog();
-    const parts = { clock: systemClock, log, location: () => 'here' };
+    const parts = { alsoTo: null, clock: systemClock, log, location: () => 'here' };
     const sink = new SpoolSink({ spool, ...parts });
     const onDisk = wireResult('on-disk');
     sink.result(onDisk);
