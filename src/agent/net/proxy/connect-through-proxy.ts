@@ -126,7 +126,7 @@ async function tunnelTo(
   const tunnel: TunnelHop = {
     target: `${text} through the proxy ${proxy.shown}`,
     async reopen(limits) {
-      // The caller logs what matters of this second connection.
+      // No log: the caller reports what the second handshake finds out.
       const quiet = { ...context, ...limits, log: new JobLog(clock) };
       const again = await tunnelTo(goal, proxy, quiet);
       return again.ok ? again.socket : null;
