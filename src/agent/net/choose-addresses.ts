@@ -9,12 +9,13 @@ export type Choice =
   | { readonly ok: true; readonly addresses: Addresses }
   | { readonly ok: false; readonly failure: Failure };
 
-/** More addresses than that are not tried: each would get too little of the attempt's time. */
+/** With more addresses, each would get too little of the attempt's time. */
 const MAX_ADDRESSES = 8;
 
 /**
- * The addresses of a target that are tried: those that the guard lets through, in their order, and
- * not too many. ADDRESS_DENIED where it lets none through. What is left out is logged.
+ * Selects the addresses of a target to try: those that the guard permits, in their order, up to a
+ * limit. Fails with ADDRESS_DENIED if the guard permits none. Logs the addresses that it leaves
+ * out.
  *
  * @param target how the target is named in messages
  */
@@ -23,7 +24,7 @@ export function chooseAddresses(
   addresses: Addresses,
   { guard, log }: Pick<ProbeContext, 'guard' | 'log'>,
 ): Choice {
-  // Mostly there is one, and nothing that could be denied.
+  // The usual case: one address, and no rule that could deny it.
   if (!guard.isActive && addresses.length === 1) return { ok: true, addresses };
   const judged = addresses.map((address) => ({ address, network: deniedBy(address, guard) }));
   const denied = judged.filter(({ network }) => network !== null);

@@ -4,7 +4,7 @@ import { durationText, endpointText } from './text.ts';
 
 interface Row {
   readonly code: ErrorCode;
-  /** Goes on a sentence that starts with the target's name. */
+  /** The end of a sentence that starts with the target's name. */
   readonly what: string;
 }
 
@@ -36,20 +36,20 @@ const ROWS: Readonly<Record<string, Row>> = {
 
 const OTHER: Row = { code: 'CONNECT_FAILED', what: 'could not be connected to' };
 
-/** Errors by which a machine says at once that it has no IPv6 for the address. */
+/** Immediate errors of a machine that has no IPv6 route or address. */
 const NO_IPV6: ReadonlySet<string> = new Set(['ENETUNREACH', 'EADDRNOTAVAIL', 'EAFNOSUPPORT']);
 
 export function mayMeanNoIpv6(systemCode: string): boolean {
   return NO_IPV6.has(systemCode);
 }
 
-/** `example.com:443 (192.0.2.1)`; a target that is an address needs no second one. */
+/** `example.com:443 (192.0.2.1)`; without the parentheses if the target is an address. */
 export function targetText(hostname: string, port: number, address: string): string {
   const endpoint = endpointText(hostname, port);
   return hostname === address ? endpoint : `${endpoint} (${address})`;
 }
 
-/** Why one address could not be connected to. `target` as targetText gives it. */
+/** Why connecting to one address failed. `target` is the text of targetText. */
 export function connectFailure(target: string, end: NotOpened, tookMs: number): Failure {
   switch (end.ended) {
     case 'cancelled':
@@ -70,7 +70,7 @@ export function connectFailure(target: string, end: NotOpened, tookMs: number): 
   }
 }
 
-/** RFC 6298 2: where nothing is known of the way yet, a SYN is sent again after 1 s. */
+/** RFC 6298 2: without a round-trip measurement, TCP repeats a SYN after 1 s. */
 export function repeatedSynText(target: string, synsRepeated: number): string {
   return `${target} answered only when the SYN was ${sentText(synsRepeated)}: one was lost on the way, or the target's queue of connections was full`;
 }

@@ -27,8 +27,8 @@ export interface Target {
 
 export interface ConnectOptions {
   /**
-   * The peer may send first. What passes from the SYN-ACK until the event loop sees it is then its time,
-   * too, and stays in `tcpMs`.
+   * The peer may send first. The time from the SYN-ACK until the event loop sees it is then also
+   * the peer's, and stays in `tcpMs`.
    */
   readonly peerMaySpeakFirst?: boolean;
 }
@@ -37,36 +37,37 @@ export interface Connected {
   readonly ok: true;
   readonly socket: Socket;
   readonly address: string;
-  /** IPv4 where the machine has no IPv6, whatever was asked for. */
+  /** IPv4 if the machine has no IPv6, whatever the target's `ipFamily` is. */
   readonly ipFamily: IpFamily;
   readonly dnsMs: number;
-  /** Connect time of the address that answered; from SYN to SYN-ACK where the kernel measured it. */
+  /**
+   * Connect time of the address that answered; from SYN to SYN-ACK where the kernel measured it.
+   */
   readonly tcpMs: number;
-  /** What of that the kernel timed; 0: the event loop took it all. */
+  /** The part of `tcpMs` that the kernel timed; 0 if the event loop timed all of it. */
   readonly kernelMs: number;
-  /** What the kernel says of the connection, before anything is sent; null: it cannot be asked. */
+  /** The kernel's state of the connection before anything is sent; null if it is not available. */
   readonly handshake: SocketState | null;
 }
 
 export interface NotConnected {
   readonly ok: false;
   readonly failure: Failure;
-  /** The address that was tried last; null where it did not come to that. */
+  /** The address that was tried last; null if none was tried. */
   readonly address: string | null;
   readonly dnsMs: number;
   readonly tcpMs: number;
 }
 
 /**
- * Resolves the target's name and connects to its addresses of the family asked for, in order,
- * until one answers. None that the guard denies is tried. Each gets a fair share of the time that
- * is left, so that a silent one leaves some for the others. Where all fail, the failure is that of
- * the last one tried, and the job log has the others. IPv6 on a machine that has none falls back
- * to IPv4 (SEMANTICS 1). The time up to a failure is in the phase that failed.
+ * Resolves the target's name and connects to its addresses of the requested family, in order, until
+ * one answers. Addresses that the guard denies are not tried. Each address gets an equal share of
+ * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
+ * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
+ * to IPv4 (SEMANTICS 1). The time up to a failure belongs to the phase that failed.
  *
- * The connect time is the kernel's, which no stall of our event loop makes longer. A failure, and a
- * SYN that was sent again, are timed by the event loop, and so is connecting to a peer that may speak
- * first.
+ * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The
+ * event loop times failures, repeated SYNs and connections to a peer that may send first.
  */
 export async function connectTcp(
   target: Target,
@@ -90,7 +91,7 @@ export async function connectTcp(
 
 interface FamilyOutcome {
   readonly outcome: Connected | NotConnected;
-  /** It failed for IPv6 in a way in which it also fails where the machine has none. */
+  /** IPv6 failed in a way that a machine without IPv6 would also show. */
   readonly mayLackIpv6: boolean;
 }
 
@@ -148,19 +149,19 @@ async function connectFamily(
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
-/** Where a stretch of time begins or ends. */
+/** The start or the end of a time span. */
 interface Instant {
   /** Monotonic. */
   readonly atMs: number;
   readonly mark: StarvationMark | undefined;
 }
 
-/** The clock first: what starves us between the two readings stays uncertain. */
+/** Reads the clock first: starvation between the two readings then stays uncertain. */
 function startingNow({ clock, starvation }: ProbeContext): Instant {
   return { atMs: clock.monotonicMs(), mark: starvation?.mark() };
 }
 
-/** How long connecting to the address that answered took by the kernel; 0 where it does not tell. */
+/** The kernel's connect time for the address that answered; 0 if the kernel has none. */
 function kernelTimeOf({ since }: Tried, handshake: SocketState | null, endMs: number): number {
   const roundTripMs = handshake === null ? null : handshakeMs(handshake);
   return roundTripMs === null || roundTripMs > endMs - since.atMs ? 0 : roundTripMs;
@@ -182,11 +183,11 @@ interface Tried {
   readonly end: Opened;
   readonly since: Instant;
   readonly tookMs: number;
-  /** Every address so far ended as it does on a machine without IPv6. */
+  /** Every address so far failed as on a machine without IPv6. */
   readonly allLackRoute: boolean;
 }
 
-/** Returns what came of the last address that was tried: the first that answered, if any. */
+/** Returns the outcome of the last address that was tried: the first that answered, if any. */
 async function tryInTurn(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,

@@ -11,7 +11,7 @@ export interface InterfaceAddress {
 
 /**
  * Whether this machine has IPv6 beyond itself and its own links: a global or unique local address
- * on any interface. It looks each time, since networks come and go while the agent runs.
+ * on any interface. Checks each time, since networks change while the agent runs.
  */
 export function hostHasIpv6(): boolean {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
@@ -24,11 +24,11 @@ export function reachesOut({ family, internal, address }: InterfaceAddress): boo
 }
 
 /**
- * The family to reach a target by: the one asked for, except that an IPv6 address can only be
+ * The family to reach a target by: the requested one, except that an IPv6 address can only be
  * reached by IPv6, whatever the default is.
  *
  * @param hostname without brackets
  */
-export function familyFor(hostname: string, asked: IpFamily): IpFamily {
-  return isIPv6(hostname) ? 'IPv6' : asked;
+export function familyFor(hostname: string, requested: IpFamily): IpFamily {
+  return isIPv6(hostname) ? 'IPv6' : requested;
 }

@@ -3,14 +3,14 @@ import { domainToASCII } from 'node:url';
 import { withoutBrackets } from './text.ts';
 
 /**
- * A host in the one form by which hosts are compared: in small letters and ASCII, without the dot of
- * the root, IPv6 addresses shortened (RFC 5952) and without brackets.
+ * The canonical form of a host for comparisons: lower-case ASCII without the root's dot; IPv6
+ * addresses shortened (RFC 5952) and without brackets.
  */
 export function hostKey(hostname: string): string {
   const bare = withoutBrackets(hostname);
   if (isIPv6(bare)) {
     const url = `http://[${bare}]/`;
-    // An address with a zone is in no URL.
+    // A URL cannot contain an address with a zone.
     return URL.canParse(url) ? withoutBrackets(new URL(url).hostname) : bare.toLowerCase();
   }
   const name = bare.toLowerCase().replace(/\.$/, '');

@@ -7,14 +7,14 @@ export interface Limits {
   readonly signal: AbortSignal;
   /** Monotonic instant at which the wait is over. */
   readonly deadlineMs: number;
-  /** Of the attempt that waits; without it the deadline is kept however starved the agent was. */
+  /** Of the waiting attempt; without it, starvation of the agent does not extend the deadline. */
   readonly starvation?: StarvationWatch | undefined;
 }
 
 export interface Ends<T> {
   readonly timedOut: () => T;
   readonly cancelled: () => T;
-  /** What the kernel says of the peer, asked at the deadline. */
+  /** The kernel's state of the peer, read at the deadline. */
   readonly silence?: () => Silence;
 }
 
@@ -45,7 +45,7 @@ export function limitedWait<T>(
       resolve(value);
     };
     const onAbort = (): void => settle(ends.cancelled());
-    // One more turn of the loop: what has already arrived on a socket counts before the timer.
+    // One more event-loop iteration: data that has arrived on a socket counts before the timer.
     const onDeadline = (): void => {
       setImmediate(() => {
         if (settled) return;

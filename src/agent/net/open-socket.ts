@@ -9,7 +9,7 @@ export type NotOpened =
   | {
       readonly ok: false;
       readonly ended: 'time-up';
-      /** How often the kernel sent the SYN again; 0 where it does not tell. */
+      /** How often the kernel repeated the SYN; 0 if it does not report it. */
       readonly synsRepeated: number;
     }
   | { readonly ok: false; readonly ended: 'cancelled' }
@@ -18,7 +18,7 @@ export type Opened =
   | {
       readonly ok: true;
       readonly socket: Socket;
-      /** What the kernel says of it, before anything is sent; null where it cannot be asked. */
+      /** The kernel's state before anything is sent; null if it is not available. */
       readonly handshake: SocketState | null;
     }
   | NotOpened;

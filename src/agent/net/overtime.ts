@@ -4,43 +4,43 @@ import type { Silence } from './kernel/silence.ts';
 
 /** Readings of the counters of starvation, milliseconds. */
 export interface StarvationMark {
-  /** For so long the thread waited for a CPU. */
+  /** How long the thread waited for a CPU. */
   readonly runDelayMs: number;
-  /** So late the event loop was in all. */
+  /** Total lateness of the event loop. */
   readonly lateMs: number;
   /** For so long the event loop was busy, where that was for most of a while. */
   readonly busyMs: number;
 }
 
 /**
- * A stretch of time in which the kernel timed what the target did: however starved the agent was in
- * it, that time is exact.
+ * A time span in which the kernel timed the target: the kernel's time is exact however starved the
+ * agent was.
  */
 export interface KernelTimed {
   readonly since: StarvationMark;
   /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
   readonly until: StarvationMark;
-  /** What passed in it beside, until the event loop saw the end of it. */
+  /** The rest of the span, until the event loop saw the end. */
   readonly unseenMs: number;
-  /** By so much the kernel's time may be too long. */
+  /** Upper bound of the error by which the kernel's time may be too long. */
   readonly uncertainMs: number;
 }
 
-/** How starved of CPU the agent is, as the waits of one attempt ask at their deadlines. */
+/** How starved of CPU the agent is; the waits of one attempt check it at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
   readonly startMs: number;
-  /** Since then. Costs a system call, so only what is late or slow asks. */
+  /** Since then. Costs a system call, so only late or slow attempts read it. */
   readonly starvedMs: number;
-  /** null where the kernel cannot be asked for its sockets. */
+  /** null if the kernel's state of sockets is not available. */
   readonly sockets: KernelSockets | null;
-  /** Where the counters stand now, for `timedByKernel`. */
+  /** Current counters, for `timedByKernel`. */
   mark(): StarvationMark;
-  /** Such stretches do not overlap. */
+  /** Spans do not overlap. */
   timedByKernel(stretch: KernelTimed): void;
-  /** Of all of them together; it is in no time of the result (stopwatch.ts). */
+  /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
   readonly unseenMs: number;
-  /** A wait ended at its deadline; `certain`: its peer had all of the time that it was to have. */
+  /** A wait ended at its deadline; `certain`: its peer had its full time. */
   timedOut(certain: boolean): void;
 }
 
@@ -52,38 +52,38 @@ export interface OvertimeLimits {
 
 /** Starved for less, an attempt's times count as exact: no threshold is finer. */
 export const EXACT_MS = 1;
-/** A wait lasts at most so much longer because we were starved. */
+/** Upper bound of the extension of a wait because of starvation. */
 export const MAX_OVERTIME_MS = 30_000;
-/** So little of a time limit is nobody's loss. */
+/** A remainder of a time limit that is not worth another wait. */
 const TOLERANCE_MS = 10;
-/** What has arrived is read within one turn of the event loop, or two. */
-const MAX_LOOKS = 3;
+/** The event loop reads data that has arrived within one or two iterations. */
+const MAX_CHECKS = 3;
 
 /**
- * What a wait is still given when its deadline has come: a turn of the event loop for what the
- * kernel has already, and the time for which we were starved, unless the kernel says that the peer
- * was silent for the whole limit anyway. Made when the wait begins.
+ * Extends a wait at its deadline: by an event-loop iteration for data that the kernel already has,
+ * and by the time of our starvation, unless the kernel shows that the peer was silent for the whole
+ * limit anyway. Create it when the wait begins.
  */
 export class Overtime {
   readonly #limits: OvertimeLimits;
   readonly #startMs: number;
-  #looks = 0;
+  #checks = 0;
 
   constructor(limits: OvertimeLimits) {
     this.#limits = limits;
     this.#startMs = limits.clock.monotonicMs();
   }
 
-  /** Milliseconds more to wait; null: the time is up, and the attempt is told how certainly. */
+  /** Milliseconds more to wait; null: the time is up, which it reports to the attempt. */
   nextMs(silence: Silence): number | null {
     const { clock, deadlineMs, starvation } = this.#limits;
     if (starvation === undefined) return null;
-    if (silence.kind === 'arrived' && this.#looks < MAX_LOOKS) {
-      this.#looks += 1;
+    if (silence.kind === 'arrived' && this.#checks < MAX_CHECKS) {
+      this.#checks += 1;
       return 0;
     }
     const { starvedMs } = starvation;
-    // What starvation took before this wait began shortened it, and is no time of the peer's.
+    // Starvation before this wait began shortened it; that is not the peer's time.
     const lostMs = Math.min(starvedMs, MAX_OVERTIME_MS, this.#startMs - starvation.startMs);
     const limitMs = deadlineMs + lostMs - this.#startMs;
     const silentMs = silence.kind === 'silent' ? silence.ms : 0;

@@ -6,7 +6,7 @@ export type Family = 4 | 6;
 
 export interface ResolveOptions {
   readonly signal: AbortSignal;
-  /** Monotonic instant by which the look-up ends, whatever it has. */
+  /** Monotonic instant at which the look-up ends at the latest. */
   readonly deadlineMs: number;
   readonly starvation?: StarvationWatch | undefined;
   readonly log: JobLog;

@@ -6,7 +6,7 @@ export interface StopwatchParts {
   readonly starvation?: StarvationWatch | undefined;
 }
 
-/** An instant for later, with what the whole attempt had left out until then. */
+/** An instant, with the unseen time of the whole attempt until then. */
 export interface Seen {
   /** Monotonic. */
   readonly atMs: number;
@@ -17,7 +17,7 @@ export function unseenMsOf({ starvation }: StopwatchParts): number {
   return starvation?.unseenMs ?? 0;
 }
 
-/** Times what a target does, without what only kept the event loop from seeing an end. */
+/** Measures a target's time, without the time until the event loop saw the end. */
 export class Stopwatch {
   readonly #parts: StopwatchParts;
   readonly #startMs: number;
@@ -35,7 +35,7 @@ export class Stopwatch {
     return atMs - this.#startMs - this.unseenMs;
   }
 
-  /** The same to an instant that is past: what was noted after it is none of its time. */
+  /** The same up to a past instant: leaves out only what was noted before it. */
   elapsedUntilMs({ atMs, unseenMs }: Seen): number {
     return atMs - this.#startMs - (unseenMs - this.#startUnseenMs);
   }

@@ -10,7 +10,7 @@ export function withoutBrackets(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
-/** A duration for people: `0.4 ms`, `12 ms`. */
+/** A duration for messages: `0.4 ms`, `12 ms`. */
 export function durationText(durationMs: number): string {
   return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs)} ms`;
 }

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 
 /**
- * Whether the `end` that a socket just emitted was a reset: libuv takes one that comes along with
- * data for a normal end. The peer's address is asked for here for the first time, since only a
- * connection that was reset has none; who asks before makes Node remember it.
+ * Whether the `end` that a socket just emitted was a reset: libuv reports a reset that arrives with
+ * data as a normal end. Only a reset connection has no peer address. Nothing may read the address
+ * before this, because Node caches it.
  */
 export function endedByReset(socket: Socket): boolean {
   return !socket.destroyed && socket.remoteAddress === undefined;

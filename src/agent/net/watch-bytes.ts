@@ -1,24 +1,24 @@
 import type { Socket } from 'node:net';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 
-/** A flood costs at most so much of processor time before it is noticed. */
-const LOOK_EVERY_MS = 100;
+/** Upper bound of the processor time that a flood costs before it is noticed. */
+const CHECK_EVERY_MS = 100;
 
 /**
- * Tells every 100 ms how many bytes a connection has brought since the call, until the function
- * returned is called. TLS and HTTP/2 have messages that raise no event: only these bytes show them.
+ * Reports every 100 ms how many bytes have arrived since the call, until the returned function is
+ * called. TLS and HTTP/2 have messages that raise no event: only these bytes show them.
  */
 export function watchBytes(
   socket: Pick<Socket, 'bytesRead'>,
   clock: Clock,
-  look: (bytes: number) => void,
+  report: (bytes: number) => void,
 ): CancelTimer {
   const startBytes = socket.bytesRead;
   let cancelTimer: CancelTimer = () => {};
   let stopped = false;
   const wait = (): void => {
-    cancelTimer = clock.after(LOOK_EVERY_MS, () => {
-      look(socket.bytesRead - startBytes);
+    cancelTimer = clock.after(CHECK_EVERY_MS, () => {
+      report(socket.bytesRead - startBytes);
       if (!stopped) wait();
     });
   };

@@ -7,7 +7,7 @@ const MAX_ENTRIES = 200;
 /** Where the agent has little CPU for it. */
 const MAX_BRIEF_ENTRIES = 10;
 const MAX_ENTRY_CHARS = 2000;
-/** Further ones that are kept however many came before: a trace has 33 lines, a conclusion some 15. */
+/** Reserved for entries at the end: a trace has 33 lines, a conclusion about 15. */
 const MAX_LAST_ENTRIES = 50;
 
 interface JobLogOptions {

@@ -8,7 +8,7 @@ import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
-/** What every probe gets beside its request. */
+/** What every probe gets in addition to its request. */
 export interface ProbeContext {
   /** Aborted when the run is to end at once (shutdown). The probe then returns CANCELLED. */
   readonly signal: AbortSignal;
@@ -18,10 +18,10 @@ export interface ProbeContext {
   /** Of this attempt. */
   readonly starvation?: StarvationWatch | undefined;
   readonly resolver: Resolver;
-  /** TARGET_DENY: asked for every resolved address of every hop, before connecting. */
+  /** TARGET_DENY: checks every resolved address of every hop before connecting. */
   readonly guard: AddressGuard;
   readonly log: JobLog;
-  /** Told of what comes of a body. */
+  /** Called with numbers of body bytes. */
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** What of the agent's own values the request has, and where they may go. */
   readonly ownSecrets: OwnSecrets;

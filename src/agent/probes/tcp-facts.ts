@@ -1,7 +1,7 @@
 import type { TcpFacts } from '../../model/result/result.ts';
 import type { SocketState } from '../net/kernel/kernel-sockets.ts';
 
-/** null where there was no connection, or the kernel cannot be asked. */
+/** null if there was no connection, or the kernel's state is not available. */
 export function tcpFactsOf(state: SocketState | null, peer: TcpFacts['peer']): TcpFacts | null {
   if (state === null) return null;
   const { rttMs, minRttMs, retransmits, mss } = state;

@@ -11,13 +11,13 @@ export function addressType(family: Family): number {
 export interface AddressAnswer {
   /** In the server's order. */
   readonly addresses: readonly string[];
-  /** The name at the end of the aliases; the name asked for where there are none. */
+  /** The name at the end of the aliases; the queried name if there are none. */
   readonly finalName: string;
 }
 
 /**
  * The addresses in an answer: those of the name itself, or of the name that its aliases lead to
- * within the answer (RFC 1034 3.6.2). Records of other names are no answer and not used.
+ * within the answer (RFC 1034 3.6.2). Ignores records of other names.
  */
 export function addressesIn(message: DnsMessage, name: string, family: Family): AddressAnswer {
   const type = addressType(family);
@@ -27,7 +27,7 @@ export function addressesIn(message: DnsMessage, name: string, family: Family): 
     aliases.set(record.name.toLowerCase(), record.data);
   }
   let finalName = name;
-  // Each alias is followed once, so that a ring of them ends.
+  // Follows each alias once, so that a loop of aliases ends.
   for (let next = aliases.get(key(name)); next !== undefined; next = aliases.get(key(finalName))) {
     aliases.delete(key(finalName));
     finalName = next;

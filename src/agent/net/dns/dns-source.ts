@@ -8,20 +8,20 @@ import { RCODE, rcodeName } from './message/parameters.ts';
 import { foundOrNull, type Missed, missedOrOver, type SourceResult } from './source-result.ts';
 import { type AskOptions, askNameServers, type NameServers } from './system/name-servers.ts';
 
-/** How long the other family may be asked for, only to make a message clearer. */
+/** Time limit for the query for the other family, which only makes a message clearer. */
 const OTHER_FAMILY_MS = 1000;
 
 interface Attempt {
   readonly name: string;
   readonly result: SourceResult;
-  /** The answer that had no address; null where there was none. */
+  /** The answer without an address; null if there was no such answer. */
   readonly answered: Answered | null;
 }
 
 /**
- * Asks for each candidate name (at least one) until one has addresses. As in the C library, an
- * unknown name, a name without addresses and SERVFAIL lead on to the next candidate, silence ends
- * the search; and what is wrong with a name that exists says more than that another does not.
+ * Queries each candidate name (at least one) until one has addresses. As in the C library, an
+ * unknown name, a name without addresses and SERVFAIL lead to the next candidate, and silence ends
+ * the search. A problem with a name that exists is reported before a name that does not exist.
  */
 export async function askForAddresses(
   candidates: readonly string[],
@@ -90,7 +90,7 @@ function codeFailure(name: string, { message: { rcode }, server }: Answered): Fa
   return { code: CODE_OF_RCODE.get(rcode) ?? 'DNS_ERROR', message };
 }
 
-/** Whether the name has addresses of the other family, asked of the server that just answered. */
+/** Whether the name has addresses of the other family; queries the server that just answered. */
 async function otherFamilyClause(
   name: string,
   family: Family,

@@ -38,17 +38,17 @@ export function cancelled(question: Question, server: ServerAddress): ExchangeFa
   );
 }
 
-/** Errors that say that this machine is out of something, and nothing about the server. */
+/** This machine ran out of a resource; these errors say nothing about the server. */
 const OWN_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
 /**
- * A socket's error as a failure of the exchange. `what` says what happened, after the server's
- * name.
+ * A socket's error as a failure of the exchange. `what` is the part of the message after the
+ * server's name.
  */
 export function socketFailed(error: unknown, server: ServerAddress, what: string): ExchangeFailed {
   const systemCode = systemCodeOf(error) ?? messageOf(error);
   const who = serverText(server);
-  // Without IPv6 there is no address to ask an IPv6 server from; with IPv4 it is the ports.
+  // For an IPv6 server this machine has no source address; for IPv4 it has no free port.
   const noPort = systemCode === 'EADDRNOTAVAIL' && !isIPv6(server.address);
   if (!noPort && !OWN_SHORTAGES.has(systemCode)) {
     return failed('DNS_UNREACHABLE', `${who} ${what} (${systemCode})`);

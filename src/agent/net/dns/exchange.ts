@@ -18,7 +18,7 @@ import { exchangeOverUdp, type UdpExchange } from './udp-exchange.ts';
 export interface ExchangeOptions extends Limits {
   readonly log: JobLog;
   readonly protocol: DnsProtocol;
-  /** Ask for the AD bit of the answer. */
+  /** Request the AD bit in the answer. */
   readonly authenticData: boolean;
 }
 
@@ -26,24 +26,24 @@ export interface Answered {
   readonly kind: 'answer';
   readonly message: DnsMessage;
   readonly server: ServerAddress;
-  /** What the answer came over in the end. */
+  /** The transport of the answer. */
   readonly protocol: DnsProtocol;
-  /** From the first question to the answer, with all repeats; ms. */
+  /** From the first question to the answer, including repeats; ms. */
   readonly durationMs: number;
-  /** When we had it. */
+  /** When the agent had the answer. */
   readonly end: Seen;
-  /** The kernel timed it, and not our event loop. */
+  /** Timed by the kernel, not by our event loop. */
   readonly isTimedByKernel: boolean;
 }
 
 export type Exchanged = Answered | ExchangeFailed;
 
 /**
- * Puts one question to one server until there is a complete answer, of whatever code. A truncated
- * answer is asked for again over TCP (RFC 2181 9), a FORMERR that came to an EDNS question again
- * without EDNS (RFC 6891 7), all within the one deadline. An answer to the first datagram is timed by
- * the kernel: from when we send the question until it arrives. Failures: DNS_TIMEOUT,
- * DNS_UNREACHABLE, DNS_MALFORMED, CANCELLED, INTERNAL_ERROR where this machine is out of sockets.
+ * Sends one question to one server until there is a complete answer, whatever its code. Repeats the
+ * question over TCP after a truncated answer (RFC 2181 9), and without EDNS after a FORMERR to an
+ * EDNS question (RFC 6891 7), all within one deadline. The kernel times an answer to the first
+ * datagram, from the sending of the question to the arrival. Failures: DNS_TIMEOUT,
+ * DNS_UNREACHABLE, DNS_MALFORMED, CANCELLED, and INTERNAL_ERROR if this machine is out of sockets.
  */
 export async function exchange(
   question: Question,

@@ -5,8 +5,8 @@ import { withoutBrackets } from '../text.ts';
 const LOOPBACK: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
 
 /**
- * What needs nobody to be asked: address literals (with a URL's brackets or without), and the
- * names that are always this host (RFC 6761 6.3). null for all others.
+ * Names that need no query: address literals (with or without a URL's brackets), and the names that
+ * are always this host (RFC 6761 6.3). null for all others.
  */
 export function resolveKnown(hostname: string, family: Family): Resolution | null {
   const literal = withoutBrackets(hostname);

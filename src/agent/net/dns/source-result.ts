@@ -1,7 +1,7 @@
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import type { SourceStatus } from './system/nsswitch.ts';
 
-/** What one source of names (hosts file, DNS, the C library) made of a host name. */
+/** What one source of names (hosts file, DNS, the C library) found for a host name. */
 export type SourceResult = Found | Missed | Over;
 
 export interface Found {
@@ -16,7 +16,7 @@ export interface Missed {
   readonly failure: Failure;
 }
 
-/** No other source is asked: the look-up was cancelled, or a fault of our own ended it. */
+/** No other source is queried: the look-up was cancelled, or an internal fault ended it. */
 export interface Over {
   readonly kind: 'over';
   readonly failure: Failure;
@@ -34,7 +34,7 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, SourceStatus>> = {
   DNS_SERVFAIL: 'TRYAGAIN',
 };
 
-/** Codes that are not in the table mean that the source could not be used at all. */
+/** Codes that are not in the table mean that the source could not be used. */
 export function missedOrOver(failure: Failure): Missed | Over {
   if (failure.code === 'CANCELLED' || failure.code === 'INTERNAL_ERROR') {
     return { kind: 'over', failure };

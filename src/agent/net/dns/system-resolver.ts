@@ -22,9 +22,9 @@ export interface SystemResolverOptions {
   readonly clock: Clock;
   /** Elsewhere than under /etc. */
   readonly files?: Partial<SystemFilePaths>;
-  /** What one look-up may take in all, within the caller's deadline; 15,000 ms. */
+  /** Time limit of one look-up, within the caller's deadline; 15,000 ms. */
   readonly limitMs?: number;
-  /** The port of the name servers; 53, as resolv.conf knows no other. */
+  /** The port of the name servers; 53, since resolv.conf cannot name another. */
   readonly serverPort?: number;
   readonly getAddresses?: GetAddresses;
 }
@@ -39,17 +39,17 @@ const DNS_PORT = 53;
 
 /**
  * Looks names up as this system does (hosts file, resolv.conf with its search list, the order of
- * nsswitch.conf), but on sockets of its own: a slow name server takes none of libuv's threads, and
- * every look-up ends with its own time. Nothing is cached, so that each is timed truthfully.
+ * nsswitch.conf), but on its own sockets: a slow name server takes none of libuv's threads, and
+ * every look-up ends at its own limit. Caches nothing, so that each look-up has its real duration.
  */
 export function createSystemResolver(options: SystemResolverOptions): SystemResolver {
   const { clock, limitMs = LIMIT_MS, serverPort = DNS_PORT } = options;
   const files = openSystemFiles(clock, { ...SYSTEM_FILE_PATHS, ...options.files });
   const library = new CLibrary(options.getAddresses ?? getaddrinfo);
-  let turn = 0;
+  let rotation = 0;
   const nameServers = (): NameServers => {
-    turn += 1;
-    return nameServersOf(files.resolvConf().value, serverPort, turn - 1);
+    rotation += 1;
+    return nameServersOf(files.resolvConf().value, serverPort, rotation - 1);
   };
   return {
     nameServers,
@@ -76,7 +76,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
 
 interface LookUp {
   readonly name: string;
-  /** Written with a trailing dot: the search list is not for it. */
+  /** Written with a trailing dot: the search list does not apply. */
   readonly isAbsolute: boolean;
   readonly family: Family;
   readonly limits: ResolveOptions & { readonly clock: Clock };
@@ -86,9 +86,9 @@ interface LookUp {
 }
 
 /**
- * The sources of nsswitch.conf: the hosts file and DNS in its order, by ourselves; the C library
- * after both, for all the others that could know the name, since it cannot be told to leave out
- * what has been asked already.
+ * The sources of nsswitch.conf: reads the hosts file and queries DNS in its order itself, then
+ * calls the C library for all other sources that could know the name. The C library comes last
+ * because it cannot skip the sources that were already queried.
  */
 async function askSources(lookUp: LookUp): Promise<SourceResult> {
   const { name, family, limits, files, library } = lookUp;
@@ -133,7 +133,7 @@ function askDns(lookUp: LookUp): Promise<SourceResult> {
   });
 }
 
-/** The second one's word counts, unless it only says that it does not know the name. */
+/** The second result counts, unless it only says that the name is unknown. */
 function moreTelling(first: Missed | null, second: Missed): Missed {
   if (first === null || second.failure.code !== 'DNS_NXDOMAIN') return second;
   return first.failure.code === 'DNS_NXDOMAIN' ? second : first;

@@ -13,7 +13,7 @@ import {
 import { type Judged, judgeStreamed, type Query } from './message/query.ts';
 import { StreamFrames } from './message/stream-frames.ts';
 
-/** Messages about something else that are skipped before the stream is given up. */
+/** Unrelated messages to skip before the exchange fails. */
 const MAX_SKIPPED = 4;
 
 export type TcpExchange = Extract<Judged, { kind: 'answer' }> | ExchangeFailed;

@@ -15,21 +15,21 @@ import {
 import { decodeMessage } from './message/message.ts';
 import { type Judged, judgeAnswer, type Query } from './message/query.ts';
 
-/** How many datagrams that are no answer are looked into; the rest are only counted. */
+/** How many datagrams that are not an answer are parsed; the rest are only counted. */
 const MAX_INSPECTED = 16;
 
-/** A fresh socket gets next to none; whoever sends more wants to keep us busy, or guesses ids. */
+/** A fresh socket gets almost none; a sender of more wants to keep us busy, or guesses ids. */
 const MAX_IGNORED = 1000;
 
-/** Pauses before the question is sent again, in ms; after the last one it is only waited. */
+/** Pauses before the question is sent again, in ms; after the last one we only wait. */
 const RESEND_AFTER_MS = [500, 1000, 2000, 4000, 8000];
 
 export interface UdpExchange {
   readonly end: Exclude<Judged, { kind: 'unrelated' | 'malformed' }> | ExchangeFailed;
-  /** Datagrams sent, and received ones that were no answer to the question. */
+  /** Datagrams sent, and received ones that did not answer the question. */
   readonly sent: number;
   readonly ignored: number;
-  /** null where the kernel did not time the answer, or it may be to a repeated question. */
+  /** null if the kernel did not time the answer, or it may answer a repeated question. */
   readonly kernelTime: KernelTime | null;
 }
 
@@ -37,16 +37,16 @@ export interface UdpExchange {
 interface KernelTime {
   /** From right before the question was handed to the kernel until the answer arrived. */
   readonly durationMs: number;
-  /** What handing it over took at most. */
+  /** Upper bound of the time that the handover took. */
   readonly uncertainMs: number;
 }
 
 /**
  * One question over UDP, from a fresh socket with a random port that is connected to the server:
- * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. What comes from
- * the server with another id or question is counted and ignored. Silence makes the question go
- * out again after 0.5, 1, 2, 4 and 8 s (same id, same socket: the answer to any of them counts),
- * so that one lost datagram is a slow answer and no outage. Over 1000 ignored datagrams end it.
+ * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. Datagrams from the
+ * server with another id or question are counted and ignored. Without an answer, the question is
+ * repeated after 0.5, 1, 2, 4 and 8 s (same id, same socket: an answer to any of them counts), so
+ * that one lost datagram means a slow answer, not an outage. Over 1000 ignored datagrams end it.
  */
 export function exchangeOverUdp(
   query: Query,
@@ -79,13 +79,13 @@ export function exchangeOverUdp(
     return ending(failed('DNS_MALFORMED', what));
   };
 
-  /** By our clock: the turn of the event loop at the deadline has emptied the socket's queue. */
+  /** By our clock: the event-loop iteration at the deadline has emptied the socket's queue. */
   const silence = (): Silence =>
     sent === 0 ? UNKNOWN_SILENCE : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
 
   const kernelTime = (): KernelTime | null => {
     const atMs = sent === 1 ? (arrival?.atMs() ?? null) : null;
-    // A wall clock that was set while the answer waited, by little, may still show so.
+    // A small step of the wall clock while the answer waited may still show here.
     if (atMs === null || !(atMs >= sentMs)) return null;
     return { durationMs: atMs - sentMs, uncertainMs: Math.min(handedOverMs, atMs) - sentMs };
   };
@@ -115,8 +115,8 @@ export function exchangeOverUdp(
       };
 
       /**
-       * One more turn of the loop: a timer that is late fires before what has arrived meanwhile is
-       * read, and an answer to a repeated question has no kernel time.
+       * One more event-loop iteration: a late timer fires before the datagrams that have arrived
+       * are read, and an answer to a repeated question has no kernel time.
        */
       const sendAgain = (): void => {
         const soon = setImmediate(send);
@@ -153,8 +153,8 @@ export function exchangeOverUdp(
 }
 
 /**
- * The socket may still be binding, and its own listeners then carry out the close: only ours go.
- * An error that comes after the end, from a send still under way, must find a listener.
+ * The socket may still be binding; its own listeners then carry out the close, so only ours are
+ * removed. An error after the end, from a send still in progress, must find a listener.
  */
 function closeQuietly(socket: dgram.Socket): void {
   for (const event of ['message', 'connect', 'error']) socket.removeAllListeners(event);

@@ -2,14 +2,14 @@ import type { Socket } from 'node:dgram';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { KernelSockets } from './kernel-sockets.ts';
 
-/** The wall clock was set where it moved against ours by more than its own coarseness. */
+/** A larger drift of the wall clock against the monotonic clock means that it was set. */
 const CLOCK_STEP_MS = 2;
-/** The arrival and our clock are read within so long of each other, or again, so often at most. */
+/** Arrival and clock are read within READING_MS of each other; at most READINGS attempts. */
 const READING_MS = 0.05;
 const READINGS = 3;
 
 /**
- * Tells when datagrams of one socket arrived, however late the event loop reads them. Node reads
+ * Reports when datagrams of one socket arrived, however late the event loop reads them. Node reads
  * one datagram at a time and hands it over before the next, so inside of a `message` listener the
  * stamp of the one read last (SIOCGSTAMPNS) is that of the message.
  */
@@ -19,7 +19,7 @@ export class DatagramArrival {
   readonly #clock: Clock;
   readonly #wallAheadMs: number;
 
-  /** null where the kernel cannot be asked. To be called on a socket that is bound, before it sends. */
+  /** null if no kernel time is available. Call it on a bound socket before it sends. */
   static watch(
     sockets: KernelSockets | null,
     socket: Socket,
@@ -37,7 +37,7 @@ export class DatagramArrival {
     sockets.stampArrivals(fd);
   }
 
-  /** Monotonic instant at which the message arrived; null where the kernel does not tell. */
+  /** Monotonic instant at which the message arrived; null if the kernel does not report it. */
   atMs(): number | null {
     const clock = this.#clock;
     for (let reading = 0; reading < READINGS; reading += 1) {
@@ -53,7 +53,7 @@ export class DatagramArrival {
   }
 }
 
-/** Node keeps it in a property that is no name's; without it the event loop's time stands. */
+/** Node has it under a symbol; without it, the event loop's time is used. */
 function descriptorOf(socket: Socket): number | null {
   const symbol = Object.getOwnPropertySymbols(socket).find(
     ({ description }) => description === 'state symbol',

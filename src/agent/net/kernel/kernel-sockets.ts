@@ -32,11 +32,11 @@ export const TICK_MS = 10;
 export interface KernelSockets {
   /** null where the descriptor is no TCP socket. It must be open, and ours, at this instant. */
   read(fd: number): SocketState | null;
-  /** Has the kernel stamp what arrives on a UDP socket from now on. */
+  /** Makes the kernel stamp datagrams that arrive on a UDP socket from now on. */
   stampArrivals(fd: number): void;
   /**
-   * How long ago the datagram arrived that was read last, milliseconds by the wall clock; null where
-   * the kernel did not stamp it.
+   * How long ago the datagram arrived that was read last, milliseconds by the wall clock; null
+   * where the kernel did not stamp it.
    */
   sinceArrivalMs(fd: number): number | null;
   close(): void;
@@ -61,7 +61,7 @@ const TIMESPEC_BYTES = 16;
 const AF_INET = 2;
 const SOCK_DGRAM_CLOEXEC = 0o2000002;
 
-/** null where this platform has no such calls, or the optional package koffi is not there. */
+/** null if this platform has no such calls, or the optional package koffi is not installed. */
 export async function loadKernelSockets(): Promise<KernelSockets | null> {
   if (process.platform !== 'linux' || endianness() !== 'LE') return null;
   try {
@@ -75,8 +75,8 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
     const now = Buffer.alloc(TIMESPEC_BYTES);
     const stamp = Buffer.alloc(TIMESPEC_BYTES);
     /**
-     * Asks for stamps as long as the agent runs: the kernel takes none while no socket asks, and
-     * only a moment after the first one did.
+     * Requests stamps as long as the agent runs: the kernel stamps only while some socket requests
+     * it, and starts a moment after the first request.
      */
     let keeperFd = -1;
     const info = Buffer.alloc(INFO_BYTES);
@@ -103,14 +103,14 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
           keeperFd = openSocket(AF_INET, SOCK_DGRAM_CLOEXEC, 0);
           if (keeperFd >= 0) ioctl(keeperFd, SIOCGSTAMPNS, stamp);
         }
-        // It fails, as nothing has been read yet, but turns stamps on.
+        // It fails, because nothing has been read yet, but enables stamps.
         ioctl(fd, SIOCGSTAMPNS, stamp);
       },
       sinceArrivalMs(fd) {
         clockGettime(CLOCK_REALTIME, now);
         if (ioctl(fd, SIOCGSTAMPNS, stamp) !== 0) return null;
         const agoMs = millisecondsBetween(stamp, now);
-        // Without a stamp the call fills in its own time, which is after ours.
+        // Without a stamp, the call returns its own time, which is later than ours.
         return agoMs > 0 ? agoMs : null;
       },
       close() {

@@ -3,10 +3,10 @@ import { type KernelSockets, type SocketState, TCP_STATE, TICK_MS } from './kern
 import { stateOf } from './socket-state.ts';
 
 /**
- * How a peer stands at a deadline:
- * - `arrived`: something of it waits in the kernel, which our event loop has not read yet
- * - `silent`: nothing came from it since we last sent something, for so long
- * - `unknown`: the kernel cannot be asked
+ * State of a peer at a deadline:
+ * - `arrived`: the kernel has data or an event from it that our event loop has not read yet
+ * - `silent`: nothing has arrived from it for `ms`, counted from our last send at the earliest
+ * - `unknown`: the kernel's state is not available
  */
 export type Silence =
   | { readonly kind: 'arrived' }
@@ -16,9 +16,9 @@ export type Silence =
 export const UNKNOWN_SILENCE: Silence = { kind: 'unknown' };
 
 /**
- * Asks the kernel.
+ * Reads the peer's state from the kernel.
  *
- * @param connecting the connection was asked for when the wait began, and is not there yet
+ * @param connecting the connection was started when the wait began, and is not established yet
  */
 export function silenceOn(
   sockets: KernelSockets | null,
@@ -30,12 +30,12 @@ export function silenceOn(
   return connecting ? whileConnecting(state) : afterConnecting(state);
 }
 
-/** In less, the kernel's ticks tell nothing. */
+/** Shorter times are below the resolution of the kernel's ticks. */
 export const MIN_PEER_MS = 2 * TICK_MS;
 
 /**
- * By the kernel, how long the peer took at least from when we last sent something until data last
- * came, whenever we read it; 0 where the kernel cannot be asked. To be called when data has come.
+ * The kernel's lower bound of the time from our last send to the last arrival of data, whenever we
+ * read it; 0 if the kernel's state is not available. Call it when data has arrived.
  */
 export function peerTookMs(sockets: KernelSockets | null, socket: Socket): number {
   const state = stateOf(sockets, socket);

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { KernelSockets, SocketState } from './kernel-sockets.ts';
 
-/** null where the socket is closed, or the kernel cannot be asked. Takes some microseconds. */
+/** null if the socket is closed or the kernel's state is not available. Takes microseconds. */
 export function stateOf(sockets: KernelSockets | null, socket: Socket): SocketState | null {
   if (sockets === null) return null;
   const fd = descriptorOf(socket);
@@ -18,7 +18,7 @@ export function handshakeMs({ rttMs, retransmits }: SocketState): number | null 
   return retransmits === 0 && rttMs > 0 ? rttMs : null;
 }
 
-/** Node keeps it in the handle, which is gone as soon as the socket is closed. */
+/** The handle has it, which is gone as soon as the socket is closed. */
 function descriptorOf(socket: Socket): number | null {
   const { _handle: handle } = socket as Socket & { _handle?: { readonly fd?: number } | null };
   const fd = handle?.fd ?? -1;

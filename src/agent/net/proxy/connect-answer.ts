@@ -9,7 +9,7 @@ export type ConnectAnswer =
       readonly reason: string;
       readonly rest: Buffer;
     }
-  /** Another protocol is spoken there. */
+  /** The peer speaks another protocol. */
   | { readonly kind: 'foreign'; readonly isTls: boolean }
   | { readonly kind: 'too-long' };
 
@@ -24,8 +24,8 @@ const TLS_RECORDS: ReadonlySet<number> = new Set([20, 21, 22]);
 
 /**
  * Reads the head of an answer to CONNECT from all bytes so far. Interim responses (1xx) before it
- * are left out. Of the header fields none matters: a 2xx to CONNECT has no content, whatever it
- * says (RFC 9110 9.3.6), and of a refusal the status says what there is to say.
+ * are left out. No header field matters: a 2xx to CONNECT has no content, whatever its fields say
+ * (RFC 9110 9.3.6), and a refusal is judged by its status.
  */
 export function readConnectAnswer(bytes: Buffer): ConnectAnswer {
   let left = bytes;

@@ -12,25 +12,24 @@ import { openTunnel } from './open-tunnel.ts';
 import { tunnelFailure } from './proxy-failures.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
-/** A connection to a proxy, by which a target is reached. */
+/** A connection to a proxy for reaching a target. */
 export interface ConnectedThrough extends Connected {
-  /** What the proxy was told to connect to; null where it resolves the target's name itself. */
+  /** The address sent to the proxy; null if the proxy resolves the target's name itself. */
   readonly targetAddress: string | null;
   /**
-   * null where the proxy passes single requests on, so that it is to be sent the whole URL; else
-   * the connection is as one to the target.
+   * null if the proxy forwards single requests, so that it needs the whole URL; otherwise the
+   * connection behaves like one to the target.
    */
   readonly tunnel: TunnelHop | null;
 }
 
-/** What another address of the target may mend. */
+/** Failures that another address of the target may fix. */
 const OF_THE_ADDRESS: ReadonlySet<ErrorCode> = new Set(['PROXY_REFUSED', 'CONNECT_TIMEOUT']);
 
 /**
- * Connects to a proxy and, for https, asks it for a tunnel to the target. Where TARGET_DENY is set
- * the target's name is resolved here, and the proxy is given the address that was tested, also for
- * http: else it could be led elsewhere by what a name server tells it. All that is done at the
- * proxy counts as `tcpMs`.
+ * Connects to a proxy and, for https, requests a tunnel to the target. With TARGET_DENY, the agent
+ * resolves the target's name and sends the checked address to the proxy, also for http: otherwise a
+ * name server could send the proxy to another address. All work at the proxy counts as `tcpMs`.
  */
 export async function connectThroughProxy(
   target: Target,
@@ -95,10 +94,10 @@ async function resolveTarget(
 }
 
 interface Goal {
-  /** What the proxy is given. */
+  /** Sent to the proxy. */
   readonly hostname: string;
   readonly port: number;
-  /** What people are told. */
+  /** For messages. */
   readonly text: string;
   readonly becauseOfDeny: boolean;
 }
@@ -127,7 +126,7 @@ async function tunnelTo(
   const tunnel: TunnelHop = {
     target: `${text} through the proxy ${proxy.shown}`,
     async reopen(limits) {
-      // It is told of by whoever wants it.
+      // No log: the caller reports what the second handshake finds out.
       const quiet = { ...context, ...limits, log: new JobLog(clock) };
       const again = await tunnelTo(goal, proxy, quiet);
       return again.ok ? again.socket : null;

@@ -6,13 +6,13 @@ import { secureConnect } from '../tls/secure-connect.ts';
 import { proxyUnreachable } from './proxy-failures.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
-/** What the other family may mend. */
+/** Failures that the other family may fix. */
 const OF_THE_FAMILY: ReadonlySet<ErrorCode> = new Set(['DNS_NO_ADDRESS', 'CONNECT_UNREACHABLE']);
 
 /**
- * Connects to a proxy, and shakes hands with it where its URL begins with https. It is reached by
- * IPv4, or by IPv6 where it has no other address or route: the check's family is a matter between
- * the proxy and the target. `tcpMs` has the handshake in it.
+ * Connects to a proxy, with a TLS handshake if its URL begins with https. Uses IPv4, or IPv6 if the
+ * proxy has no other address or route: the check's family only concerns the proxy and the target.
+ * `tcpMs` includes the handshake.
  */
 export async function connectToProxy(
   proxy: HttpProxy,
@@ -45,7 +45,7 @@ async function connectEither(
   const second = await connectTcp({ hostname, port, ipFamily: 'IPv6' }, context);
   const dnsMs = first.dnsMs + second.dnsMs;
   const tcpMs = first.tcpMs + second.tcpMs;
-  // A name without any address says so best for the family that most have.
+  // For a name without any address, reports the failure for the more common family.
   const isWorse = !second.ok && second.failure.code === 'DNS_NO_ADDRESS';
   return { ...(isWorse ? first : second), dnsMs, tcpMs };
 }

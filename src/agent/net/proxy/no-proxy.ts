@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { network, type Parsed } from '../../../runtime/config/parsers.ts';
 import { withoutBrackets } from '../text.ts';
 
-/** Whether one entry of NO_PROXY holds a host; `port` is the one that is connected to. */
+/** Whether one entry of NO_PROXY matches a host; `port` is the port of the connection. */
 export type Exemption = (hostname: string, port: number) => boolean;
 
 /**
@@ -24,17 +24,17 @@ export function exemption(text: string): Parsed<Exemption> {
   if (parts === null || port === 0 || (port ?? 0) > 65_535) return refused;
   const holds = host.includes('/') ? null : hostExemption(host);
   if (holds === null) return refused;
-  return { ok: true, value: (name, asked) => (port ?? asked) === asked && holds(name, asked) };
+  return { ok: true, value: (name, used) => (port ?? used) === used && holds(name, used) };
 }
 
 function hostExemption(host: string): Exemption | null {
   const bare = withoutBrackets(host);
   if (isIP(bare) !== 0) return networkExemption(bare);
   if (bare !== host) return null;
-  // Dotted numbers that are no address (10.0.0.256, 10.0.*) would never hold anything.
+  // Dotted numbers that are not an address (10.0.0.256, 10.0.*) would never match.
   if (!/^(\*?\.)?[^.*\s][^*\s]*$/.test(host) || /^[\d.]+$/.test(host)) return null;
   const name = plain(host.replace(/^\*?\./, ''));
-  return (asked) => plain(asked) === name || plain(asked).endsWith(`.${name}`);
+  return (host) => plain(host) === name || plain(host).endsWith(`.${name}`);
 }
 
 function networkExemption(text: string): Exemption | null {
@@ -44,14 +44,14 @@ function networkExemption(text: string): Exemption | null {
   const family = isIPv6(address) ? 'ipv6' : 'ipv4';
   const list = new BlockList();
   list.addSubnet(address, prefixBits, family);
-  return (asked) => {
-    const bare = withoutBrackets(asked);
-    // A BlockList takes IPv4 addresses for IPv4-mapped ones: ::/0 would hold all of IPv4.
+  return (host) => {
+    const bare = withoutBrackets(host);
+    // A BlockList treats IPv4 addresses as IPv4-mapped ones: ::/0 would match all of IPv4.
     return isIP(bare) === (family === 'ipv6' ? 6 : 4) && list.check(bare, family);
   };
 }
 
-/** Names are the same in any case, and with the root's dot. */
+/** Names are compared without case and without the root's dot. */
 function plain(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

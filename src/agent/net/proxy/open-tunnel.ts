@@ -22,17 +22,17 @@ export type NoTunnel =
       readonly ok: false;
       readonly ended: 'answered';
       readonly status: number;
-      /** As it came: see reasonText. */
+      /** Unmodified: see reasonText. */
       readonly reason: string;
     }
-  /** No answer of a proxy; `what` goes on a sentence about it. */
+  /** No valid answer; `what` is the end of a sentence about the proxy. */
   | { readonly ok: false; readonly ended: 'broken'; readonly what: string };
 export type Tunnelled = { readonly ok: true } | NoTunnel;
 
 /**
- * Asks a proxy over its connection for a tunnel (CONNECT, RFC 9110 9.3.6) and waits for its
- * answer. From then on the socket is as one to the target; what came behind the answer is still to
- * be read from it. On a failure the connection is closed.
+ * Requests a tunnel from a proxy over its connection (CONNECT, RFC 9110 9.3.6) and waits for the
+ * answer. After that, the socket behaves like one to the target; bytes behind the answer can still
+ * be read from it. Closes the connection on a failure.
  */
 export function openTunnel(
   socket: Socket,
@@ -78,7 +78,7 @@ export function openTunnel(
     socket.once('end', onEnd);
     socket.once('close', onClose);
     socket.once('error', onError);
-    // Whoever has the socket next may let it be for a moment.
+    // The next user of the socket may not have set its error listener yet.
     socket.on('error', () => {});
     if (socket.destroyed) onClose();
     else socket.write(requestText(request));

@@ -5,7 +5,7 @@ import { durationText } from '../text.ts';
 import type { NoTunnel } from './open-tunnel.ts';
 import type { HttpProxy } from './proxy-url.ts';
 
-/** These say nothing about the proxy, whatever they came from. */
+/** Codes that say nothing about the proxy. */
 const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
   'CANCELLED',
   'INTERNAL_ERROR',
@@ -13,8 +13,8 @@ const NOT_THE_PROXYS: ReadonlySet<ErrorCode> = new Set([
 ]);
 
 /**
- * Why the proxy must not be asked: the service puts a mask in the place of a password, or of a user
- * alone, that it cannot decrypt. null where it may be.
+ * Why the proxy must not be used: the service sends a mask instead of a password, or of a user
+ * without a password, that it cannot decrypt. null if it may be used.
  */
 export function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
   if (!secrets.includes(MASK)) return null;
@@ -25,7 +25,7 @@ export function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
   };
 }
 
-/** Why there is no connection to the proxy, from the failure of its look-up, TCP or TLS. */
+/** Why connecting to the proxy failed, from the failure of its look-up, TCP or TLS. */
 export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failure {
   const code = NOT_THE_PROXYS.has(failure.code) ? failure.code : 'PROXY_UNREACHABLE';
   return { code, message: `The proxy ${shown} cannot be used: ${failure.message}` };
@@ -39,7 +39,7 @@ export interface TunnelUse {
   readonly becauseOfDeny: boolean;
 }
 
-/** Why the proxy made no tunnel to the target. */
+/** Why the proxy did not open a tunnel to the target. */
 export function tunnelFailure(
   proxy: HttpProxy,
   { target, becauseOfDeny }: TunnelUse,
@@ -91,7 +91,7 @@ export function credentialsFailure(
 
 const MAX_REASON_CHARS = 100;
 
-/** Free text of the proxy's, in brackets: it must neither forge lines of a log nor fill it. */
+/** The proxy's free text, in brackets: it must neither forge log lines nor fill the log. */
 function reasonText(reason: string, scrub: Scrub): string {
   const printable = (text: string): string => text.replaceAll(/[^\x20-\x7e]+/g, ' ').trim();
   const shown = shortenedReadable(reason, MAX_REASON_CHARS, scrub, printable);

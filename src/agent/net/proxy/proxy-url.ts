@@ -2,7 +2,7 @@ import { endpointText, withoutBrackets } from '../text.ts';
 
 /** A proxy as a URL names it. */
 export interface HttpProxy {
-  /** Scheme, host and port, for people: never the credentials. */
+  /** Scheme, host and port, for messages: never the credentials. */
   readonly shown: string;
   /** TLS is spoken with the proxy itself, whatever goes through it. */
   readonly isTls: boolean;
@@ -11,7 +11,7 @@ export interface HttpProxy {
   readonly port: number;
   /** For Proxy-Authorization; null where the URL has no credentials. A secret. */
   readonly authorization: string | null;
-  /** What nobody but the proxy may see: the password or token, and both credentials as they are sent. */
+  /** Only for the proxy: the password or token, and both credentials as they are sent. */
   readonly secrets: readonly string[];
 }
 
@@ -65,7 +65,7 @@ function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A stray % that is no escape: the text is meant as it stands.
+    // A % that starts no escape: the text is used unchanged.
     return text;
   }
 }

@@ -1,7 +1,7 @@
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
-/** What an alert of the peer means. `what` goes on a sentence that starts with the peer's name. */
+/** What an alert of the peer means. `what` ends a sentence that starts with the peer's name. */
 export interface AlertMeaning {
   readonly code: ErrorCode;
   readonly what: string;
@@ -60,7 +60,7 @@ const BY_NUMBER = new Map(ALERTS.map((alert) => [alert.number, alert]));
 /** OpenSSL's reasons from here on are the peer's alerts, by their number. */
 const ALERT_REASON_OFFSET = 1000;
 
-/** The alert that the peer ended a TLS connection with; null where it was something else. */
+/** The alert with which the peer ended a TLS connection; null if it ended otherwise. */
 export function alertOf(error: unknown): AlertMeaning | null {
   const code = typeof error === 'string' ? error : systemCodeOf(error);
   // OpenSSL has renamed them in the past: SSLV3_ALERT_X, TLSV1_ALERT_X, SSL/TLS_ALERT_X, TLSV1_X.
@@ -71,8 +71,8 @@ export function alertOf(error: unknown): AlertMeaning | null {
 }
 
 /**
- * An error that hit a write is EPROTO for Node, and OpenSSL's own error code is then to be had
- * from the text alone, as 8 hexadecimal digits, of which the lower 23 bits are the reason.
+ * Node reports an error in a write as EPROTO. OpenSSL's own error code is then only in the text, as
+ * 8 hexadecimal digits; the lower 23 bits are the reason.
  */
 function opensslReasonOf(error: unknown): number | null {
   const packed = error instanceof Error ? error.message.match(/error:([0-9A-F]{8}):/)?.[1] : null;
@@ -81,7 +81,7 @@ function opensslReasonOf(error: unknown): number | null {
 
 /**
  * The failure behind an error of a TLS socket after the handshake, null where it has nothing to do
- * with the handshake. In TLS 1.3 the client is done before the server has looked at its
+ * with the handshake. In TLS 1.3 the client finishes before the server has checked its
  * certificate (RFC 8446 4.4.2.4, 6.2), so a rejection comes as an alert in place of a response.
  *
  * @param error the socket's error, or its code

@@ -3,11 +3,11 @@ import type { CertificateFacts, TlsFacts } from '../../../model/result/result.ts
 import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 
 const DAY_MS = 86_400_000;
-/** Certificates are the peer's to write: what is kept of one is bounded. */
+/** The peer controls its certificate, so the stored parts are bounded. */
 const MAX_NAMES = 100;
 const MAX_TEXT_CHARS = 1000;
 
-/** What of a certificate is looked at, in Node's form. */
+/** The fields of a certificate that are used, in Node's form. */
 export type Leaf = Pick<
   PeerCertificate,
   | 'subject'
@@ -19,14 +19,14 @@ export type Leaf = Pick<
   | 'fingerprint256'
 >;
 
-/** Those shown last, by fingerprint, the least lately shown one first; each takes about 1 KB. */
+/** Recent certificates by fingerprint, least recently shown first; each takes about 1 KB. */
 const leaves = new Map<string, Leaf>();
 const MAX_LEAVES = 1_000;
-const MAX_KEPT_NAMES_CHARS = 4_000;
+const MAX_CACHED_NAMES_CHARS = 4_000;
 
 /**
- * The peer's own certificate; null where it showed none. The chain is not read, and a verified one
- * that was shown before is known by its fingerprint: to take it apart takes 4 % of a handshake.
+ * The peer's own certificate; null if it sent none. Does not read the chain. Caches verified
+ * certificates by fingerprint: parsing one takes 4 % of a handshake.
  */
 export function leafOf(socket: TLSSocket): Leaf | null {
   // Some Node versions take the leaf off the chain with it, which tells who is to blame for a bad one.
@@ -37,9 +37,9 @@ export function leafOf(socket: TLSSocket): Leaf | null {
     return shown;
   }
   const { fingerprint256 } = certificate;
-  const leaf = leaves.get(fingerprint256) ?? lookedAt(certificate.toLegacyObject());
+  const leaf = leaves.get(fingerprint256) ?? leafFrom(certificate.toLegacyObject());
   leaves.delete(fingerprint256);
-  if ((leaf.subjectaltname ?? '').length <= MAX_KEPT_NAMES_CHARS) {
+  if ((leaf.subjectaltname ?? '').length <= MAX_CACHED_NAMES_CHARS) {
     leaves.set(fingerprint256, leaf);
     for (const oldest of leaves.keys()) {
       if (leaves.size <= MAX_LEAVES) break;
@@ -50,7 +50,7 @@ export function leafOf(socket: TLSSocket): Leaf | null {
 }
 
 /** Without its keys and bytes, which would take several times as much memory. */
-function lookedAt(certificate: PeerCertificate): Leaf {
+function leafFrom(certificate: PeerCertificate): Leaf {
   const { subject, issuer, subjectaltname, valid_from, valid_to } = certificate;
   const { serialNumber, fingerprint256 } = certificate;
   const names = subjectaltname === undefined ? {} : { subjectaltname };
@@ -67,7 +67,7 @@ export function tlsFacts(
   authorized: boolean,
   { wallMs, scrub }: FactsOptions,
 ): TlsFacts {
-  // The types leave out that a handshake that has not come so far has no cipher.
+  // The types omit that there is no cipher early in a handshake.
   const cipher: { readonly name: string } | null | undefined = socket.getCipher();
   const alpn = socket.alpnProtocol;
   return {
@@ -163,8 +163,8 @@ function unquoted(value: string): string {
 }
 
 function boundedNames(names: readonly string[]): string[] {
-  const kept = names.slice(0, MAX_NAMES);
-  return names.length > MAX_NAMES ? [...kept, `… and ${names.length - MAX_NAMES} more`] : kept;
+  const first = names.slice(0, MAX_NAMES);
+  return names.length > MAX_NAMES ? [...first, `… and ${names.length - MAX_NAMES} more`] : first;
 }
 
 /** OpenSSL's `Nov 21 07:11:00 2026 GMT` as ISO 8601; a date that is none, as it stands. */

@@ -57,7 +57,7 @@ const OTHER: AlertMeaning = {
   what: 'broke the rules of the TLS handshake, or of what is safe in it',
 };
 
-/** Why a handshake came to nothing. `target` as messages name it. */
+/** Why a handshake failed. `target` as messages name it. */
 export function handshakeFailure(target: string, end: NoHandshake, tookMs: number): Failure {
   switch (end.ended) {
     case 'cancelled': {

@@ -18,7 +18,7 @@ export type Handshake = { readonly ok: true; readonly socket: TLSSocket } | NoHa
 /**
  * One TLS handshake as a client over a connected socket, which it takes over: where it fails, the
  * connection is closed. Nothing is verified here; who calls it judges the peer before it sends
- * anything. The TLS socket keeps an error listener, like the one of openSocket.
+ * anything. The TLS socket retains an error listener, like the one of openSocket.
  *
  * @param watch called with the TLS socket before the handshake starts
  */
@@ -35,7 +35,7 @@ export function shakeHands(
   };
   return limitedWait<Handshake>(limits, ends, (settle) => {
     let shaken = false;
-    // Node would wait for ever on a socket that has no handle any more.
+    // Node would wait for ever on a socket without a handle.
     if (connection.destroyed || connection.readableEnded) {
       settle({ ok: false, ended: 'error', error: { code: 'ECONNRESET' } });
       return () => connection.destroy();

@@ -18,7 +18,7 @@ const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 const MAX_NAMED = 10;
-/** Chains are the peer's to send, and may go in circles. */
+/** The peer controls the chain, which may contain a loop. */
 const MAX_CHAIN = 20;
 
 export interface Judged extends FactsOptions {
@@ -80,7 +80,7 @@ function invalid({ subject }: CertificateFacts, chainCode: string): string {
   return `showed a certificate (${subject}) that fails verification (${chainCode})`;
 }
 
-/** OpenSSL's code, null where the chain is good. Node has it as text, its types as an Error. */
+/** OpenSSL's code, null if the chain is valid. Node returns text, its types say Error. */
 function chainErrorCode(socket: TLSSocket): string | null {
   if (socket.authorized) return null;
   const error: unknown = socket.authorizationError;

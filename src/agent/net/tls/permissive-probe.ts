@@ -6,10 +6,10 @@ import type { Limits } from '../limited-wait.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
 import { shakeHands } from './handshake.ts';
 
-/** A second look is a courtesy: it may not take the attempt's whole time. */
-const MAX_LOOK_MS = 2000;
+/** The second handshake only adds details: it must not take the attempt's whole time. */
+const MAX_PROBE_MS = 2000;
 
-/** Versions below the least that is safe: SSL 3 cannot be spoken any more. */
+/** Versions below TLS 1.2; OpenSSL no longer supports SSL 3. */
 const OLD_PROTOCOLS: ReadonlySet<string> = new Set(['TLSv1', 'TLSv1.1']);
 
 let permissiveContext: SecureContext | null = null;
@@ -23,9 +23,9 @@ export interface TlsProbe {
 }
 
 /**
- * Shakes hands once more, on a connection of its own to the same address, with old versions and
- * weak ciphers allowed and without a client certificate, to learn what a server is that would not
- * shake hands properly. Sends nothing, trusts nothing, and closes. null where it learnt nothing.
+ * Makes a second handshake on its own connection to the same address, with old versions and weak
+ * ciphers allowed and without a client certificate, to find out what a server supports after a
+ * failed handshake. Sends nothing, trusts nothing, and closes. null if it found out nothing.
  *
  * @param reopen makes that connection
  */
@@ -35,7 +35,7 @@ export async function probeTlsPermissively(
   context: ProbeContext,
 ): Promise<TlsProbe | null> {
   const { clock, signal, scrub } = context;
-  const deadlineMs = Math.min(context.deadlineMs, clock.monotonicMs() + MAX_LOOK_MS);
+  const deadlineMs = Math.min(context.deadlineMs, clock.monotonicMs() + MAX_PROBE_MS);
   const limits = { clock, signal, deadlineMs };
   const connection = await reopen(limits);
   if (connection === null) return null;

@@ -47,17 +47,17 @@ export type SecureOutcome =
   | {
       readonly ok: false;
       readonly failure: Failure;
-      /** What is known of the server all the same; null where it did not come so far. */
+      /** What is known of the server despite the failure; null if nothing is. */
       readonly facts: TlsFacts | null;
       readonly tlsMs: number;
     };
 
 /**
  * Shakes hands over the connection and judges the server's certificate before anything is sent.
- * On a failure the connection is closed. Where a server speaks no safe version of TLS or no safe
- * cipher, or rejects the client certificate, one more, permissive handshake on a connection of its
- * own finds out what it does speak and shows; the time of that is not in `tlsMs`, so a caller's
- * total is best the sum of its phases.
+ * Closes the connection on a failure. If a server has no safe TLS version or no safe cipher, or
+ * rejects the client certificate, a second, permissive handshake on its own connection finds out
+ * what it supports. `tlsMs` does not include that time, so a caller should sum its phases for a
+ * total.
  */
 export async function secureConnect(
   connected: Connected,
@@ -94,9 +94,9 @@ export async function secureConnect(
     const tlsMs = clock.monotonicMs() - startMs;
     const failure = handshakeFailure(target, end, tlsMs);
     if (!isWorthTlsProbe(end)) return { ok: false, failure, facts: null, tlsMs };
-    const look = await probeTlsPermissively(reopen, servername, context);
-    if (look === null) return { ok: false, failure, facts: null, tlsMs };
-    return { ok: false, failure: informed(failure, target, look), facts: look.facts, tlsMs };
+    const probe = await probeTlsPermissively(reopen, servername, context);
+    if (probe === null) return { ok: false, failure, facts: null, tlsMs };
+    return { ok: false, failure: informed(failure, target, probe), facts: probe.facts, tlsMs };
   }
 
   const { socket } = end;
@@ -120,15 +120,15 @@ function serverNameOf(hostname: string): string | null {
   return isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : null;
 }
 
-/** The same failure, told with what the second look has shown. */
-function informed(failure: Failure, target: string, look: TlsProbe): Failure {
+/** The same failure, with what the second handshake found out. */
+function informed(failure: Failure, target: string, probe: TlsProbe): Failure {
   if (failure.code === 'TLS_CLIENT_CERT_REJECTED') return failure;
-  const { protocol, cipher } = look.facts;
-  if (look.oldProtocol) {
+  const { protocol, cipher } = probe.facts;
+  if (probe.oldProtocol) {
     const message = `${target} speaks neither TLS 1.2 nor 1.3, only ${protocol} or older`;
     return { code: 'TLS_PROTOCOL_UNSUPPORTED', message };
   }
-  if (look.brokenOff) {
+  if (probe.brokenOff) {
     const message = `${target} broke off the TLS handshake after it had shown its certificate: it wants a client certificate, or did not accept the one it got`;
     return { code: 'TLS_CLIENT_CERT_REJECTED', message };
   }

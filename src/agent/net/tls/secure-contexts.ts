@@ -21,8 +21,8 @@ let plainContext: SecureContext | null = null;
 let extraRoots: string | null = null;
 
 /**
- * Tells what NODE_EXTRA_CA_CERTS holds, once at the start. Node trusts it by itself, but Node 20
- * forgets it where a client certificate brings an authority of its own.
+ * Sets the content of NODE_EXTRA_CA_CERTS, once at the start. Node trusts it by itself, but Node 20
+ * drops it if a client certificate has its own authority.
  *
  * @param pem the text of the file
  */
@@ -80,7 +80,7 @@ function contextOf(certificate: ClientCertificate): ContextOutcome {
     return invalid(keyProblem(certificate, error));
   }
   try {
-    // OpenSSL takes a key of another kind without a word, and then shows no certificate.
+    // OpenSSL accepts a key of another type without an error, and then sends no certificate.
     if (!new X509Certificate(cert).checkPrivateKey(opened)) {
       return invalid('key does not belong to cert');
     }
@@ -93,9 +93,9 @@ function contextOf(certificate: ClientCertificate): ContextOutcome {
 }
 
 /**
- * Trusts an authority beside the usual roots. createSecureContext's `ca` would stand in their
- * place, and listing them all there costs 18 ms of a standing event loop for each context; this
- * call behind it, which Node's own `ca` uses, adds to a copy of theirs in 0.4 ms.
+ * Trusts an authority in addition to the usual roots. createSecureContext's `ca` would replace
+ * them, and listing them all there blocks the event loop for 18 ms for each context. This internal
+ * call, which Node's own `ca` uses, adds to a copy of the roots in 0.4 ms.
  */
 function trustAlso(context: SecureContext, ca: string): void {
   const native: { addCACert(pem: string): void } = context.context;
@@ -117,7 +117,7 @@ function keyProblem({ key, passphrase }: ClientCertificate, error: unknown): str
     return `key is not a private key in PEM form (${systemCodeOf(error) ?? 'no code'})`;
   }
   if (passphrase === null) return 'key needs a passphrase';
-  // One wrong passphrase in about 200 decrypts to something: then OpenSSL says that it cannot read
-  // the key, and not that it could not decrypt it.
+  // About one wrong passphrase in 200 decrypts to something: OpenSSL then says that it cannot read
+  // the key, not that it could not decrypt it.
   return 'the passphrase does not open key';
 }

@@ -28,7 +28,7 @@ export interface DnsOutcome
 }
 
 export interface DnsProbeOptions {
-  /** Who is asked where the request names no server; see SystemResolver.nameServers. */
+  /** Used if the request names no server; see SystemResolver.nameServers. */
   readonly nameServers: () => NameServers;
 }
 
@@ -37,7 +37,7 @@ export interface DnsProbeOptions {
  * system's in their order. Every complete answer is a response, whatever its code. The response
  * time runs from the first question to that answer and includes repeats for lost datagrams, the
  * second question over TCP, and system servers that had to be given up; it does not include
- * looking up the name server's own host name, which the log tells.
+ * looking up the name server's own host name, which the log reports.
  */
 export async function probeDns(
   request: DnsRequest,
@@ -47,7 +47,7 @@ export async function probeDns(
   let stopwatch = new Stopwatch(context);
   const { query, recordType, nameServer, port, protocol } = request;
   const transport = protocol === 'UDP' ? 'dns' : 'tcp';
-  // The system's name servers are several: which of them failed is not one place.
+  // The system's name servers are several: a failure has no single endpoint.
   const hostname = nameServer === null ? query : withoutBrackets(nameServer);
   let endpoint: Endpoint | null = { hostname, address: null, port, transport };
   let clock: TimingClock = 'event-loop';

@@ -7,7 +7,7 @@ import type { Question } from '../../net/dns/message/query.ts';
 /**
  * The question that a request asks: its name as given, absolute, in ASCII. A PTR question about an
  * IP address asks for the name below in-addr.arpa or ip6.arpa (RFC 1035 3.5, RFC 3596 2.5). null
- * where the query is no name that can be asked for.
+ * if the query is not a valid name.
  */
 export function questionOf({
   query,

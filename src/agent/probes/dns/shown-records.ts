@@ -12,7 +12,7 @@ export interface ShownMessage {
   readonly leftOut: number;
 }
 
-/** The message with as many of its records, in order, as a result has room for. */
+/** The message with as many of its records, in order, as fit into a result. */
 export function shownPartOf(message: DnsMessage): ShownMessage {
   let left = MAX_SHOWN_CHARS;
   let leftOut = 0;

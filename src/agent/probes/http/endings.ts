@@ -14,7 +14,7 @@ export interface SocketEvidence {
 
 const UNSEEN_RESET = { code: 'ECONNRESET' };
 
-/** Call it before any other listener is set, so that it knows first. */
+/** Call it before any other listener is set, so that its listeners run first. */
 export function watchSocket(socket: Socket): SocketEvidence {
   const evidence: SocketEvidence = { error: null, ended: false };
   socket.on('error', (error) => {
@@ -114,7 +114,7 @@ function rowOf(error: unknown, evidence: SocketEvidence): Row {
   const code = systemCodeOf(error);
   const known = code === null ? undefined : PROTOCOL_ROWS[code];
   if (known !== undefined) return known;
-  // Whatever else it may be called: the other side closed before all was there.
+  // Whatever the code: the other side closed before the response was complete.
   if (evidence.ended && !code?.startsWith('HPE_')) return CLOSED;
   return broken(`the response breaks the rules of HTTP (${reasonOf(error) ?? code ?? 'no code'})`);
 }

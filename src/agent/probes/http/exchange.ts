@@ -14,7 +14,7 @@ import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } fro
 
 /** What is to be done with a response's body, decided when its head is there. */
 export type BodyPlan =
-  /** Not waited for. */
+  /** The body is not read. */
   | { readonly kind: 'none' }
   | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'room'>);
 
@@ -167,8 +167,8 @@ class Exchange {
   }
 
   /**
-   * A timer that is late fires before what the network brought meanwhile is read. One turn of the
-   * event loop lets that come first: a real answer or error beats the time-out.
+   * A timer that is late fires before what the network brought meanwhile is read. One more
+   * event-loop iteration handles that first: a real answer or error takes precedence.
    */
   #onDeadline(overtime: Overtime, wire: Socket, again: () => void): void {
     setImmediate(() => {
@@ -284,7 +284,7 @@ class Exchange {
         body,
         ending: this.#ending,
         sentMs: this.#sentMs,
-        // A response that never got its head together is one that was waited for to the end.
+        // A response without a complete head was waited for to the end.
         firstByteMs: this.#head === null ? null : this.#firstByteMs,
         endMs: this.#endMs,
         peerMs: this.#peerMs,
@@ -294,7 +294,7 @@ class Exchange {
     else this.#reader.end().then(give, this.#reject);
   }
 
-  /** Something of ours threw, which no target should bring about: it must not look like one's. */
+  /** Our own code threw: the failure must not look like the target's. */
   #fault(fault: unknown): void {
     this.#reject(fault);
     this.#reader?.destroy();

@@ -25,17 +25,17 @@ export function forwarded(
   if (host !== url.host) {
     log.warn(`a proxy tells the target the host of the URL: the header Host (${host}) is lost`);
   }
-  const kept = headers.filter(
+  const others = headers.filter(
     ([name]) => authorization === null || name.toLowerCase() !== 'proxy-authorization',
   );
   return {
     ...request,
-    headers: authorization === null ? kept : [...kept, ['proxy-authorization', authorization]],
+    headers: authorization === null ? others : [...others, ['proxy-authorization', authorization]],
     requestTarget: shownUrl(url),
   };
 }
 
-/** Of a 407 nothing is wanted but its head: its body is about the proxy, and may never end. */
+/** Reads only the head of a 407: its body is about the proxy, and may never end. */
 export function planBehindProxy(
   planOf: (head: ResponseHead) => BodyPlan,
 ): (head: ResponseHead) => BodyPlan {
@@ -48,7 +48,7 @@ interface Answered {
   readonly failure: Failure | null;
 }
 
-/** A 407 is the proxy's own, so that of the target nothing is known. */
+/** A 407 comes from the proxy, so it says nothing about the target. */
 export function forwardedHop<Hop extends Answered>(
   hop: Hop,
   request: HopRequest,

@@ -73,8 +73,8 @@ export async function runHop(
   const isTls = url.protocol === 'https:';
   const { hostname, port } = receiverOf(url);
   const { proxy } = options;
-  const asked = familyFor(hostname, options.ipFamily);
-  const target = { hostname, port, ipFamily: asked };
+  const family = familyFor(hostname, options.ipFamily);
+  const target = { hostname, port, ipFamily: family };
   const connected = await connect(target, isTls, proxy, context);
   const { dnsMs, tcpMs } = connected;
   const { unseenMs } = stopwatch;
@@ -101,7 +101,7 @@ export async function runHop(
       ...base,
       endMs: startMs + dnsMs + tcpMs,
       reached: address === null ? 'nothing' : 'lookup',
-      ipFamily: asked,
+      ipFamily: family,
       failure: connected.failure,
     };
   }
@@ -130,7 +130,7 @@ export async function runHop(
   );
   const { facts: tls, tlsMs } = secured;
   if (!secured.ok) {
-    // What was looked up about a failed handshake afterwards is not the target's time.
+    // A second handshake after a failed one is not the target's time.
     const endMs = startMs + dnsMs + tcpMs + tlsMs;
     const { failure } = secured;
     return { ...base, endMs, reached: 'connect', ipFamily, tls, tlsMs, failure };

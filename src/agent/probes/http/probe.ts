@@ -40,7 +40,7 @@ export interface HttpOutcome
   readonly unencrypted: boolean;
   /** The decoded bytes for assertions, as far as they were kept; null without a response. */
   readonly body: Buffer | null;
-  /** So much room would hold the body that assertions read; 0 where there was enough. */
+  /** Memory needed for the body that assertions read; 0 if there was enough. */
   readonly lackedBytes: number;
 }
 
@@ -144,7 +144,7 @@ function unusableProxy(proxyUrl: string | null): Failure | null {
 const UNUSABLE_PROXY =
   "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
 
-/** It did not come to a connection. */
+/** No connection was made. */
 function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
   return {
     startMs: nowMs,
@@ -183,8 +183,8 @@ function bodyPlanOf(
   return { kind: 'read', maxBytes, keepBytes: maxBytes, room: { ownBytes, shared: room, use } };
 }
 
-/** A reader takes room by doubling what it has. */
-function roomFor(bodyBytes: number): number {
+/** A reader takes memory by doubling what it has. */
+function memoryFor(bodyBytes: number): number {
   return Math.min(MAX_BODY_BYTES, 2 * bodyBytes);
 }
 
@@ -269,6 +269,6 @@ function outcomeOf(
     timings,
     timingPhases,
   };
-  const lackedBytes = keepBody && body.lackedRoom ? roomFor(body.totalBytes) : 0;
+  const lackedBytes = keepBody && body.lackedRoom ? memoryFor(body.totalBytes) : 0;
   return { ...facts, response, body: body.bytes, lackedBytes, responseTimeMs };
 }

@@ -4,12 +4,12 @@ import type { HttpProxy } from '../../net/proxy/proxy-url.ts';
 import { withoutBrackets } from '../../net/text.ts';
 import { clientCertificateFor } from '../../net/tls/client-certificates.ts';
 
-interface Asked {
+interface Sent {
   readonly url: URL;
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** What a location and a check say of the way to a target. */
+/** What a location and a check configure for the route to a target. */
 export interface Way {
   readonly proxy: HttpProxy | null;
   readonly skipSSL: boolean;
@@ -28,17 +28,17 @@ export function receiverOf(url: URL): Receiver {
  * same address, and a proxy, unless TLS with a certificate that is verified goes through it.
  */
 export function receiversOf(
-  { url, headers }: Asked,
+  { url, headers }: Sent,
   { proxy, skipSSL, clientCertificates }: Way,
 ): readonly Receiver[] {
-  const place = receiverOf(url);
+  const host = receiverOf(url);
   const named = headers
     .filter(([name]) => name.trim().toLowerCase() === 'host')
-    .map(([, value]) => ({ hostname: withoutPort(value.trim()), port: place.port }));
-  if (proxy === null) return [place, ...named];
-  const certificate = clientCertificateFor(place.hostname, clientCertificates);
+    .map(([, value]) => ({ hostname: withoutPort(value.trim()), port: host.port }));
+  if (proxy === null) return [host, ...named];
+  const certificate = clientCertificateFor(host.hostname, clientCertificates);
   const isVerified = url.protocol === 'https:' && !skipSSL && (certificate?.ca ?? null) === null;
-  return [place, ...named, ...(isVerified ? [] : [proxy])];
+  return [host, ...named, ...(isVerified ? [] : [proxy])];
 }
 
 function withoutPort(host: string): string {

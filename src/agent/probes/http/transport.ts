@@ -43,14 +43,14 @@ export interface Transport {
   /** Asks for no more data until `resume`; what is already on its way still comes. */
   pause(): void;
   resume(): void;
-  /** Closes the connection within this turn of the event loop. May be called at any time, and again. */
+  /** Closes the connection in this event-loop iteration. Call it at any time, also repeatedly. */
   destroy(): void;
 }
 
 /**
  * Header fields as results have them: lower-case names, repeated fields joined with ', ' (RFC
  * 9110 5.3), Set-Cookie, which cannot be joined, always an array, and Location one where there are
- * several different ones: joined they would name a place that nobody meant.
+ * several different ones: joined they would give a wrong URL.
  */
 export function resultHeaders(
   fields: Iterable<readonly [string, string | readonly string[] | undefined]>,

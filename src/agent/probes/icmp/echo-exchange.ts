@@ -15,7 +15,7 @@ export type EchoEnd =
       readonly kind: 'answered';
       readonly rttMs: number;
       readonly ttl: number | null;
-      /** By so much `rttMs` may be too long; null where the kernel did not stamp the reply. */
+      /** Upper bound of the error of `rttMs`; null if the kernel did not stamp the reply. */
       readonly uncertainMs: number | null;
     }
   /** Sent, and no answer within its time. */
@@ -157,7 +157,7 @@ export class EchoExchange implements EchoReceiver {
   #setTimer(delayMs: number): void {
     this.#cancelTimer = this.#clock.after(delayMs, () => {
       this.#cancelTimer = null;
-      // Timers come before sockets in a turn of the event loop: after a stall the reply may be here.
+      // Timers run before sockets in an event-loop iteration: after a stall the reply may be here.
       this.drain();
       this.#giveUp();
     });

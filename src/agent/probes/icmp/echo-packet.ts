@@ -49,7 +49,7 @@ function otherReason(family: Family, type: number): string | null {
   return type === exceeded ? 'time exceeded' : null;
 }
 
-/** 56 bytes: the token first, by which a reply is told from a stranger's, then a fixed pattern. */
+/** 56 bytes: the token first, which identifies our replies, then a fixed pattern. */
 export function echoData(token: Uint8Array): Buffer {
   const data = Buffer.alloc(ECHO_DATA_BYTES);
   for (let index = TOKEN_BYTES; index < ECHO_DATA_BYTES; index += 1) data[index] = index;

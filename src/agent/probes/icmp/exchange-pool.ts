@@ -23,7 +23,7 @@ interface Entry {
   readonly opened: ReturnType<typeof openTransport>;
 }
 
-/** A rejection kept in the entry would be every later run's, too. */
+/** A rejection left in the entry would fail every later run, too. */
 function couldNotOpen(error: unknown): OpenedTransport {
   const message = `No ICMP socket could be opened: ${messageOf(error)}.`;
   return { ok: false, failure: { code: 'INTERNAL_ERROR', message } };

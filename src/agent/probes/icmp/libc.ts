@@ -31,7 +31,7 @@ export interface PollHandle {
   close(): void;
 }
 
-/** The few system calls that Node does not offer. Each returns -1 on an error, told by errorName. */
+/** The few system calls that Node does not offer. Each returns -1 on an error; see errorName. */
 export interface Libc {
   socket(family: number, type: number, protocol: number): number;
   close(fd: number): void;
@@ -46,8 +46,8 @@ export interface Libc {
   /** The name of the last call's error, for example EAGAIN. Only right after that call. */
   errorName(): string;
   /**
-   * Calls back in every turn of the event loop in which the descriptor has something to read or an
-   * error to tell, outside of any scope of Node's: the callback must not throw, and must leave
+   * Calls back in every event-loop iteration in which the descriptor has data or an error to read,
+   * outside of any scope of Node's: the callback must not throw, and must leave
    * all work to setImmediate. Close the handle before the descriptor.
    */
   poll(fd: number, callback: () => void): PollHandle;

@@ -10,14 +10,14 @@ import { EchoSender } from './send-echo.ts';
 
 /** As much as the kernel will give: hundreds of replies can come while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
-/** Messages read in one turn of the event loop; the rest wait for the next, so nothing starves. */
+/** Messages read in one event-loop iteration; the rest wait for the next, so nothing starves. */
 const MESSAGES_A_TURN = 1024;
 /**
  * Sends in one go after which replies are read in between: on a kernel with the usual limits the
  * receive buffer holds some five hundred, and near targets answer before the event loop turns.
  */
 const SENDS_BETWEEN_READS = 64;
-/** The socket's send buffer is full: asked again this often, this far apart. */
+/** If the socket's send buffer is full: number of retries, and their distance. */
 const SEND_TRIES = 20;
 const SEND_RETRY_MS = 5;
 
@@ -109,7 +109,7 @@ export class PingSocket implements PingTransport {
     this.#trySendAgain(unsent, 2);
   }
 
-  /** Reads replies that have arrived, about MESSAGES_A_TURN, and what came on the error queue. */
+  /** Reads replies that have arrived, about MESSAGES_A_TURN, and the error queue. */
   drain(): void {
     // Whoever sends on a reply comes by here again, while messages of the reading still wait.
     if (this.#state === 'closed' || this.#draining) return;
@@ -202,7 +202,7 @@ export class PingSocket implements PingTransport {
       const messages = this.#messages.receive(this.#fd, 0);
       if (messages === 'EAGAIN') return;
       if (typeof messages === 'string') {
-        // The error of an earlier packet, told once here and in full on the error queue.
+        // The error of an earlier packet, reported once here and in full on the error queue.
         count += 1;
         this.#readErrors();
         continue;

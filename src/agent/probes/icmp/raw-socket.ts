@@ -73,7 +73,7 @@ export class RawSocket implements PingTransport {
   }
 
   drain(): void {
-    // The addon reads one packet in each turn of the event loop and offers no more.
+    // The addon can only read one packet in each event-loop iteration.
   }
 
   close(): void {
@@ -88,7 +88,7 @@ export class RawSocket implements PingTransport {
     this.#receiver.broken(reason);
   }
 
-  /** A larger buffer, and no messages that are none of our business: each would wake us up. */
+  /** Sets a larger buffer, and filters out unrelated messages: each would wake us up. */
   #setOptions(): void {
     const { level, option, filter } = icmpFilter(this.#family);
     try {

@@ -6,7 +6,7 @@ interface QueuedError {
   readonly fromNetwork: boolean;
   readonly type: number;
   readonly code: number;
-  /** Who sent the error; null where the kernel does not tell. */
+  /** Who sent the error; null if the kernel does not report it. */
   readonly offender: Buffer | null;
 }
 
@@ -56,7 +56,7 @@ export class MessageReceiver {
   readonly #libc: Libc;
   readonly #block = Buffer.alloc(SLOTS * (HEADER_BYTES + SLOT_BYTES));
   readonly #slots: readonly Slot[];
-  /** Headers that the kernel may have written to: each says again how much room there is. */
+  /** Number of headers that the kernel may have written to: their capacities must be reset. */
   #written = SLOTS;
 
   constructor(libc: Libc, family: Family) {

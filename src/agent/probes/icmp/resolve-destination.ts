@@ -26,11 +26,11 @@ export async function resolveDestination(
 ): Promise<ResolvedDestination> {
   const bare = withoutBrackets(hostname);
   const wanted = familyFor(bare, ipFamily);
-  const asked = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
-  if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return asked;
-  const near = asked.ok && NEAR.test(asked.destination.address);
-  const worthFalling = asked.ok ? !near : asked.failure.code === 'DNS_NO_ADDRESS';
-  if (!worthFalling) return asked;
+  const found = await resolveFamily(bare, wanted === 'IPv6' ? 6 : 4, context);
+  if (wanted === 'IPv4' || isIPv6(bare) || hostHasIpv6()) return found;
+  const near = found.ok && NEAR.test(found.destination.address);
+  const worthFalling = found.ok ? !near : found.failure.code === 'DNS_NO_ADDRESS';
+  if (!worthFalling) return found;
   context.log.warn(`this machine has no IPv6: falling back to IPv4 for ${bare}`);
   return await resolveFamily(bare, 4, context);
 }

@@ -55,9 +55,12 @@ export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | n
     return { code: 'INTERNAL_ERROR', message };
   }
   if (ends.some((end) => end.kind === 'answered')) return null;
-  const told = ends.find((end) => end.kind === 'unreachable' || end.kind === 'refused');
-  if (told !== undefined) {
-    return { code: 'ICMP_UNREACHABLE', message: `${target} cannot be reached: ${told.reason}.` };
+  const rejected = ends.find((end) => end.kind === 'unreachable' || end.kind === 'refused');
+  if (rejected !== undefined) {
+    return {
+      code: 'ICMP_UNREACHABLE',
+      message: `${target} cannot be reached: ${rejected.reason}.`,
+    };
   }
   const message =
     ends.length === 0

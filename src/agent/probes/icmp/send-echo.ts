@@ -45,7 +45,7 @@ export class EchoSender {
    * Hands one request to the kernel, which sets its identifier and its checksum.
    *
    * @param data ECHO_DATA_BYTES long
-   * @returns a negative number on an error, told by the library's errorName
+   * @returns a negative number on an error; see the library's errorName
    */
   send(fd: number, { bytes, scopeId }: Destination, sequence: number, data: Uint8Array): number {
     const block = this.#block;

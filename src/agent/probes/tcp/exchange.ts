@@ -26,7 +26,7 @@ export interface ExchangeOptions {
   readonly target: string;
   /** Sent first; null sends nothing. */
   readonly data: string | null;
-  /** Whether what has arrived is all that is wanted. */
+  /** Whether the data so far is complete. */
   readonly satisfied: (data: string) => Promise<boolean>;
   /** Monotonic instant at which waiting ends, in good order. */
   readonly untilMs: number;
@@ -39,11 +39,11 @@ export interface Exchange {
   readonly firstByteMs: number | null;
   /** Milliseconds from the start to what ended it: the last byte that was wanted, for one. */
   readonly durationMs: number;
-  /** It ended as its time was up. */
+  /** It ended because its time was up. */
   readonly timedOut: boolean;
   /** What of its time the peer took for certain, by the kernel; 0: it does not tell. */
   readonly peerMs: number;
-  /** What the kernel says of the connection at the end; null where it is gone, or cannot be asked. */
+  /** What the kernel says of the connection at the end; null if it is not available. */
   readonly connection: SocketState | null;
 }
 
@@ -86,7 +86,7 @@ export async function exchangeText(
         const moreMs = overtime.nextMs(silenceOn(starvation?.sockets ?? null, socket));
         if (moreMs !== null) {
           untilMs = nowMs + moreMs;
-          // At once would be before what has arrived is read.
+          // Immediately would be before the data that has arrived is read.
           if (moreMs === 0) await yieldToEventLoop();
           continue;
         }
@@ -137,11 +137,11 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
 function news(limits: Limits, inbox: Inbox, isWanted: () => boolean): Promise<void> {
   const nothing = { timedOut: () => {}, cancelled: () => {} };
   return limitedWait<void>(limits, nothing, (settle) => {
-    const look = (): void => {
+    const check = (): void => {
       if (isWanted()) settle();
     };
-    look();
-    return inbox.watch(look);
+    check();
+    return inbox.watch(check);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/clock.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { endedByReset } from '../../net/unseen-reset.ts';
 
-/** How reading ended: the peer closed, there is no more room, or the connection broke. */
+/** How reading ended: the peer closed, the buffer is full, or the connection broke. */
 export interface ReadingEnd {
   readonly kind: 'closed' | 'full' | 'broken';
   /** Where it broke: the operating system's code. */
@@ -20,7 +20,7 @@ export class Inbox {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #maxBytes: number;
-  /** One buffer, which grows: joining pieces of one byte at each look takes milliseconds. */
+  /** One buffer, which grows: joining pieces of one byte at each check takes milliseconds. */
   #held: Buffer = Buffer.alloc(512);
   #bytes = 0;
   #firstByteMs: number | null = null;
@@ -81,8 +81,8 @@ export class Inbox {
 
   readonly #take = (chunk: Buffer): void => {
     if (this.#end !== null) return;
-    const kept = chunk.subarray(0, this.#maxBytes - this.#bytes);
-    this.#keep(kept);
+    const fitting = chunk.subarray(0, this.#maxBytes - this.#bytes);
+    this.#append(fitting);
     this.#lastByteMs = this.#clock.monotonicMs();
     this.#firstByteMs ??= this.#lastByteMs;
     if (this.#bytes < this.#maxBytes) {
@@ -93,7 +93,7 @@ export class Inbox {
     this.#finish('full', null);
   };
 
-  #keep(piece: Buffer): void {
+  #append(piece: Buffer): void {
     const needed = this.#bytes + piece.length;
     if (needed > this.#held.length) {
       const grown = Buffer.alloc(Math.min(this.#maxBytes, Math.max(needed, this.#held.length * 2)));

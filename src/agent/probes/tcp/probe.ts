@@ -127,7 +127,7 @@ export async function probeTcp(
   };
 }
 
-/** Where connecting is all that was done. */
+/** For a check that only connects. */
 function clockOf(kernelMs: number, dnsMs: number): TimingClock {
   if (kernelMs === 0) return 'event-loop';
   return dnsMs === 0 ? 'kernel' : 'mixed';
@@ -152,7 +152,7 @@ function timesOf(
   };
 }
 
-/** With a FIN, which tells the peer that all is well, and not a reset. */
+/** Closes with a FIN, which signals a normal end, not with a reset. */
 function closePolitely(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.closed) {

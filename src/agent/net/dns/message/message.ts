@@ -30,7 +30,7 @@ export interface DnsHeader {
   readonly recursionAvailable: boolean;
   readonly authenticData: boolean;
   readonly checkingDisabled: boolean;
-  /** The four bits of the header; a message's own `rcode` has EDNS's eight more. */
+  /** The four bits of the header; the `rcode` of a message adds the eight bits of EDNS. */
   readonly headerRcode: number;
   readonly questions: readonly DnsQuestion[];
 }
@@ -46,7 +46,7 @@ export interface DnsMessage extends DnsHeader {
     readonly udpPayloadBytes: number;
     readonly dnssecOk: boolean;
   } | null;
-  /** Octets of the whole message, and those behind its last record. */
+  /** Octets of the whole message, and octets behind its last record. */
   readonly messageBytes: number;
   readonly extraBytes: number;
 }
@@ -55,7 +55,7 @@ export type Decoded<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly fault: string };
 
-/** Header and question alone: all that a truncated message can be relied on for (RFC 2181 9). */
+/** Header and question: the only reliable parts of a truncated message (RFC 2181 9). */
 export function decodeHeader(bytes: Buffer): Decoded<DnsHeader> {
   const reader = new WireReader(bytes);
   const { header } = readHeader(reader);
@@ -63,9 +63,9 @@ export function decodeHeader(bytes: Buffer): Decoded<DnsHeader> {
 }
 
 /**
- * Reads a whole message. Our own reader instead of the library's, which prints names without
- * escapes, ignores RDLENGTH, knows no SVCB, and can be kept busy for 0.2 s by one message made of
- * chained compression pointers. `fault` is a clause that says what is wrong with the bytes.
+ * Reads a whole message. Does not use the library's reader, which prints names without escapes,
+ * ignores RDLENGTH, does not know SVCB, and needs 0.2 s for one message of chained compression
+ * pointers. `fault` is a clause that says what is wrong with the bytes.
  */
 export function decodeMessage(bytes: Buffer): Decoded<DnsMessage> {
   const reader = new WireReader(bytes);
@@ -127,7 +127,7 @@ function readHeader(reader: WireReader): {
   return { header, counts };
 }
 
-/** The count is the sender's claim: the loop ends with the bytes, not with it. */
+/** The sender claims the count: the loop ends with the bytes, not with the count. */
 function readRecords(reader: WireReader, count: number): DnsRecord[] {
   const records: DnsRecord[] = [];
   while (records.length < count && reader.fault === null) {

@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url';
 
 /**
- * Names as we hold them: presentation form, absolute, with the trailing dot (`example.com.`; the
- * root is `.`). Whatever is no plain character in a name read from the wire is escaped, so that a
- * dot inside a label, a quote or a control character cannot pass for something else.
+ * Names in memory: presentation form, absolute, with the trailing dot (`example.com.`; the root is
+ * `.`). Special characters in a name from the wire are escaped, so that a dot inside a label, a
+ * quote or a control character cannot be mistaken for something else.
  */
 
 /** Characters that have a meaning in a zone file; printed with a backslash before them. */
@@ -27,7 +27,7 @@ export function labelText(bytes: Uint8Array, start: number, end: number): string
   return text;
 }
 
-/** DNS names are the same in any case of ASCII letters (RFC 4343). */
+/** DNS names are compared without the case of ASCII letters (RFC 4343). */
 export function sameName(left: string, right: string): boolean {
   return left === right || left.toLowerCase() === right.toLowerCase();
 }
@@ -38,9 +38,9 @@ const MAX_NAME_CHARS = 253;
 const PLAIN_LABEL = /^[!#%&'*+,\-/0-9:<=>?A-Z[\]^_`a-z{|}~]+$/;
 
 /**
- * A name that a user wrote, made absolute: IDN labels to ASCII (RFC 5891, by node:url), the
- * trailing dot added. null where it cannot stand in a question: an empty or too long label, more
- * than 253 characters, or characters that would need an escape.
+ * Makes a name that a user wrote absolute: converts IDN labels to ASCII (RFC 5891, by node:url) and
+ * adds the trailing dot. null if it cannot be queried: an empty or too long label, more than 253
+ * characters, or characters that would need an escape.
  */
 export function absoluteName(text: string): string | null {
   if (text === '.') return '.';
@@ -58,7 +58,7 @@ function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text);
 }
 
-/** For people: without the trailing dot that absolute names have. */
+/** For messages: without the trailing dot of absolute names. */
 export function displayName(name: string): string {
   return name === '.' ? name : name.replace(/\.$/, '');
 }

@@ -18,15 +18,15 @@ export interface Query {
 }
 
 /**
- * What a server may send us over UDP: with the headers it fits the smallest IPv6 MTU, so that
- * nothing is fragmented on the way (RFC 9715, DNS flag day 2020).
+ * Largest UDP answer that a server may send: with the headers it fits the smallest IPv6 MTU, so
+ * that it is not fragmented on the way (RFC 9715, DNS flag day 2020).
  */
 const UDP_PAYLOAD_BYTES = 1232;
 
 export interface QueryOptions {
   /** Offer EDNS (RFC 6891). */
   readonly edns: boolean;
-  /** Ask for the AD bit, whose value is else undefined in the answer (RFC 6840 5.7). */
+  /** Request the AD bit; otherwise its value in the answer is undefined (RFC 6840 5.7). */
   readonly authenticData: boolean;
 }
 
@@ -63,9 +63,9 @@ function libraryType(type: number): RecordType {
 /**
  * What bytes from the server's own address are:
  * - `answer`: the complete answer to the query
- * - `truncated`: the answer, which did not fit
- * - `unrelated`: a message with another id, or about another question, or no response at all
- * - `malformed`: it has the query's id, and is no DNS message
+ * - `truncated`: an answer that did not fit
+ * - `unrelated`: a message with another id or about another question, or not a response
+ * - `malformed`: has the query's id, but is not a DNS message
  */
 export type Judged =
   | { readonly kind: 'answer'; readonly message: DnsMessage }
@@ -74,8 +74,8 @@ export type Judged =
   | { readonly kind: 'malformed'; readonly fault: string };
 
 /**
- * Whoever forges an answer has to guess the id and the port, so bytes that carry the right id are
- * the server's, and where they cannot be read it is of no use to wait for better ones.
+ * To forge an answer, an attacker must guess the id and the port. Bytes with the right id are
+ * therefore the server's; if they are unreadable, waiting for better ones does not help.
  */
 export function judgeAnswer(bytes: Buffer, query: Query): Judged {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
@@ -86,7 +86,7 @@ export function judgeAnswer(bytes: Buffer, query: Query): Judged {
   return judgeWhole(bytes);
 }
 
-/** The same over TCP, where nothing needs to be asked again: TC is then a mere flag. */
+/** The same over TCP, where TC is a mere flag: there is no larger transport to repeat over. */
 export function judgeStreamed(bytes: Buffer, query: Query): Judged {
   const judged = judgeAnswer(bytes, query);
   return judged.kind === 'truncated' ? judgeWhole(bytes) : judged;
@@ -99,7 +99,7 @@ function judgeWhole(bytes: Buffer): Judged {
     : { kind: 'malformed', fault: whole.fault };
 }
 
-/** Codes that servers may send without the question: they could not, or would not, read it. */
+/** Codes that servers may send without the question: they could not read it, or refused to. */
 const CODES_WITHOUT_QUESTION: ReadonlySet<number> = new Set([
   RCODE.FORMERR,
   RCODE.SERVFAIL,

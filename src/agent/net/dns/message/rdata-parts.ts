@@ -43,9 +43,9 @@ export function escaped(bytes: Uint8Array): string {
 }
 
 /**
- * What the strings of a TXT record say together: joined without anything between them, as the
- * protocols that use TXT read them (RFC 7208 3.3, RFC 6376 3.6.2.2). Octets that are no UTF-8 are
- * shown as \DDD. `rdata` has been read once without fault.
+ * Joins the strings of a TXT record without a separator, as the protocols that use TXT do (RFC 7208
+ * 3.3, RFC 6376 3.6.2.2). Shows octets that are not UTF-8 as \DDD. `rdata` has been read once
+ * without a fault.
  */
 export function textOfStrings(rdata: Buffer): string {
   const reader = new WireReader(rdata);

@@ -4,8 +4,8 @@ import { readServiceBinding } from './service-binding.ts';
 import type { WireReader } from './wire-reader.ts';
 
 /**
- * RDATA in presentation form, as a zone file has it; types that we do not know, and classes other
- * than IN, in the generic form of RFC 3597 5. The reader is bounded to the RDATA.
+ * RDATA in presentation form, as in a zone file; unknown types, and classes other than IN, in the
+ * generic form of RFC 3597 5. The reader is bounded to the RDATA.
  */
 export function readRdata(reader: WireReader, type: number, rrClass: number): string {
   const read = rrClass === CLASS_IN || type === TYPE_NUMBERS.TXT ? READERS.get(type) : undefined;

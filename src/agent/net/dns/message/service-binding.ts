@@ -14,8 +14,8 @@ const PARAMETER_NAMES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * SVCB and HTTPS (RFC 9460 2.1, 2.2): `priority target key=value …`. Keys must rise strictly; a
- * record in which they do not is malformed as a whole.
+ * SVCB and HTTPS (RFC 9460 2.1, 2.2): `priority target key=value …`. Keys must be in strictly
+ * increasing order; otherwise the whole record is malformed.
  */
 export function readServiceBinding(reader: WireReader): string {
   const parts = [String(reader.u16()), reader.name()];
@@ -35,7 +35,7 @@ function parameterName(key: number): string {
   return PARAMETER_NAMES.get(key) ?? `key${key}`;
 }
 
-/** The value as text; null where the key stands alone. */
+/** The value as text; null if the key has no value. */
 function readValue(reader: WireReader, key: number): string | null {
   switch (PARAMETER_NAMES.get(key)) {
     case 'mandatory':

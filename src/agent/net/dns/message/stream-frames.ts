@@ -1,7 +1,7 @@
 /**
- * Cuts a DNS stream into messages (RFC 1035 4.2.2: two octets of length before each). Holds one
- * message (64 KiB) and the chunk that came last at most, and costs the same for each octet
- * whether they come in one segment or in as many segments as octets.
+ * Splits a DNS stream into messages (RFC 1035 4.2.2: two octets of length before each). Buffers at
+ * most one message (64 KiB) and the last chunk. The cost for each octet does not depend on the
+ * number of segments.
  */
 export class StreamFrames {
   #held = Buffer.alloc(512);
@@ -22,7 +22,7 @@ export class StreamFrames {
     this.#heldBytes = wanted;
   }
 
-  /** The next whole message, or null where it has not come yet. */
+  /** The next whole message, or null if it is not complete yet. */
   next(): Buffer | null {
     const length = this.#announcedBytes();
     if (length === null || this.#heldBytes < length + 2) return null;
@@ -32,7 +32,7 @@ export class StreamFrames {
     return message;
   }
 
-  /** For people: how far the message that is coming has come. */
+  /** For messages: how much of the next message has arrived. */
   progress(): string {
     const length = this.#announcedBytes();
     return length === null

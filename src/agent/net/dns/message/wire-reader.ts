@@ -1,24 +1,24 @@
 import { labelText } from './names.ts';
 
 const MAX_NAME_OCTETS = 255;
-/** A name has at most 127 labels, so an honest one never needs more pointers than that. */
+/** A name has at most 127 labels, so a valid one never needs more pointers. */
 const MAX_POINTERS = 127;
 
 /**
- * Octets of names that may be read in one message, twice what it can hold itself. The ends of
- * names that pointers lead to are read once for each place, so only a message that is made to keep
- * its reader busy comes near.
+ * Octets of names that may be read in one message, twice what it can contain itself. The reader
+ * reads the suffix at a pointer's target once for each position, so only a message that is made to
+ * keep the reader busy comes near the limit.
  */
 const MAX_NAME_WORK_OCTETS = 131_072;
 
 const BAD_POINTER = 'a name holds a bad compression pointer';
 const TOO_LONG = 'a name is longer than 255 octets';
 
-/** A name, or the end of one, in presentation form. */
+/** A name, or the suffix of one, in presentation form. */
 interface ReadName {
   /** With the trailing dot; the root is empty. */
   readonly text: string;
-  /** On the wire and unfolded, with the length octets and the root's. */
+  /** On the wire without compression, including the length octets and the root's. */
   readonly octets: number;
   readonly pointers: number;
 }
@@ -26,9 +26,9 @@ interface ReadName {
 const NO_NAME: ReadName = { text: '', octets: 1, pointers: 0 };
 
 /**
- * Reads a DNS message from hostile hands: never throws, never loops, never leaves its bounds.
- * The first thing that is off is kept in `fault`; from then on every read gives 0 or nothing, so
- * a caller may look at `fault` once at the end of a straight run of reads, and in every loop.
+ * Reads a DNS message from an untrusted sender: never throws, never loops endlessly, never leaves
+ * its bounds. `fault` has the first error; after it every read returns 0 or nothing, so a caller
+ * checks `fault` once after a sequence of reads, and in every loop.
  */
 export class WireReader {
   readonly #message: Buffer;
@@ -37,7 +37,7 @@ export class WireReader {
   #end: number;
   #offset = 0;
   #fault: string | null = null;
-  /** Pointers under way, one within the other. */
+  /** Nesting depth of the pointers being followed. */
   #depth = 0;
 
   constructor(message: Buffer) {
@@ -49,7 +49,7 @@ export class WireReader {
     return this.#fault;
   }
 
-  /** Octets until the end of the message, or of the part that is read by `within`. */
+  /** Octets until the end of the message, or of the part that `within` reads. */
   get remaining(): number {
     return this.#fault === null ? this.#end - this.#offset : 0;
   }
@@ -75,7 +75,7 @@ export class WireReader {
     return this.#message.subarray(this.#offset - length, this.#offset);
   }
 
-  /** The next octets without moving on; fewer where there are fewer. */
+  /** The next octets without advancing; fewer at the end. */
   peek(length: number): Buffer {
     return this.#message.subarray(this.#offset, Math.min(this.#offset + length, this.#end));
   }
@@ -85,7 +85,7 @@ export class WireReader {
     return this.bytes(this.u8());
   }
 
-  /** Lets `read` see the next `length` octets only, and insists that it uses them all. */
+  /** Restricts `read` to the next `length` octets, and requires that it uses them all. */
   within<T>(length: number, what: string, read: () => T): T {
     const outerEnd = this.#end;
     if (length > this.remaining) this.fail(`${what} reaches past the end`);
@@ -104,7 +104,7 @@ export class WireReader {
     return text === '' || this.#fault !== null ? '.' : text;
   }
 
-  /** Reads labels from `start` to the root or to a pointer; `passed` gets the place behind it. */
+  /** Reads labels from `start` to the root or a pointer; `passed` gets the position behind it. */
   #readName(start: number, end: number, passed: (next: number) => void): ReadName {
     let text = '';
     let octets = 1;
@@ -143,8 +143,8 @@ export class WireReader {
   }
 
   /**
-   * The end of a name that the pointer at `at` leads to. It must lie before the labels that come
-   * before the pointer, which rules every ring out, and hold few pointers itself.
+   * The suffix of a name that the pointer at `at` leads to. It must lie before the labels that
+   * precede the pointer, which rules out loops, and contain few pointers itself.
    */
   #nameEnd(at: number, start: number, end: number): ReadName {
     const target = at + 1 < end ? this.#message.readUInt16BE(at) & 0x3fff : start;

@@ -7,19 +7,19 @@ import { displayName } from '../message/names.ts';
 import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.ts';
 import type { NameSource } from './nsswitch.ts';
 
-/** getaddrinfo(3), or what stands for it in a test. */
+/** getaddrinfo(3), or its replacement in a test. */
 export type GetAddresses = (name: string, family: Family) => Promise<readonly string[]>;
 
 export const getaddrinfo: GetAddresses = async (name, family) =>
   (await lookup(name, { family, all: true })).map(({ address }) => address);
 
-/** Each holds one of libuv's four threads for as long as the C library likes. */
+/** Each call blocks one of libuv's four threads until the C library returns. */
 const MAX_IN_FLIGHT = 2;
 
 /**
- * The C library's own look-up, for the sources of nsswitch.conf that only it can ask. It cannot be
- * broken off, so no more than two are under way; whoever finds no place waits, and the wait counts
- * against the look-up's own time. Waiters are as many as look-ups, which the agent bounds.
+ * The C library's own look-up, for the sources of nsswitch.conf that only it can query. A call
+ * cannot be cancelled, so at most MAX_IN_FLIGHT run at once; further look-ups wait, and the wait
+ * counts against their time limit. The agent bounds the number of look-ups, and so of waiting ones.
  */
 export class CLibrary {
   readonly #getAddresses: GetAddresses;
@@ -79,9 +79,9 @@ function failureOf(error: unknown, shown: string): SourceResult {
 }
 
 /**
- * Whether a source that only the C library can ask could know the name, so that asking is worth
- * one of its two places. `usesStub` says that resolv.conf names systemd-resolved's own server,
- * which has then been asked already.
+ * Whether a source that only the C library can query could know the name, so that a call is worth a
+ * thread. `usesStub`: resolv.conf names systemd-resolved's own server, which has then been queried
+ * already.
  */
 export function mayKnow({ name: source }: NameSource, name: string, usesStub: boolean): boolean {
   const host = displayName(name).toLowerCase();

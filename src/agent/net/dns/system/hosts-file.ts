@@ -6,7 +6,7 @@ export interface HostsFile {
   addresses(name: string, family: Family): readonly string[];
 }
 
-/** Lines that are no address with names are passed over, as the C library does. */
+/** Skips lines that are not an address with names, as the C library does. */
 export function parseHosts(text: string): HostsFile {
   const byFamily = { 4: new Map<string, Set<string>>(), 6: new Map<string, Set<string>>() };
   for (const line of text.split('\n')) {

@@ -3,7 +3,7 @@ import { displayName } from '../message/names.ts';
 import { foundOrNull, missedOrOver, type SourceResult } from '../source-result.ts';
 import type { HostsFile } from './hosts-file.ts';
 
-/** What the hosts file makes of an absolute name. */
+/** Looks an absolute name up in the hosts file. */
 export function findInHosts(hosts: HostsFile, name: string, family: Family): SourceResult {
   const found = foundOrNull(hosts.addresses(name, family));
   if (found !== null) return found;

@@ -12,7 +12,7 @@ import {
 import { RCODE } from '../message/parameters.ts';
 import type { Question } from '../message/query.ts';
 
-/** The system's name servers in the order in which they are asked. */
+/** The system's name servers in the order in which they are queried. */
 export interface NameServers {
   readonly servers: readonly [ServerAddress, ...ServerAddress[]];
   /** For one server in one round. */
@@ -28,10 +28,10 @@ export interface AskOptions extends Limits {
 }
 
 /**
- * Asks the servers in turn until one settles the question, as the C library does: NOERROR and
- * NXDOMAIN settle it, every other code, a referral and silence send it to the next server. A
- * further round is made only where a server was silent. Without a settling answer the first
- * server's error code is the answer; without any answer the failure that says most is.
+ * Queries the servers one after the other until one settles the question, as the C library does:
+ * NOERROR and NXDOMAIN settle it; every other code, a referral and silence lead to the next server.
+ * A further round follows only if a server was silent. Without a settling answer the first server's
+ * error code is the answer; without any answer, the most informative failure is.
  */
 export async function askNameServers(
   question: Question,
@@ -71,12 +71,12 @@ function settles({ message }: Answered): boolean {
   return message.rcode === RCODE.NOERROR && !isReferral;
 }
 
-/** Nothing that another server could mend. */
+/** Failures that another server cannot fix. */
 function isFinal({ code }: Failure): boolean {
   return code === 'CANCELLED' || code === 'INTERNAL_ERROR';
 }
 
-/** Bytes came at all, then: a server may be there, then: nothing is reachable. */
+/** First: bytes arrived. Then: a server may be there. Last: nothing is reachable. */
 const TELLING_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
 
 function mostTelling(

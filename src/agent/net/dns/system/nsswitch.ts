@@ -4,13 +4,13 @@ export type SourceStatus = 'NOTFOUND' | 'UNAVAIL' | 'TRYAGAIN';
 export interface NameSource {
   /** `files`, `dns`, `mdns4_minimal`, `resolve`, … */
   readonly name: string;
-  /** Statuses after which no further source is asked. */
+  /** Statuses after which no further source is queried. */
   readonly returnOn: ReadonlySet<SourceStatus>;
 }
 
 const STATUSES: readonly SourceStatus[] = ['NOTFOUND', 'UNAVAIL', 'TRYAGAIN'];
 
-/** What holds without a file or without a `hosts` line. */
+/** Used without a file or without a `hosts` line. */
 const DEFAULT_LINE = 'files dns';
 
 /** Reads the `hosts` line of nsswitch.conf(5). */

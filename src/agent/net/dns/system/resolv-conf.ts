@@ -18,12 +18,12 @@ export interface ResolvConf {
 }
 
 const MAX_NAME_SERVERS = 3;
-/** The C library takes any number; each costs a question for every unknown name. */
+/** The C library accepts any number; each costs a query for every unknown name. */
 const MAX_SEARCH = 32;
 
 /**
- * Reads resolv.conf(5). Lines that say nothing we know are passed over, as the C library does.
- * `hostname` is this machine's: its domain is searched where the file names no list.
+ * Reads resolv.conf(5). Skips unknown lines, as the C library does. `hostname` is this machine's:
+ * its domain is searched if the file names no list.
  */
 export function parseResolvConf(text: string, hostname: string): ResolvConf {
   const nameServers: string[] = [];

@@ -2,10 +2,10 @@ import { absoluteName } from '../message/names.ts';
 import type { ResolvConf } from './resolv-conf.ts';
 
 /**
- * The absolute names that stand for a host name, in the order in which they are tried
- * (resolv.conf(5), `search` and `ndots`): as given first where it has `ndots` dots or more, else
- * last. `name` is absolute; `hasTrailingDot` says that the user wrote it so, which rules the
- * search list out. Names that become too long with a domain are left out.
+ * The absolute names to try for a host name, in order (resolv.conf(5), `search` and `ndots`): the
+ * name as given comes first if it has `ndots` dots or more, else last. `name` is absolute;
+ * `hasTrailingDot`: the user wrote the dot, so the search list does not apply. Leaves out names
+ * that become too long with a domain.
  */
 export function candidateNames(
   name: string,

@@ -18,11 +18,11 @@ export const SYSTEM_FILE_PATHS: SystemFilePaths = {
   nsswitch: '/etc/nsswitch.conf',
 };
 
-/** Some 40,000 lines, which are read in about 20 ms. */
+/** About 40,000 lines, which take about 20 ms to read. */
 const MAX_HOSTS_BYTES = 2_097_152;
 const MAX_CONF_BYTES = 65_536;
 
-/** The files that say how this system looks names up, each as it stands now. */
+/** The files that say how this system looks names up, with their current content. */
 export interface SystemFiles {
   hosts(): FileView<HostsFile>;
   resolvConf(): FileView<ResolvConf>;
@@ -38,10 +38,10 @@ export function openSystemFiles(clock: Clock, paths: SystemFilePaths): SystemFil
   };
 }
 
-/** The servers of resolv.conf, beginning with the one at `turn` where it says `rotate`. */
-export function nameServersOf(conf: ResolvConf, port: number, turn: number): NameServers {
+/** The servers of resolv.conf; with `rotate`, starts with the one at `rotation`. */
+export function nameServersOf(conf: ResolvConf, port: number, rotation: number): NameServers {
   const servers = conf.nameServers.map((address) => ({ address, port }));
-  const start = conf.rotate ? turn % servers.length : 0;
+  const start = conf.rotate ? rotation % servers.length : 0;
   const [first = { address: '127.0.0.1', port }, ...rest] = [
     ...servers.slice(start),
     ...servers.slice(0, start),

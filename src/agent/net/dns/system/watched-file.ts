@@ -4,18 +4,18 @@ import { messageOf, systemCodeOf } from '../../../../runtime/errors.ts';
 
 export interface FileView<T> {
   readonly value: T;
-  /** Why what the file says does not hold, or not wholly; null where all is well. */
+  /** Why the file's content is not used, or not all of it; null without a problem. */
   readonly problem: string | null;
 }
 
-/** The file is looked at again after this long at the earliest. */
+/** Shortest time between two checks of the file. */
 const RECHECK_MS = 1000;
 
 /**
- * A small file of the system that is read again when it changes. Read at once, not through
- * libuv's pool, where it could wait behind a slow getaddrinfo; it is one stat a second, of a local
- * file whose size is bounded. A file that is not there counts as empty; one that cannot be
- * read keeps its last content.
+ * A small system file that is read again when it changes. Reads synchronously, because libuv's pool
+ * could delay it behind a slow getaddrinfo; that is at most one stat a second of a local file of
+ * bounded size, or one for each call while the file is missing or empty. A missing file counts as
+ * empty; for an unreadable file, the last content is used.
  */
 export function watchFile<T>(
   path: string,
@@ -29,10 +29,10 @@ export function watchFile<T>(
 
   const reread = (): void => {
     const stat = statIfThere(path);
-    // Only a plain file: a pipe or device would hold up the whole agent.
+    // Only a regular file: a pipe or device could block the whole agent.
     const sizeBytes = stat?.isFile() === true ? stat.size : null;
     const seen = sizeBytes === null ? 'none' : `${stat?.mtimeMs} ${sizeBytes} ${stat?.ino}`;
-    // It may just be being written anew, and would count as empty until the next look.
+    // A writer may be replacing it: it would count as empty until the next check.
     if (sizeBytes === null || sizeBytes === 0) checkedMs = Number.NEGATIVE_INFINITY;
     if (seen === version) return;
     const text = sizeBytes === null ? '' : readBeginning(path, Math.min(sizeBytes, maxBytes));
@@ -58,7 +58,7 @@ export function watchFile<T>(
   };
 }
 
-/** Null where there is none. Node's own option for that says so of unreachable files too (Node 24). */
+/** null if there is none. Node's own option also returns that for unreachable files (Node 24). */
 function statIfThere(path: string): Stats | null {
   try {
     return statSync(path);

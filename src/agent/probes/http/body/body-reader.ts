@@ -8,9 +8,9 @@ export interface BodyReaderOptions {
   readonly contentEncoding: string | null;
   /** Decoded bytes at most, and bytes at most that any decoder is fed with. */
   readonly maxBytes: number;
-  /** How many of the decoded bytes are kept. */
+  /** Upper bound of the decoded bytes to retain. */
   readonly keepBytes: number;
-  /** Asked for whatever is kept beyond `ownBytes`; when it has no more, nothing more is kept. */
+  /** Shared memory for bytes beyond `ownBytes`; if it has none left, no more bytes are retained. */
   readonly room?:
     | { readonly ownBytes: number; readonly shared: BodyMemory; readonly use: BodyUse }
     | undefined;
@@ -27,7 +27,7 @@ export interface ReadBody {
   readonly totalBytes: number;
   /** There was more than maxBytes. */
   readonly truncated: boolean;
-  /** The room did not do: what is kept is less than was wanted. */
+  /** The shared memory was not enough: fewer bytes were retained than requested. */
   readonly lackedRoom: boolean;
   /** A sentence; null where the body is what its Content-Encoding says. */
   readonly decodeError: string | null;
@@ -35,7 +35,7 @@ export interface ReadBody {
 
 /**
  * Reads a response body as it arrives: undoes its content codings and stops at the limit. What it
- * holds in memory is the kept bytes and a few buffers of 16 KiB, whatever the body inflates to.
+ * holds in memory is the retained bytes and a few buffers of 16 KiB, whatever the body inflates to.
  *
  * A coding that this agent does not know leaves the body as it is.
  */
@@ -134,9 +134,9 @@ export class BodyReader {
 
   #store(piece: Buffer): boolean {
     if (this.#done) return false;
-    const room = this.#options.maxBytes - this.#totalBytes;
-    this.#truncated = piece.length > room;
-    const fitting = this.#truncated ? piece.subarray(0, room) : piece;
+    const remaining = this.#options.maxBytes - this.#totalBytes;
+    this.#truncated = piece.length > remaining;
+    const fitting = this.#truncated ? piece.subarray(0, remaining) : piece;
     this.#totalBytes += fitting.length;
     this.#keep(fitting.subarray(0, this.#keepBytes - this.#keptBytes));
     return !this.#truncated;

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../../runtime/clock.ts';
 
-/** What a body is kept for: to judge the attempt, or to show it should the attempt fail. */
+/** Why a body is retained: to judge the attempt, or to show it if the attempt fails. */
 export type BodyUse = 'assertions' | 'detail';
 export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 
-/** What one attempt may keep of a body beyond what its result stores. */
+/** Memory of one attempt for a body beyond what its result stores. */
 export interface BodyMemory {
-  /** Whether so many bytes more may be kept; they then count until the room is closed. */
+  /** Whether so many more bytes may be retained; they then count until this memory is closed. */
   take(bytes: number, use: BodyUse): boolean;
   /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
   close(): void;
@@ -24,7 +24,7 @@ interface Waiter {
   grant(): void;
 }
 
-/** What bodies that are only to be shown leave to those that are needed. */
+/** The part that bodies only for display leave to bodies that assertions need. */
 const DETAIL_SHARE = 1 / 2;
 
 /**
@@ -54,20 +54,20 @@ export class SharedBodyRoom {
   }
 
   /**
-   * Waits for room for a body, first come, first served.
+   * Waits for memory for a body, first come, first served.
    *
    * @returns null where the time is up or the signal aborts
    */
   reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: RoomWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
     return new Promise<BodyMemory | null>((resolve) => {
-      const end = (room: BodyMemory | null): void => {
+      const end = (memory: BodyMemory | null): void => {
         this.#waiting.delete(waiter);
         cancel();
         signal.removeEventListener('abort', giveUp);
-        resolve(room);
-        // It may have kept out those behind it.
-        if (room === null) this.#grant();
+        resolve(memory);
+        // It may have blocked the waiting attempts behind it.
+        if (memory === null) this.#grant();
       };
       const giveUp = (): void => end(null);
       const waiter: Waiter = {

@@ -1,6 +1,6 @@
 import { charsetOf, decodeText, markedEncoding } from './decode-text.ts';
 
-/** How much of a body is looked at. */
+/** How much of a body is checked. */
 const SAMPLE_BYTES = 4096;
 /** A text may have a stray byte; more than this share of them is no text, whatever its type. */
 const MAX_ODD_SHARE = 0.1;
@@ -17,8 +17,8 @@ export interface Content {
 }
 
 /**
- * Whether a body is text, by its content type and by a look at its bytes: what calls itself text
- * must look like it, and what does not say is text only if every byte does.
+ * Whether a body is text, by its content type and its bytes: a body declared as text must
+ * look like text, and an undeclared one is text only if every byte is.
  */
 export function sniffContent(bytes: Buffer, contentType: string | null): Content {
   const type = (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';

@@ -57,7 +57,7 @@ export interface ParserProblem {
 
 /** One response's parser. Its callbacks come only while `execute` or `finish` runs. */
 export interface NativeParser {
-  /** null where all was taken, or the callbacks wanted a pause: then the rest is not looked at. */
+  /** null where all was taken, or a callback requested a pause: then the rest is ignored. */
   execute(input: Buffer): ParserProblem | null;
   /** The connection ended. */
   finish(): ParserProblem | null;

@@ -42,7 +42,7 @@ export class ResponseParser implements ParserCallbacks {
   readonly #native: NativeParser;
   #statusText = '';
   #name = '';
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly #fields: string[] = [];
   #isValue: boolean = false;
   #headerBytes = 0;
@@ -59,7 +59,7 @@ export class ResponseParser implements ParserCallbacks {
     this.#native = openParser(this);
   }
 
-  /** What follows the response is not looked at. */
+  /** Bytes after the response are ignored. */
   execute(bytes: Buffer): ParseError | null {
     return this.#outcomeOf(this.#native.execute(bytes));
   }
@@ -74,7 +74,7 @@ export class ResponseParser implements ParserCallbacks {
     return error ?? true;
   }
 
-  /** May be called at any time, and again; nothing is told after it. */
+  /** May be called at any time, and again; nothing is reported after it. */
   free(): void {
     this.#isComplete = true;
     this.#native.free();

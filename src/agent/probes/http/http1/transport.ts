@@ -15,7 +15,7 @@ import { ResponseParser } from './response-parser.ts';
 const HEADERS_TOO_LARGE = { code: 'HEADERS_TOO_LARGE' };
 const UNSENDABLE = { code: 'UNSENDABLE_REQUEST' };
 /**
- * It ended, and nothing told why. Where a body goes on until the connection ends, that is its end
+ * It ended without a reason. Where a body goes on until the connection ends, that is its end
  * (RFC 9112 8), whether or not the other side's TLS said goodbye: many do not.
  */
 const CLOSED = { code: 'CONNECTION_ENDED', message: 'the connection ended' };
@@ -100,10 +100,10 @@ export function startHttp1(
   socket.on('data', guarded(onData));
   socket.once('end', guarded(onEnd));
   socket.once('error', fail);
-  // Where it went without a word, like a tunnel's inner connection.
+  // For a close without an event, as of a tunnel's inner connection.
   socket.once('close', guarded(onEnd));
   const head = requestHead(request);
-  // Nothing would come of listening to a socket that is over.
+  // A closed socket emits no more events.
   if (socket.destroyed || socket.readableEnded) fail(socket.errored ?? CLOSED);
   else if (head === null) fail(UNSENDABLE);
   else if (request.body === null) socket.write(head, 'latin1');

@@ -73,7 +73,7 @@ export function startHttp2(
       stream.on('error', () => {});
       // This may be inside of an event of the stream's, in the middle of what was just read, and
       // the library before its version 1.68.1 aborts the whole process where a session is ended
-      // there and a frame of a wrong size follows (CVE-2026-27135). One turn later it is read.
+      // there and a frame of a wrong size follows (CVE-2026-27135). One iteration later it is read.
       setImmediate(() => {
         session.destroy();
         socket.destroy();
