@@ -25,14 +25,17 @@ type Attempt =
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
-const MAX_RETRY_AFTER_MS = 120_000;
+/** Short: the claim of a replica that died blocks its analysis until `sendLimitMs` is over. */
+const MAX_RETRY_AFTER_MS = 60_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 4;
 
 /** How long `send` may take. */
 export function sendLimitMs({ timeoutMs }: Pick<ModelConfig, 'timeoutMs'>): number {
-  return MAX_ATTEMPTS * timeoutMs + (MAX_ATTEMPTS - 1) * (MAX_RETRY_AFTER_MS + MAX_DELAY_MS / 2);
+  // Delays of 1 s and 2 s, half of each as jitter: MAX_DELAY_MS is not reached.
+  const jitterMs = (FIRST_DELAY_MS * (2 ** (MAX_ATTEMPTS - 1) - 1)) / 2;
+  return MAX_ATTEMPTS * timeoutMs + (MAX_ATTEMPTS - 1) * MAX_RETRY_AFTER_MS + jitterMs;
 }
 
 /** Talks to an OpenAI-compatible API. */

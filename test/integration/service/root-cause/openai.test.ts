@@ -160,6 +160,31 @@ describe('a model behind an OpenAI-compatible API', () => {
     expect(await asked).toMatchObject({ ok: true });
   });
 
+  it.each([
+    { header: '45', waitMs: 45_250 },
+    { header: 'Thu, 01 Jan 2026 00:00:45 GMT', waitMs: 45_250 },
+    { header: '3600', waitMs: 60_250 },
+  ])(
+    'that sends Retry-After $header is asked again after $waitMs ms',
+    async ({ header, waitMs }) => {
+      const clock = new FakeClock();
+      server.reply = (request, response, number) =>
+        (number === 1 ? replying(503, '', { 'retry-after': header }) : answering(ANALYSIS))(
+          request,
+          response,
+          number,
+        );
+      const parts = { clock, random: () => 0.5 };
+      const asked = provider({ timeoutMs: 90_000 }, parts).analyse(FILE, NEVER);
+      await eventually(() => clock.nextTimerInMs === waitMs);
+      await clock.advance(waitMs - 1);
+      expect(server.requests).toHaveLength(1);
+      await clock.advance(1);
+      expect(await asked).toMatchObject({ ok: true });
+      expect(server.requests).toHaveLength(2);
+    },
+  );
+
   it('that does not answer is given up', async () => {
     const clock = new FakeClock();
     server.reply = () => {};
