@@ -1,3 +1,4 @@
+import { Backoff } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
 import type { ServiceFault, ServiceFaultKind } from '../../upload/service-faults.ts';
@@ -37,7 +38,6 @@ export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
   ended: { delayMs: 60_000, keepsPage: false, level: 'error' },
 };
 
-/** Past this a service that asks for patience is asked again all the same. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
 export interface BackoffMs {
@@ -48,14 +48,13 @@ export interface BackoffMs {
 /** The polls that failed in a row, and what the log was told of them. */
 export class PollFaults {
   readonly #log: Logger;
-  readonly #backoffMs: BackoffMs;
-  #failures = 0;
+  readonly #backoff: Backoff;
   /** What the log was last told to be wrong; null since the last good answer. */
   #logged: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
     this.#log = log;
-    this.#backoffMs = backoffMs;
+    this.#backoff = new Backoff({ minMs: backoffMs.min, maxMs: backoffMs.max });
   }
 
   /** A poll was answered. */
@@ -63,16 +62,12 @@ export class PollFaults {
     // As loud as the problem was: whoever saw that one waits for its end.
     if (this.#logged !== null) this.#log.warn('the service answers polls again');
     this.#logged = null;
-    this.#failures = 0;
+    this.#backoff.reset();
   }
 
-  /**
-   * @returns milliseconds until the next poll. A part of them is chance, so that the agents of a
-   *   service that was away do not come back all at once.
-   */
+  /** @returns milliseconds until the next poll, with jitter */
   delayAfter(fault: PollFault): number {
     const { delayMs, level } = POLL_REACTIONS[fault.kind];
-    this.#failures += 1;
     if (this.#logged !== fault.kind) {
       const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
@@ -84,11 +79,10 @@ export class PollFaults {
     }
     this.#logged = fault.kind;
 
-    const { min, max } = this.#backoffMs;
-    const wholeMs = delayMs ?? Math.min(max, min * 2 ** Math.min(this.#failures - 1, 30));
-    // Asked for a pause, nobody comes before its end.
-    const askedMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-    return Math.max(wholeMs / 2, askedMs) + (Math.random() * wholeMs) / 2;
+    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    const backoff =
+      delayMs === null ? this.#backoff : new Backoff({ minMs: delayMs, maxMs: delayMs });
+    return backoff.next(retryAfterMs);
   }
 }
 
