@@ -1,11 +1,13 @@
 export interface BackoffOptions {
   readonly minMs: number;
   readonly maxMs: number;
+  /** False where no other client retries at the same time. Default: true. */
+  readonly jitter?: boolean;
   /** From 0 to under 1. */
   readonly random?: () => number;
 }
 
-/** Exponential backoff with equal jitter: clients that failed together do not retry together. */
+/** Exponential backoff, as a rule with equal jitter: clients that failed together do not retry together. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #baseMs: number;
@@ -17,9 +19,10 @@ export class Backoff {
 
   /** @param atLeastMs the Retry-After of the peer, which may exceed `maxMs`; the jitter is added to it */
   next(atLeastMs = 0): number {
-    const { maxMs, random = Math.random } = this.#options;
+    const { maxMs, jitter = true, random = Math.random } = this.#options;
     const baseMs = Math.min(this.#baseMs, maxMs);
     this.#baseMs = Math.min(baseMs * 2, maxMs);
+    if (!jitter) return Math.max(baseMs, atLeastMs);
     return Math.max(baseMs / 2, atLeastMs) + (random() * baseMs) / 2;
   }
 

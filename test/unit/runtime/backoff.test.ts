@@ -14,6 +14,12 @@ describe('Backoff', () => {
     expect(backoff.next(5000)).toBe(5025);
   });
 
+  it('doubles the exact delay without jitter, at least to a Retry-After', () => {
+    const backoff = new Backoff({ minMs: 100, maxMs: 300, jitter: false });
+    expect([1, 2, 3].map(() => backoff.next())).toEqual([100, 200, 300]);
+    expect(backoff.next(5000)).toBe(5000);
+  });
+
   it('starts again at its minimum after a reset', () => {
     const backoff = new Backoff({ minMs: 100, maxMs: 300, random: () => 0 });
     backoff.next();
