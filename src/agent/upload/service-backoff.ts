@@ -1,3 +1,4 @@
+import { Backoff } from '../../runtime/backoff.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import { sleep } from '../../runtime/wait.ts';
@@ -17,17 +18,19 @@ export interface PatienceOptions {
 }
 
 const KEY_LOOK_MS = 1_000;
-/** What goes on is told again after this long. */
+/** A fault that goes on is logged again after this long. */
 const SAY_AGAIN_MS = 600_000;
 
-/** Waits after a fault as its kind has it, and tells the log when the service is lost and found. */
+/** Waits after a fault as its kind has it, and logs when the service is lost and found. */
 export class ServiceBackoff {
   readonly #options: PatienceOptions;
+  readonly #backoff: Backoff;
   #faults = 0;
   #said: { readonly kind: ServiceFaultKind; readonly atMs: number } | null = null;
 
   constructor(options: PatienceOptions) {
     this.#options = options;
+    this.#backoff = new Backoff({ ...options.backoff, random: options.random });
   }
 
   /** Faults since the last success. */
@@ -44,27 +47,21 @@ export class ServiceBackoff {
     const { clock } = this.#options;
     if (reaction.act === 'wait-for-key') await this.#waitForKey(reaction.waitMs, signal);
     else if (reaction.act === 'wait') await sleep(clock, reaction.waitMs, signal);
-    else await sleep(clock, Math.max(this.#nextDelayMs(), fault.retryAfterMs ?? 0), signal);
+    else await sleep(clock, this.#backoff.next(fault.retryAfterMs ?? 0), signal);
   }
 
   /** The next waits are short again. */
   restart(): void {
     this.#faults = 0;
+    this.#backoff.reset();
   }
 
   succeeded(): void {
-    this.#faults = 0;
+    this.restart();
     if (this.#said === null) return;
     this.#said = null;
     const { log, what } = this.#options;
     log.info(`${what} reach the service again`);
-  }
-
-  /** Half of the delay is chance, so that agents that lost a service together do not return so. */
-  #nextDelayMs(): number {
-    const { backoff, random } = this.#options;
-    const fullMs = Math.min(backoff.maxMs, backoff.minMs * 2 ** Math.min(this.#faults - 1, 30));
-    return fullMs * (0.5 + random() / 2);
   }
 
   async #waitForKey(waitMs: number, signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { retryAfterMs } from '../../runtime/backoff.ts';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import { type ErrorAnswer, mismatchIn } from '../../wire/v1/error-answer.ts';
 import type { ChosenProxy } from '../net/proxy/choose-proxy.ts';
@@ -97,7 +98,7 @@ export function faultOfStatus(peer: Peer, error: ErrorStatus, wallMs: number): S
     kind,
     status,
     message: oneLine(`${nameOf(peer)} ${answeredText(peer, error, kind, forwarder)}${advice}`),
-    retryAfterMs: retryAfterOf(error.retryAfter, wallMs),
+    retryAfterMs: retryAfterMs(error.retryAfter, wallMs, MAX_RETRY_AFTER_MS),
     attributes: answer?.attributes ?? {},
   };
 }
@@ -255,15 +256,6 @@ function nameOf({ isService, origin, proxy }: Peer): string {
   const between =
     proxy === undefined || proxy === null ? '' : ` (through the proxy ${proxy.shown})`;
   return `the ${isService ? 'service' : 'object store'} at ${origin}${between}`;
-}
-
-/** RFC 9110 10.2.3: seconds, or a date. */
-export function retryAfterOf(header: string | null, wallMs: number): number | null {
-  if (header === null) return null;
-  const text = header.trim();
-  const delayMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - wallMs;
-  if (Number.isNaN(delayMs)) return null;
-  return Math.min(Math.max(0, delayMs), MAX_RETRY_AFTER_MS);
 }
 
 /** What a peer wrote must neither forge lines of the log nor fill it. */

@@ -1,3 +1,4 @@
+import { Backoff } from '../../runtime/backoff.ts';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 import type { Child, ChildEnd } from './child.ts';
 
@@ -29,7 +30,11 @@ export class Supervisor {
   /** Null while there is none. */
   #child: Child | null;
   #port: number | null = null;
-  #delayMs = FIRST_DELAY_MS;
+  readonly #backoff = new Backoff({
+    minMs: FIRST_DELAY_MS,
+    maxMs: LONGEST_DELAY_MS,
+    jitter: false,
+  });
   #startedMs: number;
   #cancelRestart: CancelTimer = () => {};
   readonly #failed: Promise<ChildEnd>;
@@ -87,9 +92,8 @@ export class Supervisor {
     if (this.#mode === 'starting') this.#fail(end);
     if (this.#mode !== 'kept') return;
     const { clock, onRestart } = this.#options;
-    if (clock.monotonicMs() - this.#startedMs >= WELL_MS) this.#delayMs = FIRST_DELAY_MS;
-    const delayMs = this.#delayMs;
-    this.#delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS);
+    if (clock.monotonicMs() - this.#startedMs >= WELL_MS) this.#backoff.reset();
+    const delayMs = this.#backoff.next();
     onRestart(end, delayMs);
     this.#cancelRestart = clock.after(delayMs, () => this.#restart());
   }

@@ -1,10 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { sleep } from '../../runtime/wait.ts';
+import { runEvery } from '../../runtime/run-every.ts';
 import type { Store } from '../database/port.ts';
-import { StoreError } from '../database/store-errors.ts';
+import { storeFaultKind } from '../database/store-errors.ts';
 import { applyJudgements, type JudgementEffects } from './apply-judgements.ts';
 import { judgeTime } from './judge.ts';
 import type { Silences } from './no-op-parts.ts';
@@ -55,21 +54,19 @@ function sweepSome({ store, clock, ids, silences, aftermath }: ReminderParts): P
 /** What fails is logged when it begins to, and tried again ever less often. */
 export async function runReminders(parts: ReminderParts, signal: AbortSignal): Promise<void> {
   const { clock, log } = parts;
-  let delayMs = SWEEP_EVERY_MS;
-  let fault: string | null = null;
-  do {
-    try {
+  const options = {
+    everyMs: SWEEP_EVERY_MS,
+    maxMs: MAX_BACK_OFF_MS,
+    failure: 'due alerts could not be created',
+    kindOf: storeFaultKind,
+    log,
+  };
+  await runEvery(
+    clock,
+    options,
+    async () => {
       await sweepDueAlerts(parts);
-      delayMs = SWEEP_EVERY_MS;
-      fault = null;
-    } catch (error) {
-      const kind = error instanceof StoreError ? error.code : 'OTHER';
-      if (kind !== fault && !signal.aborted) {
-        log.warn(`due alerts could not be created: ${messageOf(error)}`);
-      }
-      fault = kind;
-      delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);
-    }
-    // Replicas that were started together need not come together each time.
-  } while (await sleep(clock, delayMs * (0.75 + Math.random() / 2), signal));
+    },
+    signal,
+  );
 }

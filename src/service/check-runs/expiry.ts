@@ -1,10 +1,9 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
 import { yieldToEventLoop } from '../../runtime/event-loop.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { sleep } from '../../runtime/wait.ts';
+import { runEvery } from '../../runtime/run-every.ts';
 import type { Sql, Store } from '../database/port.ts';
-import { StoreError } from '../database/store-errors.ts';
+import { storeFaultKind } from '../database/store-errors.ts';
 import { lockSubjects } from '../results/exports.ts';
 import { recordMissed } from '../results/missed-slots/record-missed.ts';
 import {
@@ -126,26 +125,23 @@ export async function runCheckRunExpiry(
   },
   signal: AbortSignal,
 ): Promise<void> {
-  let delayMs = SWEEP_EVERY_MS;
   let deletedAtMs = Number.NEGATIVE_INFINITY;
-  let fault: string | null = null;
-  do {
-    try {
+  const options = {
+    everyMs: SWEEP_EVERY_MS,
+    maxMs: MAX_BACK_OFF_MS,
+    failure: 'expired runs could not be removed',
+    kindOf: storeFaultKind,
+    log,
+  };
+  await runEvery(
+    clock,
+    options,
+    async () => {
       await sweepCheckRuns(store);
-      if (clock.monotonicMs() - deletedAtMs >= DELETE_EVERY_MS) {
-        await deleteCheckRuns(store, retentionDays, signal);
-        deletedAtMs = clock.monotonicMs();
-      }
-      delayMs = SWEEP_EVERY_MS;
-      fault = null;
-    } catch (error) {
-      const kind = error instanceof StoreError ? error.code : 'OTHER';
-      if (kind !== fault && !signal.aborted) {
-        log.warn(`expired runs could not be removed: ${messageOf(error)}`);
-      }
-      fault = kind;
-      delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);
-    }
-    // Replicas that were started together need not come together each time.
-  } while (await sleep(clock, delayMs * (0.75 + Math.random() / 2), signal));
+      if (clock.monotonicMs() - deletedAtMs < DELETE_EVERY_MS) return;
+      await deleteCheckRuns(store, retentionDays, signal);
+      deletedAtMs = clock.monotonicMs();
+    },
+    signal,
+  );
 }

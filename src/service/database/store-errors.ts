@@ -143,3 +143,8 @@ function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undef
   const value: unknown = Reflect.get(thrown, key);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
+
+/** The code of a store's error, to log a repeated failure once. */
+export function storeFaultKind(error: unknown): string {
+  return error instanceof StoreError ? error.code : 'OTHER';
+}

@@ -1,10 +1,10 @@
 import type { Clock } from '../../runtime/clock.ts';
-import { messageOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
+import { runEvery } from '../../runtime/run-every.ts';
 import { WakeSignal } from '../../runtime/wake-signal.ts';
 import type { Store } from '../database/port.ts';
 import { everyHour, removePastRetention } from '../database/retention.ts';
-import { StoreError } from '../database/store-errors.ts';
+import { storeFaultKind } from '../database/store-errors.ts';
 import type { AnalysisMaker } from './analysis-maker.ts';
 import { deleteModelDaysBefore } from './claims.sql.ts';
 import { deleteAnalysesBefore } from './sql.ts';
@@ -46,29 +46,25 @@ export function createAnalysisKeeper(parts: KeeperParts): AnalysisWorker {
     make: (signal: AbortSignal) => Promise<number>,
     signal: AbortSignal,
   ): Promise<void> {
-    let delayMs = LOOK_EVERY_MS;
-    let fault: string | null = null;
-    while (!signal.aborted) {
-      try {
+    const options = {
+      everyMs: LOOK_EVERY_MS,
+      maxMs: MAX_BACK_OFF_MS,
+      failure: 'root cause analyses could not be made',
+      kindOf: storeFaultKind,
+      log,
+      wake: bell,
+    };
+    await runEvery(
+      clock,
+      options,
+      async () => {
         const made = await make(signal);
-        delayMs = LOOK_EVERY_MS;
-        fault = null;
-        // Of what the rules made, the model may have something to do.
-        if (made > 0) {
-          for (const other of models) if (other !== bell) other.ring();
-          continue;
-        }
-      } catch (error) {
-        const kind = error instanceof StoreError ? error.code : 'OTHER';
-        if (kind !== fault && !signal.aborted) {
-          log.warn(`root cause analyses could not be made: ${messageOf(error)}`);
-        }
-        fault = kind;
-        delayMs = Math.min(MAX_BACK_OFF_MS, delayMs * 2);
-      }
-      // Replicas that were started together need not come together each time.
-      await bell.wait(clock, delayMs * (0.75 + Math.random() / 2), signal);
-    }
+        // The model may have work to do on what the rules made.
+        if (made > 0) for (const other of models) if (other !== bell) other.ring();
+        return made > 0;
+      },
+      signal,
+    );
   }
 
   async function removeOld(signal: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { Backoff } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
 import type { ServiceFault, ServiceFaultKind } from '../../upload/service-faults.ts';
@@ -14,7 +15,7 @@ export interface PollReaction {
   /** Until the next poll, milliseconds; null for the back-off, which grows from fault to fault. */
   readonly delayMs: number | null;
   /** Whether the page that was asked for can still be had; else all begins anew. */
-  readonly retainsPage: boolean;
+  readonly keepsPage: boolean;
   /** The level at which it is logged, once until it is over or another kind follows. */
   readonly level: 'warn' | 'error';
 }
@@ -27,14 +28,14 @@ export interface PollReaction {
  * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
  */
 export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
-  offline: { delayMs: null, retainsPage: true, level: 'warn' },
-  busy: { delayMs: null, retainsPage: true, level: 'warn' },
-  failed: { delayMs: null, retainsPage: false, level: 'warn' },
-  unauthorized: { delayMs: 60_000, retainsPage: false, level: 'error' },
-  mismatch: { delayMs: 300_000, retainsPage: false, level: 'error' },
-  refused: { delayMs: null, retainsPage: false, level: 'error' },
+  offline: { delayMs: null, keepsPage: true, level: 'warn' },
+  busy: { delayMs: null, keepsPage: true, level: 'warn' },
+  failed: { delayMs: null, keepsPage: false, level: 'warn' },
+  unauthorized: { delayMs: 60_000, keepsPage: false, level: 'error' },
+  mismatch: { delayMs: 300_000, keepsPage: false, level: 'error' },
+  refused: { delayMs: null, keepsPage: false, level: 'error' },
   // Often enough that its last contact with the service raises no alert.
-  ended: { delayMs: 60_000, retainsPage: false, level: 'error' },
+  ended: { delayMs: 60_000, keepsPage: false, level: 'error' },
 };
 
 /** Upper bound for the service's Retry-After. */
@@ -48,14 +49,13 @@ export interface BackoffMs {
 /** The polls that failed in a row, and what was logged about them. */
 export class PollFaults {
   readonly #log: Logger;
-  readonly #backoffMs: BackoffMs;
-  #failures = 0;
+  readonly #backoff: Backoff;
   /** The kind that was logged last; null since the last good answer. */
   #logged: PollFaultKind | null = null;
 
   constructor(log: Logger, backoffMs: BackoffMs) {
     this.#log = log;
-    this.#backoffMs = backoffMs;
+    this.#backoff = new Backoff({ minMs: backoffMs.min, maxMs: backoffMs.max });
   }
 
   /** A poll was answered. */
@@ -63,16 +63,12 @@ export class PollFaults {
     // At the problem's level: a reader who saw the problem must also see its end.
     if (this.#logged !== null) this.#log.warn('the service answers polls again');
     this.#logged = null;
-    this.#failures = 0;
+    this.#backoff.reset();
   }
 
-  /**
-   * @returns milliseconds until the next poll, with jitter: agents that lost the service together
-   *   do not return together.
-   */
+  /** @returns milliseconds until the next poll, with jitter */
   delayAfter(fault: PollFault): number {
     const { delayMs, level } = POLL_REACTIONS[fault.kind];
-    this.#failures += 1;
     if (this.#logged !== fault.kind) {
       const mismatch = mismatchAttributesSchema.safeParse(fault.attributes);
       const details = { kind: fault.kind, status: fault.status, ...mismatch.data };
@@ -84,11 +80,10 @@ export class PollFaults {
     }
     this.#logged = fault.kind;
 
-    const { min, max } = this.#backoffMs;
-    const wholeMs = delayMs ?? Math.min(max, min * 2 ** Math.min(this.#failures - 1, 30));
-    // Never before the end of Retry-After.
-    const askedMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-    return Math.max(wholeMs / 2, askedMs) + (Math.random() * wholeMs) / 2;
+    const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+    const backoff =
+      delayMs === null ? this.#backoff : new Backoff({ minMs: delayMs, maxMs: delayMs });
+    return backoff.next(retryAfterMs);
   }
 }
 

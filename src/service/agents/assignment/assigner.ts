@@ -1,3 +1,4 @@
+import { Backoff } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -35,8 +36,8 @@ const MAX_BACKOFF_MS = 30_000;
 const MAX_LOCATIONS = 500;
 
 interface Trouble {
-  readonly tries: number;
-  /** Monotonic. Till then it is left alone. */
+  readonly backoff: Backoff;
+  /** Monotonic: the location is skipped until then. */
   readonly untilMs: number;
 }
 
@@ -69,8 +70,8 @@ export function createAssigner({
       return done;
     } catch (thrown) {
       report(thrown, { locationId });
-      const tries = (troubles.get(locationId)?.tries ?? 0) + 1;
-      troubles.set(locationId, { tries, untilMs: clock.monotonicMs() + backOffMs(tries) });
+      const backoff = troubles.get(locationId)?.backoff ?? createBackoff();
+      troubles.set(locationId, { backoff, untilMs: clock.monotonicMs() + backoff.next() });
       return false;
     }
   };
@@ -105,21 +106,20 @@ export function createAssigner({
     pass: () => passUntil(null),
     async run(signal) {
       let end: (() => Promise<void>) | null = null;
-      let failures = 0;
+      const backoff = createBackoff();
       while (!signal.aborted) {
         end ??= await listen();
+        let delayMs: number;
         try {
           if ((await passUntil(signal)) === MAX_LOCATIONS) bell.ring();
-          failures = 0;
+          backoff.reset();
+          // Replicas that started together do not all run at the same moment.
+          delayMs = LOOK_EVERY_MS * (0.75 + Math.random() / 2);
         } catch (thrown) {
-          failures += 1;
           report(thrown, {});
+          delayMs = backoff.next();
         }
-        await bell.wait(
-          clock,
-          failures === 0 ? jittered(LOOK_EVERY_MS) : backOffMs(failures),
-          signal,
-        );
+        await bell.wait(clock, delayMs, signal);
       }
       // The store may be closed by now, and then there is nothing to end.
       await end?.().catch(() => {});
@@ -127,11 +127,6 @@ export function createAssigner({
   };
 }
 
-/** Replicas that began together do not stay in step. */
-function jittered(delayMs: number): number {
-  return delayMs * (0.75 + Math.random() / 2);
-}
-
-function backOffMs(tries: number): number {
-  return jittered(Math.min(MAX_BACKOFF_MS, LOOK_EVERY_MS * 2 ** Math.min(tries, 10)));
+function createBackoff(): Backoff {
+  return new Backoff({ minMs: LOOK_EVERY_MS * 2, maxMs: MAX_BACKOFF_MS });
 }

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { Backoff } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Logger } from '../../../runtime/logger.ts';
@@ -50,7 +51,7 @@ const RECORD_AGAIN_MS = 2_000;
  * is sent again after the lease: at least once, and as a rule once. Of a check's notices to a
  * channel, each waits until the one before it is sent or has failed for good.
  *
- * Where the database is away, it is asked ever less often, up to every half a minute.
+ * Backs off while the database is away, up to 30 s.
  */
 export async function runDeliveryWorker(
   parts: DeliveryWorkerParts,
@@ -80,22 +81,21 @@ class DeliveryWorker {
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#parts;
     const endListening = await this.#listen();
-    let backOffMs = LOOK_EVERY_MS;
+    const backoff = new Backoff({ minMs: LOOK_EVERY_MS * 2, maxMs: MAX_BACK_OFF_MS });
     let hadFault = false;
     while (!signal.aborted) {
       let waitMs = LOOK_EVERY_MS;
       try {
         if ((await this.#take()) > 0) continue;
         waitMs = await this.#untilNextMs();
-        backOffMs = LOOK_EVERY_MS;
+        backoff.reset();
         hadFault = false;
       } catch (error) {
         if (!hadFault && !signal.aborted) {
           log.warn(`notices cannot be sent now: ${messageOf(error)}`);
         }
         hadFault = true;
-        backOffMs = Math.min(MAX_BACK_OFF_MS, backOffMs * 2);
-        waitMs = backOffMs;
+        waitMs = backoff.next();
       }
       // Nothing to wait for: it came due meanwhile.
       if (waitMs > 0) await this.#bell.wait(clock, waitMs, signal);

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { Client, type ClientConfig } from 'pg';
+import { Backoff } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { sleep } from '../../../runtime/wait.ts';
@@ -94,7 +95,7 @@ export class PostgresListener {
   async #run(): Promise<void> {
     const { clock, log } = this.#options;
     const { signal } = this.#closing;
-    let delayMs = FIRST_DELAY_MS;
+    const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS });
     while (!signal.aborted) {
       const session = new Session(this.#options, (channel, payload) =>
         this.#notify(channel, payload),
@@ -102,7 +103,7 @@ export class PostgresListener {
       try {
         await session.open();
         await this.#goLive(session);
-        delayMs = FIRST_DELAY_MS;
+        backoff.reset();
         await session.lost(signal);
       } catch (thrown) {
         session.fail(thrown);
@@ -113,8 +114,7 @@ export class PostgresListener {
       const error = session.failure ?? closed();
       for (const waiting of [...this.#subscriptions]) waiting.settle(error);
       log.warn(`no notifications from the database, trying again: ${error.message}`);
-      await sleep(clock, delayMs * (0.5 + Math.random() / 2), signal);
-      delayMs = Math.min(delayMs * 2, MAX_DELAY_MS);
+      await sleep(clock, backoff.next(), signal);
     }
   }
 

@@ -1,4 +1,5 @@
 import { Agent } from 'undici';
+import { Backoff, retryAfterMs } from '../../../runtime/backoff.ts';
 import type { Clock } from '../../../runtime/clock.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
@@ -24,17 +25,25 @@ type Attempt =
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
+/** Short: the claim of a replica that died blocks its analysis until `sendLimitMs` is over. */
+const MAX_RETRY_AFTER_MS = 60_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 4;
 
 /** How long `send` may take. */
 export function sendLimitMs({ timeoutMs }: Pick<ModelConfig, 'timeoutMs'>): number {
-  return MAX_ATTEMPTS * timeoutMs + (MAX_ATTEMPTS - 1) * MAX_DELAY_MS;
+  // Delays of 1 s and 2 s, half of each as jitter: MAX_DELAY_MS is not reached.
+  const jitterMs = (FIRST_DELAY_MS * (2 ** (MAX_ATTEMPTS - 1) - 1)) / 2;
+  return MAX_ATTEMPTS * timeoutMs + (MAX_ATTEMPTS - 1) * MAX_RETRY_AFTER_MS + jitterMs;
 }
 
 /** Talks to an OpenAI-compatible API. */
-export function createChatClient(config: ModelConfig, clock: Clock): ChatClient {
+export function createChatClient(
+  config: ModelConfig,
+  clock: Clock,
+  random = Math.random,
+): ChatClient {
   const agent = new Agent({
     connections: CONNECTIONS,
     connect: { timeout: CONNECT_TIMEOUT_MS },
@@ -62,7 +71,9 @@ export function createChatClient(config: ModelConfig, clock: Clock): ChatClient 
     const { statusCode: status, headers } = response;
     const bytes = await readBounded(response.body);
     if (status === 429 || status >= 500) {
-      const afterMs = secondsOf(headers['retry-after']) * 1000;
+      const header = headers['retry-after'];
+      const value = typeof header === 'string' ? header : null;
+      const afterMs = retryAfterMs(value, clock.wallMs(), MAX_RETRY_AFTER_MS) ?? 0;
       return { ok: 'again', problem: `answered with status ${status}`, afterMs };
     }
     if (status < 200 || status >= 300) {
@@ -98,14 +109,14 @@ export function createChatClient(config: ModelConfig, clock: Clock): ChatClient 
 
   return {
     async send(body, signal) {
+      const backoff = new Backoff({ minMs: FIRST_DELAY_MS, maxMs: MAX_DELAY_MS, random });
       let problem = 'was not asked, as the service stops';
       for (let made = 1; made <= MAX_ATTEMPTS && !signal.aborted; made += 1) {
         const answer = await attempt(body, signal);
         if (answer.ok !== 'again') return answer;
         problem = `${answer.problem}, ${countText(made, 'time')}`;
-        const delayMs = Math.max(FIRST_DELAY_MS * 2 ** (made - 1), answer.afterMs);
         if (made === MAX_ATTEMPTS) break;
-        if (!(await sleep(clock, Math.min(delayMs, MAX_DELAY_MS), signal))) break;
+        if (!(await sleep(clock, backoff.next(answer.afterMs), signal))) break;
       }
       return { ok: false, problem };
     },
@@ -124,9 +135,4 @@ async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer | nu
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, bytes);
-}
-
-/** RFC 9110 10.2.3, the form that is a number. */
-function secondsOf(header: string | string[] | undefined): number {
-  return typeof header === 'string' && /^\d{1,6}$/.test(header.trim()) ? Number(header) : 0;
 }

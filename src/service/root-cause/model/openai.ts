@@ -11,6 +11,8 @@ import { chatRequestOf } from './prompt.ts';
 export interface OpenAiParts {
   readonly config: ModelConfig;
   readonly clock: Clock;
+  /** From 0 to under 1. */
+  readonly random?: () => number;
   /** The values of an account and of a check that nobody is to know. Where it rejects, nothing is sent. */
   readonly secretsOf?: (accountId: string, checkId: string) => Promise<readonly string[]>;
 }
@@ -21,7 +23,7 @@ export interface OpenAiParts {
  */
 export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
   const { config, clock, secretsOf = async () => [] } = parts;
-  const client = createChatClient(config, clock);
+  const client = createChatClient(config, clock, parts.random);
   return {
     name: 'openai',
 

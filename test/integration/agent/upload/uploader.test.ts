@@ -233,13 +233,13 @@ describe('a service that is away', () => {
 });
 
 describe('the reactions to faults', () => {
-  it.each([429, 503])('a %i is waited out as it says', async (status) => {
+  it.each([429, 503])('waits for Retry-After plus jitter after a %i', async (status) => {
     const { put, run, service, clock, empty, waitMs } = await uploadRig();
     service.next(PATHS.results, failing(status, 'later', { 'retry-after': '7' }));
     await put('one');
     void run();
-    expect(await waitMs()).toBe(7000);
-    await clock.advance(6999);
+    expect(await waitMs()).toBe(7400);
+    await clock.advance(7399);
     expect(service.seen).toHaveLength(1);
     await clock.advance(1);
     await empty();

@@ -124,7 +124,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     const clock = new FakeClock();
     server.reply = (request, response, number) =>
       replying(number === 1 ? 429 : 503)(request, response, number);
-    const asked = provider({}, { clock }).analyse(FILE, NEVER);
+    const asked = provider({}, { clock, random: () => 0.5 }).analyse(FILE, NEVER);
     // The time limit of a request is longer than any wait between them.
     const waits: number[] = [];
     for (const number of [1, 2]) {
@@ -138,12 +138,12 @@ describe('a model behind an OpenAI-compatible API', () => {
       ok: false,
       problem: 'the model answered with status 503, 3 times',
     });
-    expect(waits).toEqual([1000, 2000]);
+    expect(waits).toEqual([750, 1500]);
     expect(server.requests).toHaveLength(3);
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('that says when to come again is asked then', async () => {
+  it('that sends a Retry-After is asked again after it, with jitter', async () => {
     const clock = new FakeClock();
     server.reply = (request, response, number) =>
       (number === 1 ? replying(429, '', { 'retry-after': '7' }) : answering(ANALYSIS))(
@@ -151,11 +151,39 @@ describe('a model behind an OpenAI-compatible API', () => {
         response,
         number,
       );
-    const asked = provider({ timeoutMs: 60_000 }, { clock }).analyse(FILE, NEVER);
-    await eventually(() => clock.nextTimerInMs === 7000);
-    await clock.advance(7000);
+    const asked = provider({ timeoutMs: 60_000 }, { clock, random: () => 0.5 }).analyse(
+      FILE,
+      NEVER,
+    );
+    await eventually(() => clock.nextTimerInMs === 7250);
+    await clock.advance(7250);
     expect(await asked).toMatchObject({ ok: true });
   });
+
+  it.each([
+    { header: '45', waitMs: 45_250 },
+    { header: 'Thu, 01 Jan 2026 00:00:45 GMT', waitMs: 45_250 },
+    { header: '3600', waitMs: 60_250 },
+  ])(
+    'that sends Retry-After $header is asked again after $waitMs ms',
+    async ({ header, waitMs }) => {
+      const clock = new FakeClock();
+      server.reply = (request, response, number) =>
+        (number === 1 ? replying(503, '', { 'retry-after': header }) : answering(ANALYSIS))(
+          request,
+          response,
+          number,
+        );
+      const parts = { clock, random: () => 0.5 };
+      const asked = provider({ timeoutMs: 90_000 }, parts).analyse(FILE, NEVER);
+      await eventually(() => clock.nextTimerInMs === waitMs);
+      await clock.advance(waitMs - 1);
+      expect(server.requests).toHaveLength(1);
+      await clock.advance(1);
+      expect(await asked).toMatchObject({ ok: true });
+      expect(server.requests).toHaveLength(2);
+    },
+  );
 
   it('that does not answer is given up', async () => {
     const clock = new FakeClock();
@@ -179,8 +207,11 @@ describe('a model behind an OpenAI-compatible API', () => {
 
   it('that is not there is given up, with the reason', async () => {
     const clock = new FakeClock();
-    const asked = provider({ url: 'http://127.0.0.1:1/v1' }, { clock }).analyse(FILE, NEVER);
-    for (const delayMs of [1000, 2000]) {
+    const asked = provider({ url: 'http://127.0.0.1:1/v1' }, { clock, random: () => 0.5 }).analyse(
+      FILE,
+      NEVER,
+    );
+    for (const delayMs of [750, 1500]) {
       await eventually(() => clock.nextTimerInMs === delayMs);
       await clock.advance(delayMs);
     }

@@ -1,0 +1,41 @@
+export interface BackoffOptions {
+  readonly minMs: number;
+  readonly maxMs: number;
+  /** False where no other client retries at the same time. Default: true. */
+  readonly jitter?: boolean;
+  /** From 0 to under 1. */
+  readonly random?: () => number;
+}
+
+/** Exponential backoff, as a rule with equal jitter: clients that failed together do not retry together. */
+export class Backoff {
+  readonly #options: BackoffOptions;
+  #baseMs: number;
+
+  constructor(options: BackoffOptions) {
+    this.#options = options;
+    this.#baseMs = options.minMs;
+  }
+
+  /** @param atLeastMs the Retry-After of the peer, which may exceed `maxMs`; the jitter is added to it */
+  next(atLeastMs = 0): number {
+    const { maxMs, jitter = true, random = Math.random } = this.#options;
+    const baseMs = Math.min(this.#baseMs, maxMs);
+    this.#baseMs = Math.min(baseMs * 2, maxMs);
+    if (!jitter) return Math.max(baseMs, atLeastMs);
+    return Math.max(baseMs / 2, atLeastMs) + (random() * baseMs) / 2;
+  }
+
+  reset(): void {
+    this.#baseMs = this.#options.minMs;
+  }
+}
+
+/** RFC 9110 10.2.3: seconds, or a date. */
+export function retryAfterMs(header: string | null, wallMs: number, maxMs: number): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  const delayMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - wallMs;
+  if (Number.isNaN(delayMs)) return null;
+  return Math.min(Math.max(0, delayMs), maxMs);
+}
