@@ -19,7 +19,10 @@ export function stableNumber(text: string, bound: number): number {
   return Number.parseInt(digest([text]).slice(0, 8), 16) % bound;
 }
 
-/** Groups the attempts of one run (SEMANTICS 1, Slots). `slotMs` is epoch milliseconds. */
+/**
+ * Groups the attempts of one run (src/model/README.md, "When checks run"). `slotMs` is epoch
+ * milliseconds.
+ */
 export function sequenceIdOf(checkId: string, location: string, slotMs: number): string {
   return stableId('sequence', checkId, location, slotMs);
 }

@@ -7,9 +7,9 @@ const isoTime = z.iso.datetime({ offset: true });
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Epoch milliseconds of an instant as people write it: `2026-01-31` (its start, UTC),
- * `2026-01-31 13:00:00` (UTC, spec 2.16) or ISO 8601 with an offset or Z. null where it is none of
- * them, or before 1970 or after 9999.
+ * Epoch milliseconds of an instant as people write it: `2026-01-31` (its start, UTC), `2026-01-31
+ * 13:00:00` (UTC, src/service/README.md, "Status pages and incidents") or ISO 8601 with an offset
+ * or Z. null where it is none of them, or before 1970 or after 9999.
  */
 export function instantMsOf(text: string): number | null {
   const iso = text.replace(SPACED, '$1T$2Z');
@@ -18,7 +18,10 @@ export function instantMsOf(text: string): number | null {
   return ms >= 0 && ms <= LAST_MS ? ms : null;
 }
 
-/** `YYYY-MM-DD HH:MM:SS`, in UTC (spec 2.16). What is less than a second is cut off. */
+/**
+ * `YYYY-MM-DD HH:MM:SS`, in UTC (src/service/README.md, "Status pages and incidents"). What is less
+ * than a second is cut off.
+ */
 export function spacedTime(ms: number): string {
   return new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
 }

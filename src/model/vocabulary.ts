@@ -1,4 +1,7 @@
-/** The closed lists of the API: spec 2.1, and SEMANTICS 1 where the spec leaves them open. */
+/**
+ * The closed lists of the API: src/service/README.md, "Every endpoint", and src/model/README.md,
+ * "The check file" where the spec leaves them open.
+ */
 
 export const CHECK_TYPES = [
   'AGENTIC',

@@ -21,7 +21,7 @@ export interface StopOptions {
 }
 
 /**
- * When to stop, for everything that runs (SEMANTICS 4).
+ * When to stop, for everything that runs (src/agent/README.md, "Operating the agent").
  *
  * | mode | entered by | `stopping` | `now` |
  * |---|---|---|---|

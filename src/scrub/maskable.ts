@@ -1,4 +1,4 @@
-/** In characters, as SEMANTICS 2 has it. */
+/** In characters, as src/scrub/README.md, "What is masked, and where" has it. */
 const MIN_CHARS = 4;
 
 /** Never secrets, even if declared so; case-insensitive. */
@@ -10,9 +10,10 @@ const SCHEME_ALONE = /^[a-z][a-z0-9+.-]{0,9}:\/\/$/i;
 const MIN_DIFFERENT_SIGNS = 3;
 
 /**
- * Whether every occurrence of a value may be masked without masking half of a text (SEMANTICS 2):
- * at least four characters, and neither a word of every program, nor the beginning of an address,
- * nor a run of one or two punctuation characters.
+ * Whether every occurrence of a value may be masked without masking half of a text
+ * (src/scrub/README.md, "What is masked, and where"): at least four characters, and neither a word
+ * of every program, nor the beginning of an address, nor a run of one or two punctuation
+ * characters.
  */
 export function isMaskable(value: string): boolean {
   // So many units are enough characters even if each took two.

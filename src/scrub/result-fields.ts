@@ -75,9 +75,10 @@ interface ResponsePart {
 
 /**
  * The result with the secrets taken out of its details, and with no value of Authorization, Cookie
- * and the like, whatever the scrubber knows (SEMANTICS 2). The name of the check stays, as the API
- * shows it anyway. A binary body that holds a secret is left out: with a mask inside it would not be
- * base64. The same object comes back where there is nothing to take out; it costs little then.
+ * and the like, whatever the scrubber knows (src/scrub/README.md, "What is masked, and where"). The
+ * name of the check stays, as the API shows it anyway. A binary body that holds a secret is left
+ * out: with a mask inside it would not be base64. The same object comes back where there is nothing
+ * to take out; it costs little then.
  */
 export function scrubResult<Result extends ResultDetails>(
   result: Result,

@@ -7,14 +7,14 @@ import { holdsSecret, maskBytes, maskPieces, maskText } from './masking.ts';
 export { isMaskable } from './maskable.ts';
 
 /**
- * Masks secrets wherever they stand (SEMANTICS 2): plain, escaped for JSON, a URL or HTML, in base64,
- * base64url and hexadecimal, and each of these inside another. Where several touch or overlap, one
- * mask stands for all. An escape is masked whole or not at all. The time each takes is in proportion
- * to the text, however many secrets there are.
+ * Masks secrets wherever they stand (src/scrub/README.md, "What is masked, and where"): plain,
+ * escaped for JSON, a URL or HTML, in base64, base64url and hexadecimal, and each of these inside
+ * another. Where several touch or overlap, one mask stands for all. An escape is masked whole or
+ * not at all. The time each takes is in proportion to the text, however many secrets there are.
  *
  * Only whole secrets are masked, so a text is to be scrubbed before it is cut. Nearly every text is
- * of somebody's making who may see what becomes of it: whoever reports a test session, writes a check
- * or has a target. If the mask told that a part of a secret was guessed right (`sk_live_a…`,
+ * of somebody's making who may see what becomes of it: whoever reports a test session, writes a
+ * check or has a target. If the mask told that a part of a secret was guessed right (`sk_live_a…`,
  * `sk_live_b…`), they would find it piece by piece. For a whole secret it tells only that the whole
  * guess is right. Parts are masked in one place, where only a target can have put them: parts.ts.
  */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** The body of every error: spec part 7. */
+/** The body of every error: src/service/README.md, "The API". */
 export interface ErrorBody {
   readonly statusCode: number;
   /** The status phrase. */
@@ -47,7 +47,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** The form of spec part 7. `attributes` is there always, so that no client has to ask for it. */
+/**
+ * The form of src/service/README.md, "The API". `attributes` is there always, so that no client has
+ * to ask for it.
+ */
 export function errorBody(
   status: number,
   message: string,

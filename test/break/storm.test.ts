@@ -50,7 +50,9 @@ const RECOVERY_MS = AFTERMATH_MS + PERIOD_SECONDS * 1000 + 1_000;
 /** The promise; where the machine is slow in the calm already, so many times what it takes there. */
 const LATE_MS = 100;
 const CALM_FACTOR = 3;
-/** SEMANTICS 3; what ends a process takes its time, too. */
+/**
+ * src/agent/README.md, "When a check fails: the evidence"; what ends a process takes its time, too.
+ */
 const EVIDENCE_AT_ONCE = 2;
 const EVIDENCE_MS = 10_000;
 const GRACE_MS = 3_000;

@@ -100,4 +100,32 @@ describe('the documents', () => {
     const commands = new Set([...names, 'help']);
     expect(unknown(/(?:`|npx )vedette ([a-z]+)/g, (name) => commands.has(name))).toEqual([]);
   });
+
+  it('have every heading that a comment refers to, and comments refer to no other document', () => {
+    const headings = new Set(
+      [...texts].flatMap(([path, text]) =>
+        [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => `${path}, "${heading}"`),
+      ),
+    );
+    const references: string[] = [];
+    const strays: string[] = [];
+    for (const folder of ['src', 'test']) {
+      for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
+        if (!name.endsWith('.ts')) continue;
+        const text = readFileSync(join(ROOT, folder, name), 'utf8');
+        // A reference may go on in the next line of its comment.
+        const flat = text.replaceAll(/\n\s*(?:\*|\/\/) ?/g, ' ');
+        for (const [found] of flat.matchAll(/(?:[\w-]+\/)*README\.md, "[^"]+"/g))
+          references.push(found);
+        for (const [found] of flat.matchAll(
+          /\b[Ss]pec(?: part)? \d[\d.]*|\bSEMANTICS \d|\bDESIGN \d/g,
+        )) {
+          strays.push(`${folder}/${name}: ${found}`);
+        }
+      }
+    }
+    expect(references.length).toBeGreaterThan(100);
+    expect(references.filter((reference) => !headings.has(reference))).toEqual([]);
+    expect(strays).toEqual([]);
+  });
 });

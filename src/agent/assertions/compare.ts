@@ -8,8 +8,8 @@ export type Predicate = (actual: unknown) => boolean;
 const SEARCH_CHARS = 65_536;
 
 /**
- * The meaning of the fourteen comparisons (SEMANTICS 1, Assertions). A value is what JSON can
- * hold; no match is null. Each negative comparison (NOT_…) is exactly the opposite of its
+ * The meaning of the fourteen comparisons (src/model/README.md, "Assertions"). A value is what JSON
+ * can hold; no match is null. Each negative comparison (NOT_…) is exactly the opposite of its
  * positive one, also for null.
  */
 export function comparisonWith(comparison: Comparison, target: string): Predicate {

@@ -9,7 +9,9 @@ import { type Input, inputOf, type SourceValues, subjectOf } from './sources.ts'
 
 export type { SourceValues } from './sources.ts';
 
-/** How long a user's regular expression or JSONPath may take (SEMANTICS 1, Assertions). */
+/**
+ * How long a user's regular expression or JSONPath may take (src/model/README.md, "Assertions").
+ */
 const DEFAULT_LIMIT_MS = 100;
 
 const NO_REPLIES: ReadonlyMap<PoolStep, PoolReply> = new Map();

@@ -1,7 +1,7 @@
 import { cutText } from '../../runtime/text/cut-text.ts';
 import { MARGIN_CHARS } from '../secrets/cut-scrubbed.ts';
 
-/** What an assertion's result shows of a value (SEMANTICS 1, Assertions). */
+/** What an assertion's result shows of a value (src/model/README.md, "Assertions"). */
 export const MAX_ACTUAL_BYTES = 10 * 1024;
 /** Cut shorter once it is scrubbed. */
 const MAX_PREVIEW_BYTES = MAX_ACTUAL_BYTES + MARGIN_CHARS;

@@ -29,7 +29,9 @@ export type Input =
 
 const NULL_INPUT: Input = { kind: 'value', value: null };
 
-/** SEMANTICS 1, Assertions: which value each source gives, and what its property means. */
+/**
+ * src/model/README.md, "Assertions": which value each source gives, and what its property means.
+ */
 export function inputOf(assertion: Assertion, source: SourceValue): Input {
   const { property, regex } = assertion;
   switch (source.kind) {
@@ -93,7 +95,7 @@ export function nameOf(source: AssertionSource): string {
   return 'the response';
 }
 
-/** Whether the value must not be shown (SEMANTICS 2, the headers that are always masked). */
+/** Whether the value must not be shown (src/scrub/README.md, "What is masked, and where"). */
 export function isSecretValue({ source, property }: Assertion): boolean {
   return source === 'HEADERS' && isSensitiveHeader(property);
 }

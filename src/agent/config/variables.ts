@@ -32,7 +32,7 @@ const MAX_SPOOL_DAYS = 365;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
-/** Every variable that this release reads: SEMANTICS 4. */
+/** Every variable that this release reads: src/agent/README.md, "Environment". */
 export const VARIABLES = {
   serviceUrl: variable<URL | null>({
     name: 'SERVICE_URL',

@@ -26,7 +26,7 @@ export interface Capture {
   >;
 }
 
-/** Captures packets (SEMANTICS 3). */
+/** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */
 export interface Capturer {
   readonly usable: boolean;
   /** Which privilege or program is missing, and how to grant it; null where nothing is. */

@@ -11,7 +11,10 @@ import { tracerouteText } from './traceroute/text.ts';
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
-/** SEMANTICS 3: at most 10 s and 5 MB, at most 2 at a time. */
+/**
+ * src/agent/README.md, "When a check fails: the evidence": at most 10 s and 5 MB, at most 2 at a
+ * time.
+ */
 const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
@@ -70,9 +73,10 @@ export interface EvidenceOptions {
 }
 
 /**
- * Makes the diagnostic passes of SEMANTICS 3: the way to the target, and the packets of a repeated
- * attempt. Where no address was found, it is about the name servers. Nobody waits for a pass but
- * the run that it is about, and none waits for another pass to end.
+ * Makes the diagnostic passes of src/agent/README.md, "When a check fails: the evidence": the way
+ * to the target, and the packets of a repeated attempt. Where no address was found, it is about the
+ * name servers. Nobody waits for a pass but the run that it is about, and none waits for another
+ * pass to end.
  */
 export class EvidenceBudget {
   readonly #options: EvidenceOptions;

@@ -11,7 +11,7 @@ export type Traced =
   /** For the job log: why there is none. */
   | { readonly ok: false; readonly note: string };
 
-/** Finds the way to an address (SEMANTICS 3). */
+/** Finds the way to an address (src/agent/README.md, "When a check fails: the evidence"). */
 export interface Tracer {
   /** What it works with, for the log; null where nothing can be traced. */
   readonly method: 'raw sockets' | 'traceroute' | null;

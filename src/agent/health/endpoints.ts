@@ -50,7 +50,10 @@ export interface Answer {
   readonly body: string;
 }
 
-/** After this long without a tick of the scheduler, the agent counts as dead (SEMANTICS 4). */
+/**
+ * After this long without a tick of the scheduler, the agent counts as dead (src/agent/README.md,
+ * "Health").
+ */
 const MAX_TICK_AGE_MS = 30_000;
 
 const NOT_READY: Readonly<Record<AgentState, string | null>> = {

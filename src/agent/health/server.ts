@@ -55,12 +55,12 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 ]);
 
 /**
- * Health and metrics over HTTP (SEMANTICS 4). A hostile client costs little: few connections, short
- * headers, bodies discarded, each with a time limit. A new connection is always accepted: where
- * there are too many, the one that was idle for longest is closed.
+ * Health and metrics over HTTP (src/agent/README.md, "Health"). A hostile client costs little: few
+ * connections, short headers, bodies discarded, each with a time limit. A new connection is always
+ * accepted: where there are too many, the one that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
- *   `environment` HEALTH_PORT_FAILED
+ * `environment` HEALTH_PORT_FAILED
  */
 export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
   const server = createServer(

@@ -2,7 +2,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Logger } from '../../runtime/logger.ts';
 import type { ServiceClient } from '../upload/service-client.ts';
 
-/** Reports of the agent's own errors: external observability (SEMANTICS 4). */
+/**
+ * Reports of the agent's own errors: external observability (src/agent/README.md, "Reports of the
+ * agent's own errors").
+ */
 export interface FaultReports {
   /** Whatever was thrown: it is reported within a minute or so. Cheap, and never throws. */
   note(error: unknown): void;

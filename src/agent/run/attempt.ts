@@ -32,7 +32,7 @@ import type {
 import { certainVerdict, tooLongAtMost } from './starvation/certain-verdict.ts';
 import type { AttemptStarvation, StarvationMeter } from './starvation/starvation.ts';
 
-/** No attempt takes longer, whatever its thresholds say (SEMANTICS 1, the table of limits). */
+/** No attempt takes longer, whatever its thresholds say (src/model/README.md, "The check file"). */
 const ATTEMPT_LIMIT_MS = 30_000;
 /** After a number. */
 const TOO_LONG =

@@ -10,7 +10,7 @@ export interface ConnectivityTarget {
   readonly port: number;
 }
 
-/** Checks whether the agent itself has a network (SEMANTICS 4, CONNECTIVITY_CHECK). */
+/** Checks whether the agent itself has a network (src/agent/README.md, "Networks and proxies"). */
 export interface ConnectivityCheck {
   /**
    * True where any target accepts a connection within 3 s, and where there are no targets. The

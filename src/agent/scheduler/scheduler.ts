@@ -54,14 +54,14 @@ export interface SchedulerOptions {
 }
 
 /**
- * Starts every check at its slots (SEMANTICS 1, frequency and frequencyOffset).
+ * Starts every check at its slots (src/model/README.md, "When checks run").
  *
- * | State    | Ticks                      | Slots                                | Leaves it by      |
+ * | State | Ticks | Slots | Leaves it by |
  * |----------|----------------------------|--------------------------------------|-------------------|
- * | idle     | no                         | of the time before the start: none   | start(), drain()  |
- * | running  | at each slot, every second | started, or reported as missed       | drain()           |
- * | draining | every second, for liveness | none start; waiting ones are missed  | last run's end    |
- * | stopped  | no                         | none                                 | –                 |
+ * | idle | no | of the time before the start: none | start(), drain() |
+ * | running | at each slot, every second | started, or reported as missed | drain() |
+ * | draining | every second, for liveness | none start; waiting ones are missed | last run's end |
+ * | stopped | no | none | – |
  *
  * A tick takes all slots that the wall clock passed since the tick before (a stretch), earliest
  * first. When that takes too long, further ticks continue the same stretch. The time counts as

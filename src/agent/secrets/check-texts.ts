@@ -1,7 +1,10 @@
 import type { Check } from '../../model/check/check.ts';
 import type { ApiRequest } from '../../model/check/request.ts';
 
-/** A field of a check whose text may contain templates (SEMANTICS 2). */
+/**
+ * A field of a check whose text may contain templates (src/model/README.md, "Variables and
+ * secrets").
+ */
 export interface TextField {
   /** Selects the rules for its text once its templates are filled in. */
   readonly kind: 'url' | 'header' | 'query' | 'credential' | 'body' | 'data';

@@ -64,9 +64,10 @@ function compile(check: Check): Compiled | null {
 }
 
 /**
- * The check with its templates filled in (SEMANTICS 2): by its own variables first, then by the
- * others. In the url `{{NAME}}` is URI-encoded; query parameters are encoded when they are sent,
- * and all else is taken as it is. No message of a failure contains a value.
+ * The check with its templates filled in (src/model/README.md, "Variables and secrets"): by its own
+ * variables first, then by the others. In the url `{{NAME}}` is URI-encoded; query parameters are
+ * encoded when they are sent, and all else is taken as it is. No message of a failure contains a
+ * value.
  *
  * A check without templates comes back as the same object.
  */

@@ -45,7 +45,9 @@ export type RenderedWithSecrets<C> =
 
 export type VaultInput = Pick<CheckSet, 'checks' | 'variables' | 'proxyUrl'>;
 
-/** Fills the templates of checks, and masks secrets (SEMANTICS 2). */
+/**
+ * Fills the templates of checks, and masks secrets (src/model/README.md, "Variables and secrets").
+ */
 export interface SecretsVault {
   /** Of now: ask for it anew each time. */
   readonly scrubber: Scrubber;

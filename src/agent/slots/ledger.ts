@@ -29,11 +29,12 @@ export interface SlotAccountOptions {
 
 /**
  * Saves the state of the slots in DATA_DIR/accounted.json: up to which instant all of them have a
- * FINAL or a missed record in the spool, or are another location's, and which are unfinished. However
- * this process ends, the next one knows which slots are unanswered (DESIGN 4, Nothing lost).
+ * FINAL or a missed record in the spool, or are another location's, and which are unfinished.
+ * However this process ends, the next one knows which slots are unanswered (src/agent/README.md,
+ * "Results on their way").
  *
- * Where this is not exact, slots that were run are reported as missed, never the reverse: the service
- * ignores missed slots that have a FINAL.
+ * Where this is not exact, slots that were run are reported as missed, never the reverse: the
+ * service ignores missed slots that have a FINAL.
  */
 export interface SlotLedger {
   /** The plan's slot runs, or waits for a permit. */

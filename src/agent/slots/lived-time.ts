@@ -15,8 +15,8 @@ export interface SlotRange {
 
 /**
  * Remembers which times of the wall clock were dealt with, so that a clock set back runs no slot
- * twice and reports none twice (SEMANTICS 1, Slots), and yet the slots of a time that was never
- * lived are run, even where the clock once showed a later one.
+ * twice and reports none twice (src/model/README.md, "When checks run"), and yet the slots of a
+ * time that was never lived are run, even where the clock once showed a later one.
  *
  * It is kept once for all checks: a check that was added later skips its slots of a time that was
  * lived before, too.

@@ -85,8 +85,9 @@ interface Received {
 }
 
 /**
- * The agent's side of the agent protocol (DESIGN 4): one request, and its answer or what went
- * wrong, as a value. It neither tries again nor logs; that is for who sends.
+ * The agent's side of the agent protocol (src/service/README.md, "Versions of the agent protocol"):
+ * one request, and its answer or what went wrong, as a value. It neither tries again nor logs; that
+ * is for who sends.
  */
 export class ServiceClient {
   readonly #options: ServiceClientOptions;

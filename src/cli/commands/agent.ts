@@ -27,8 +27,9 @@ export interface AgentOptions {
 }
 
 /**
- * The daemon: configured by the environment (SEMANTICS 4), its log on stderr, as JSON unless a
- * person reads it. With a check file, or with --print-results, results go to stdout as NDJSON.
+ * The daemon: configured by the environment (src/agent/README.md, "Operating the agent"), its log
+ * on stderr, as JSON unless a person reads it. With a check file, or with --print-results, results
+ * go to stdout as NDJSON.
  *
  * @throws VedetteError where a variable, the check file, DATA_DIR or the machine is unusable
  */

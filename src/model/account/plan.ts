@@ -83,7 +83,7 @@ export const plansSchema = z
   });
 export type Plans = z.output<typeof plansSchema>;
 
-/** Nothing is limited by default (spec 2.9). */
+/** Nothing is limited by default (src/service/README.md, "Plans"). */
 export const UNLIMITED: Plans = plansSchema.parse({
   plans: {
     unlimited: {

@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A piece of code to be used by others (spec 2.15). It is stored and served; nothing here runs it. */
+/**
+ * A piece of code to be used by others (src/service/README.md, "Snippets"). It is stored and
+ * served; nothing here runs it.
+ */
 export const snippetSchema = z.strictObject({
   name: z.string().min(1).max(255).describe('What people call it; once in an account.'),
   script: z.string().max(500_000).describe('Node.js code.'),

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { AlertType } from './alert.ts';
 
-/** Where notices go: SEMANTICS 5, spec 2.3 (alertChannels). */
+/**
+ * Where notices go: src/service/README.md, "Notices", src/service/README.md, "Alerts"
+ * (alertChannels).
+ */
 export const ALERT_CHANNEL_TYPES = ['EMAIL', 'WEBHOOK', 'SLACK', 'SMS'] as const;
 
 export const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;

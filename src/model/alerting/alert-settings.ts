@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 const MINUTE_MS = 60_000;
 
-/** When trouble notifies, as checks, groups and accounts say it (SEMANTICS 5, spec 2.3). */
+/**
+ * When trouble notifies, as checks, groups and accounts say it (src/service/README.md, "Alerts").
+ */
 export const alertSettingsSchema = z.strictObject({
   escalationType: z
     .enum(['RUN_BASED', 'TIME_BASED'])
@@ -96,10 +98,10 @@ export interface AlertSettingsSources {
 }
 
 /**
- * The settings that apply to a check (SEMANTICS 5: the group's before the check's own, those before
- * the account's). A group with settings decides for its checks: its own settings apply or, where it
- * uses the global ones, the account's. Without a group, or where the group has no settings, the
- * check decides in the same way.
+ * The settings that apply to a check (src/service/README.md, "Alerts": the group's before the
+ * check's own, those before the account's). A group with settings decides for its checks: its own
+ * settings apply or, where it uses the global ones, the account's. Without a group, or where the
+ * group has no settings, the check decides in the same way.
  */
 export function settingsInForce(sources: AlertSettingsSources): AlertSettings | null {
   if (sources.group !== null) return sources.groupUsesGlobal ? sources.account : sources.group;

@@ -73,7 +73,8 @@ export interface AlertStep {
 }
 
 /**
- * The state after one more run that judged the check (the table of SEMANTICS 5).
+ * The state after one more run that judged the check (the table of src/service/README.md,
+ * "Alerts").
  *
  * - From passing, the threshold must be reached first. The alert is that of the step that reaches
  *   it, therefore a REMAIN where that is not the first run.

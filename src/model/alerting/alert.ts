@@ -1,4 +1,4 @@
-/** Why an alert was given: spec 2.1. */
+/** Why an alert was given: src/service/README.md, "Alerts". */
 export const ALERT_TYPES = [
   'NO_ALERT',
   'ALERT_FAILURE',
@@ -18,7 +18,10 @@ export const CONDITIONS = ['passing', 'degraded', 'failing'] as const;
 export type Condition = (typeof CONDITIONS)[number];
 export type Trouble = Exclude<Condition, 'passing'>;
 
-/** The table of SEMANTICS 5: the alert that a step from one condition to the next can give. */
+/**
+ * The table of src/service/README.md, "Alerts": the alert that a step from one condition to the
+ * next can give.
+ */
 export const ALERT_OF_STEP = {
   passing: { passing: 'NO_ALERT', degraded: 'ALERT_DEGRADED', failing: 'ALERT_FAILURE' },
   degraded: {

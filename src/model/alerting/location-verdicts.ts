@@ -18,8 +18,9 @@ export interface ParallelLocations {
 }
 
 /**
- * A run's retries (SEMANTICS 1: ten minutes), its last attempt's 30 s and the transfer: one
- * location can be this far behind the others with the same slot.
+ * A run's retries (src/model/README.md, "What passes and what fails": ten minutes), its last
+ * attempt's 30 s and the transfer: one location can be this far behind the others with the same
+ * slot.
  */
 const SLOWEST_RUN_MS = 660_000;
 

@@ -18,7 +18,7 @@ export const COMPARISONS = [
 ] as const;
 export type Comparison = (typeof COMPARISONS)[number];
 
-/** Which sources a check type's assertions may read (SEMANTICS 1). */
+/** Which sources a check type's assertions may read (src/model/README.md, "Assertions"). */
 export const ASSERTION_SOURCES = {
   URL: ['STATUS_CODE'],
   API: ['STATUS_CODE', 'HEADERS', 'JSON_BODY', 'TEXT_BODY', 'RESPONSE_TIME'],

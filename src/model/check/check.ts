@@ -27,7 +27,7 @@ const subscriptionSchema = z.strictObject({
   activated: z.boolean().default(true),
 });
 
-/** The writable fields that every check type has: spec 2.2. */
+/** The writable fields that every check type has: src/model/README.md, "Fields of every check". */
 export const commonFields = {
   name: z.string().min(1).max(255).describe('What people call the check.'),
   activated: z.boolean().default(true).describe('Whether the check runs.'),
@@ -115,7 +115,7 @@ const DEGRADED_DEFAULTS = {
 
 const DEGRADED_BY_TYPE: ReadonlyMap<string, number> = new Map(Object.entries(DEGRADED_DEFAULTS));
 
-/** Milliseconds; null switches the threshold off (SEMANTICS 1). */
+/** Milliseconds; null switches the threshold off (src/model/README.md, "Thresholds"). */
 function thresholds(checkType: keyof typeof DEGRADED_DEFAULTS, maxMs: number, limitMs: number) {
   return {
     degradedResponseTime: z
@@ -180,7 +180,10 @@ export const CHECK_SHAPES = {
   ICMP: icmpCheck,
 } as const;
 
-/** The rules between fields: SEMANTICS 1, spec part 8. */
+/**
+ * The rules between fields: src/model/README.md, "Thresholds", src/model/README.md, "Fields of
+ * every check".
+ */
 function crossFieldRules(check: CommonBody, context: z.RefinementCtx): void {
   const refuse = (path: string[], message: string): void =>
     context.addIssue({ code: 'custom', path, message });

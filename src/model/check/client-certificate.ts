@@ -1,6 +1,9 @@
 import { z } from 'zod';
 
-/** A client certificate and the hosts it is shown to (spec 2.14, with its private key). */
+/**
+ * A client certificate and the hosts it is shown to (src/model/README.md, "The check file", with
+ * its private key).
+ */
 export interface ClientCertificate {
   /** A domain without scheme; `*.` at its start matches one label, as in certificates. */
   readonly host: string;

@@ -13,7 +13,10 @@ export function isHttpUrl(text: string): boolean {
   return START.test(text) && URL.canParse(text);
 }
 
-/** Of a URL or API check; templates in it are filled in when it runs (SEMANTICS 2). */
+/**
+ * Of a URL or API check; templates in it are filled in when it runs (src/model/README.md,
+ * "Variables and secrets").
+ */
 export const urlSchema = z
   .string()
   .min(1)

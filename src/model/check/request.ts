@@ -4,7 +4,10 @@ import { IP_FAMILIES } from '../vocabulary.ts';
 import { ASSERTION_SOURCES, assertionsOf } from './assertion.ts';
 import { urlSchema as url } from './request-url.ts';
 
-/** What each check type executes: SEMANTICS 1, spec 2.3. */
+/**
+ * What each check type executes: src/model/README.md, "The check file", src/model/README.md,
+ * "Fields of every check".
+ */
 
 const ipFamily = z
   .enum(IP_FAMILIES)

@@ -8,7 +8,10 @@ export const RETRY_TYPES = [
   'NO_RETRIES',
 ] as const;
 
-/** `onlyOn` is for checks that have a status code, URL and API (SEMANTICS 1, retryStrategy). */
+/**
+ * `onlyOn` is for checks that have a status code, URL and API (src/model/README.md,
+ * "`retryStrategy`", retryStrategy).
+ */
 export const retryStrategySchema = z.strictObject({
   type: z
     .enum(RETRY_TYPES)
@@ -89,7 +92,10 @@ export function retryPlanOf(
   };
 }
 
-/** Milliseconds from the end of an attempt to retry `n` (1, 2, …): SEMANTICS 1, retryStrategy. */
+/**
+ * Milliseconds from the end of an attempt to retry `n` (1, 2, …): src/model/README.md,
+ * "`retryStrategy`", retryStrategy.
+ */
 export function retryDelayMs(plan: RetryPlan, n: number): number {
   switch (plan.type) {
     case 'FIXED':

@@ -1,9 +1,9 @@
 import { MAX_KEY_CHARS } from './variable.ts';
 
 /**
- * Templates in the texts of checks (SEMANTICS 2): `{{NAME}}`, and `{{{NAME}}}`, which in a url is
- * not URI-encoded. Spaces and tabs are allowed inside the braces. All else stays literal: single
- * braces, empty braces, and names that no variable can have.
+ * Templates in the texts of checks (src/model/README.md, "Variables and secrets"): `{{NAME}}`, and
+ * `{{{NAME}}}`, which in a url is not URI-encoded. Spaces and tabs are allowed inside the braces.
+ * All else stays literal: single braces, empty braces, and names that no variable can have.
  */
 
 /** Linear time for any text: no two adjacent parts of the pattern match the same characters. */

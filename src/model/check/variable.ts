@@ -16,7 +16,7 @@ export const variableKeySchema = z
   .meta({ pattern: KEY.source })
   .describe('Its name in templates.');
 
-/** A variable of an account (SEMANTICS 2). */
+/** A variable of an account (src/model/README.md, "Variables and secrets"). */
 export const accountVariableSchema = z.strictObject({
   key: variableKeySchema,
   value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),
@@ -33,7 +33,9 @@ export const accountVariableSchema = z.strictObject({
 });
 export type AccountVariable = z.output<typeof accountVariableSchema>;
 
-/** A variable of a check itself, or of a check file (SEMANTICS 2). */
+/**
+ * A variable of a check itself, or of a check file (src/model/README.md, "Variables and secrets").
+ */
 export const ownVariableSchema = z.strictObject({
   key: variableKeySchema,
   value: z.string().max(MAX_VALUE_CHARS).describe('What stands in its place.'),

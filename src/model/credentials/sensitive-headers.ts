@@ -1,4 +1,4 @@
-/** Replaces a value that must not be shown (SEMANTICS 2). */
+/** Replaces a value that must not be shown (src/scrub/README.md, "What is masked, and where"). */
 export const MASK = '********';
 
 /** Whether a text has the mask in it, also percent-encoded, as clients that build URLs write it. */
@@ -46,8 +46,9 @@ const KEY_WORDS: ReadonlySet<string> = new Set([
 
 /**
  * Whether a header's value is masked always, secret or not: Authorization, Proxy-Authorization,
- * Cookie, Set-Cookie, X-API-Key and the like (SEMANTICS 2). Any case; judged word by word, so
- * that X-Auth-Token is one and Sec-WebSocket-Key, Idempotency-Key or RateLimit-Tokens are not.
+ * Cookie, Set-Cookie, X-API-Key and the like (src/scrub/README.md, "What is masked, and where").
+ * Any case; judged word by word, so that X-Auth-Token is one and Sec-WebSocket-Key, Idempotency-Key
+ * or RateLimit-Tokens are not.
  */
 export function isSensitiveHeader(name: string): boolean {
   const cached = judged.get(name);

@@ -11,7 +11,7 @@ const UNIT_MS: Readonly<Record<HeartbeatUnit, number>> = {
   SECONDS: 1000,
 };
 
-/** SEMANTICS 6. */
+/** src/service/README.md, "Heartbeats". */
 const MIN_PERIOD_MS = 30_000;
 const MAX_MS = 365 * UNIT_MS.DAYS;
 const MAX_SECONDS = MAX_MS / UNIT_MS.SECONDS;
@@ -66,7 +66,10 @@ export const heartbeatFields = {
     .describe('How often the job pings, and how late it may be.'),
 };
 
-/** A check that waits to be pinged (SEMANTICS 6), as the API takes it, without its id. */
+/**
+ * A check that waits to be pinged (src/service/README.md, "Heartbeats"), as the API takes it,
+ * without its id.
+ */
 export const heartbeatCheckSchema = z.strictObject({
   checkType: z.literal('HEARTBEAT'),
   ...heartbeatFields,

@@ -3,7 +3,10 @@ import type { RunnableCheckType } from '../vocabulary.ts';
 export const METRIC_UNITS = ['milliseconds', 'percentage', 'count'] as const;
 export type MetricUnit = (typeof METRIC_UNITS)[number];
 
-/** The suffixes of spec 2.7, and how a label says them. `median` and `p50` are the same. */
+/**
+ * The suffixes of src/service/README.md, "Analytics", and how a label says them. `median` and `p50`
+ * are the same.
+ */
 export const AGGREGATIONS = {
   avg: 'average',
   max: 'maximum',
@@ -36,7 +39,10 @@ const HTTP_MEASURES = {
   download: ms('Download'),
 };
 
-/** What each run of a check is measured by: spec 2.7, and for TCP the phases of its results. */
+/**
+ * What each run of a check is measured by: src/service/README.md, "Analytics", and for TCP the
+ * phases of its results.
+ */
 const MEASURES = {
   API: HTTP_MEASURES,
   URL: HTTP_MEASURES,
@@ -126,7 +132,7 @@ export const ANALYTICS_PATHS: Readonly<Record<RunnableCheckType, string>> = {
   ICMP: 'icmp',
 };
 
-/** Windows by name: spec 4.2. */
+/** Windows by name: src/service/README.md, "Analytics". */
 export const QUICK_RANGES = [
   'last24Hours',
   'last7Days',

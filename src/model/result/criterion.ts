@@ -4,8 +4,8 @@ import type { CheckResult, DnsDetail, HttpDetail, IcmpDetail, TcpDetail } from '
 const TURNED = '(shouldFail)';
 
 /**
- * What came and what the check's type asks for (SEMANTICS 1, Default criterion), where that is not
- * the same; null where nothing came, or the criterion is met.
+ * What came and what the check's type asks for (src/model/README.md, "What passes and what fails"),
+ * where that is not the same; null where nothing came, or the criterion is met.
  *
  * @param check null where it is not known any more: then shouldFail is read off the result
  */

@@ -3,7 +3,7 @@ import { stableId } from '../ids.ts';
 import { cleanErrorMessage, cutErrorMessage, errorHashOf } from './error-message.ts';
 import { type FailedResult, isFailure, rootMessageOf } from './failure-message.ts';
 
-/** What failed results are grouped by: spec 2.13. */
+/** What failed results are grouped by: src/service/README.md, "Error groups and test sessions". */
 export interface ErrorFacts {
   /** As it came, its first MAX_ERROR_MESSAGE_CHARS; null where the result says nothing of why. */
   readonly rawErrorMessage: string | null;
@@ -49,7 +49,7 @@ export function testSessionErrorGroupId(
  */
 export type ErrorGroupArchive = 'none' | 'until-next-event' | 'for-ever';
 
-/** What a PATCH may say: spec 4.17. */
+/** What a PATCH may say: src/service/README.md, "Error groups and test sessions". */
 export const errorGroupChangesSchema = z.strictObject({
   archivedUntilNextEvent: z
     .boolean()

@@ -107,9 +107,10 @@ const OF_WORDS = compiled(WORD_RULES);
 
 /**
  * The message with a placeholder in place of everything that differs from one occurrence of the
- * same error to the next (SEMANTICS 6): ids, hashes, numbers, addresses and ports, times,
- * durations, quoted values, the variable parts of URLs. Takes time in proportion to the text, of
- * which it looks at MAX_ERROR_MESSAGE_CHARS; what it gives is no longer than these. On one line.
+ * same error to the next (src/service/README.md, "Error groups and test sessions"): ids, hashes,
+ * numbers, addresses and ports, times, durations, quoted values, the variable parts of URLs. Takes
+ * time in proportion to the text, of which it looks at MAX_ERROR_MESSAGE_CHARS; what it gives is no
+ * longer than these. On one line.
  */
 export function cleanErrorMessage(raw: string): string {
   const text = cutTo(raw).replaceAll(TERMINAL_CODES, '').replaceAll(BLANKS, ' ').trim();

@@ -34,8 +34,8 @@ export function isFailure(
 
 /**
  * Why a failed result failed, in one sentence and as it came: its request's error, else the first
- * assertion that failed, else the criterion or the threshold that was not met (SEMANTICS 1). The
- * result alone is asked, as the check may be another by now.
+ * assertion that failed, else the criterion or the threshold that was not met (src/model/README.md,
+ * "Results"). The result alone is asked, as the check may be another by now.
  *
  * @returns null where the result did not fail, or gives no reason
  */

@@ -4,7 +4,10 @@ import type { IpFamily, RunnableCheckType } from '../vocabulary.ts';
 import type { ErrorCode } from './error-codes.ts';
 import type { Traceroute } from './traceroute.ts';
 
-/** Results as the specification and SEMANTICS 1 (Result) have them. All times in milliseconds. */
+/**
+ * Results as the specification and src/model/README.md, "Results" (Result) have them. All times in
+ * milliseconds.
+ */
 
 /** Milliseconds since the attempt's start, cumulative; null where the phase was not reached. */
 export interface HttpTimings {
@@ -225,7 +228,7 @@ export interface CheckDetail<Request, Response> {
   readonly timing?: Timing;
 }
 
-/** Beside the response where none came (SEMANTICS 1, Result). */
+/** Beside the response where none came (src/model/README.md, "Results"). */
 export interface HttpDetail extends CheckDetail<HttpRequestEcho, HttpResponse> {
   readonly timings?: HttpTimings;
   readonly timingPhases?: HttpTimingPhases;
@@ -262,7 +265,7 @@ export type IcmpDetail = CheckDetail<
 
 export type ResultType = 'FINAL' | 'ATTEMPT';
 
-/** One attempt of one run: spec 2.4, with the details of the check's type. */
+/** One attempt of one run: src/model/README.md, "Results", with the details of the check's type. */
 export interface CheckResult {
   readonly resultType: ResultType;
   readonly id: string;

@@ -1,4 +1,7 @@
-/** One step of the way to a target (SEMANTICS 3). Times in milliseconds, with microseconds. */
+/**
+ * One step of the way to a target (src/agent/README.md, "When a check fails: the evidence"). Times
+ * in milliseconds, with microseconds.
+ */
 export interface TracerouteHop {
   /** 1 for the first router. */
   readonly hop: number;

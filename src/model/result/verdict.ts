@@ -7,7 +7,7 @@ export interface Observation {
   /** The value that thresholds are compared with. */
   readonly responseTimeMs: number;
   /**
-   * The check type's own criterion (SEMANTICS 1, Default criterion):
+   * The check type's own criterion (src/model/README.md, "What passes and what fails"):
    * - `met`: status below 400, reachable, NOERROR, loss under the maximum
    * - `unmet`: the opposite, or no response
    * - `decided`: an assertion of the user's stands in its place
@@ -34,8 +34,8 @@ const OWN_FAULT: Verdict = {
 };
 
 /**
- * Judges one attempt (SEMANTICS 1). An own fault is an error and no failure: nothing is known of
- * the target.
+ * Judges one attempt (src/model/README.md, "What passes and what fails"). An own fault is an error
+ * and no failure: nothing is known of the target.
  */
 export function verdictOf(check: Check, seen: Observation): Verdict {
   if (seen.failure !== null && isOwnFault(seen.failure.code)) return OWN_FAULT;

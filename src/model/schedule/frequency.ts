@@ -10,17 +10,23 @@ export interface SlotRule {
   readonly stride?: never;
 }
 
-/** frequencyOffset for frequency 0: the period itself, in seconds (spec part 8). */
+/**
+ * frequencyOffset for frequency 0: the period itself, in seconds (src/model/README.md, "Fields of
+ * every check").
+ */
 export const SUB_MINUTE_OFFSETS = [10, 20, 30] as const;
 
-/** Largest frequencyOffset for a frequency in minutes above 0 (spec part 8). */
+/**
+ * Largest frequencyOffset for a frequency in minutes above 0 (src/model/README.md, "Fields of every
+ * check").
+ */
 export function maxFrequencyOffset(frequency: Frequency): number {
   return frequency <= 60 ? Math.floor(frequency * 10) : Math.ceil(frequency / 60);
 }
 
 /**
- * The slot rule of a check (SEMANTICS 1, frequency and frequencyOffset). Any agent computes the
- * same one.
+ * The slot rule of a check (src/model/README.md, "When checks run"). Any agent computes the same
+ * one.
  *
  * @param frequency minutes; 0 means every `frequencyOffset` seconds
  * @param frequencyOffset null spreads the phase over the period by a hash of the id

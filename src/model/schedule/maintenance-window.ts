@@ -9,7 +9,10 @@ const instant = instantSchema;
 /** More is no maintenance, and the times of months stay within what dates there are. */
 const MAX_REPEAT_INTERVAL = 10_000;
 
-/** The writable fields of a maintenance window: spec 2.11; windowProblems has the rules between them. */
+/**
+ * The writable fields of a maintenance window: src/service/README.md, "Maintenance windows";
+ * windowProblems has the rules between them.
+ */
 export const maintenanceWindowSchema = z.strictObject({
   name: z.string().min(1).max(200).describe('What people call the window.'),
   tags: commonFields.tags.describe(

@@ -28,8 +28,9 @@ export const pauseSchema = z.object({
 export type Pause = z.output<typeof pauseSchema>;
 
 /**
- * Whether a check with these tags, its own and its group's, skips a slot at the instant (SEMANTICS 6,
- * Maintenance windows). For many checks `compilePauses` costs less.
+ * Whether a check with these tags, its own and its group's, skips a slot at the instant
+ * (src/service/README.md, "Maintenance windows", Maintenance windows). For many checks
+ * `compilePauses` costs less.
  */
 export function pausedAt(
   pauses: readonly Pause[],

@@ -1,4 +1,4 @@
-/** How a maintenance window repeats (SEMANTICS 6). */
+/** How a maintenance window repeats (src/service/README.md, "Maintenance windows"). */
 export const REPEAT_UNITS = ['DAY', 'WEEK', 'MONTH'] as const;
 export type RepeatUnit = (typeof REPEAT_UNITS)[number];
 
@@ -101,7 +101,10 @@ function startOf(recurrence: Recurrence, number: number): number {
   return monthsLater(startsAtMs, units);
 }
 
-/** The same day and time; the last day of a month that lacks that day (SEMANTICS 6). */
+/**
+ * The same day and time; the last day of a month that lacks that day (src/service/README.md,
+ * "Maintenance windows").
+ */
 function monthsLater(instantMs: number, months: number): number {
   const first = new Date(instantMs);
   const year = first.getUTCFullYear();

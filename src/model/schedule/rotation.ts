@@ -15,9 +15,9 @@ export interface RotationRule {
 }
 
 /**
- * The slots of a check that a location runs (SEMANTICS 1, `runParallel`): all of them where the
- * locations run in parallel; else number i of n runs the slots k with k mod n = i, as in
- * `rotationIndexOf`.
+ * The slots of a check that a location runs (src/model/README.md, "When checks run",
+ * `runParallel`): all of them where the locations run in parallel; else number i of n runs the
+ * slots k with k mod n = i, as in `rotationIndexOf`.
  *
  * @param locations the check's locations in its own order; one that is named twice counts once
  * @returns null where the location is none of them

@@ -7,7 +7,7 @@ export const MAX_INCIDENT_UPDATES = 500;
 export const INCIDENT_STATUSES = ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED'] as const;
 export type IncidentStatus = (typeof INCIDENT_STATUSES)[number];
 
-/** The writable fields of an update: spec 2.16. */
+/** The writable fields of an update: src/service/README.md, "Status pages and incidents". */
 export const incidentUpdateSchema = z.strictObject({
   status: z.enum(INCIDENT_STATUSES).describe('How far the incident is.'),
   description: z.string().min(1).max(2000).describe('What people are told.'),
@@ -34,7 +34,10 @@ const incidentFields = {
     .describe('When it becomes inactive; null while that is open.'),
 };
 
-/** The fields of an incident (spec 2.16) that an update may change. */
+/**
+ * The fields of an incident (src/service/README.md, "Status pages and incidents") that an update
+ * may change.
+ */
 export const incidentChangesSchema = z
   .strictObject(incidentFields)
   .superRefine(({ startedAt, stoppedAt }, context) => {

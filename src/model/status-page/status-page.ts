@@ -49,7 +49,7 @@ const DARK_COLORS = {
 /** CSS Color 4, section 5.2: three, four, six or eight hex digits. */
 const HEX_COLOR = /^#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})$/;
 
-/** The twelve colours of one theme (spec 2.8). */
+/** The twelve colours of one theme (src/service/README.md, "Status pages and incidents"). */
 function themeOf(defaults: Readonly<Record<keyof typeof LIGHT_COLORS, string>>) {
   const color = (of: keyof typeof LIGHT_COLORS) =>
     z
@@ -182,7 +182,7 @@ const pageFields = {
   isPrivate: z.boolean().default(false).describe('Whether only people who are let in may see it.'),
 };
 
-/** The writable fields of a status page: spec 2.8. */
+/** The writable fields of a status page: src/service/README.md, "Status pages and incidents". */
 export const statusPageSchema = z.strictObject({
   ...pageFields,
   cards: cardsOf(z.strictObject(cardFields)).describe('What is on the page, in its order.'),

@@ -35,7 +35,7 @@ const response = z.strictObject({
   addons: z.strictObject({ communicate: addon, resolve: addon }),
 });
 
-/** What an account may have: spec 4.10. */
+/** What an account may have: src/service/README.md, "Plans". */
 export function entitlementsRoutes({ plans }: { readonly plans: Plans }): FastifyPluginAsync {
   return async (untyped) => {
     untyped.withTypeProvider<ZodTypeProvider>().get(

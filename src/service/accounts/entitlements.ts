@@ -9,7 +9,7 @@ import {
 } from '../../model/account/plan.ts';
 import { LOCATIONS } from '../../model/vocabulary.ts';
 
-/** A feature of a plan, with its limit where it has one (spec 2.9). */
+/** A feature of a plan, with its limit where it has one (src/service/README.md, "Plans"). */
 export interface Entitlement {
   readonly key: string;
   readonly name: string;

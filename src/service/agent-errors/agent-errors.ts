@@ -14,7 +14,10 @@ export const MAX_AGENT_ERRORS = 1_000;
 /** Of each agent the newest ones, so that one alone does not push out those of all others. */
 export const MAX_ERRORS_AN_AGENT = 100;
 
-/** The agents' own errors: external observability (SEMANTICS 4). */
+/**
+ * The agents' own errors: external observability (src/agent/README.md, "Reports of the agent's own
+ * errors").
+ */
 export interface AgentErrors {
   /**
    * Older ones make way: of the agent past MAX_ERRORS_AN_AGENT, past MAX_AGENT_ERRORS of the location

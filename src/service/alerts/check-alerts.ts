@@ -16,7 +16,7 @@ export interface CheckAlertsParts {
   readonly retentionDays: number;
 }
 
-/** The alerts that checks gave: spec 4.6. */
+/** The alerts that checks gave: src/service/README.md, "Alerts". */
 export interface CheckAlerts {
   /** Those that were given in the window, newest first; also of checks that are gone. */
   list(accountId: string, query: Page & AskedWindow): Promise<readonly CheckAlert[]>;

@@ -28,9 +28,9 @@ export interface AlertEngineParts {
 }
 
 /**
- * Judges how checks do and tells of it (SEMANTICS 5). The state of a check is a row that only
- * whoever holds the check changes, in the transaction of what changes it: so it is the same on
- * every replica and after every restart, and nothing is told twice.
+ * Judges how checks do and tells of it (src/service/README.md, "Alerts"). The state of a check is a
+ * row that only whoever holds the check changes, in the transaction of what changes it: so it is
+ * the same on every replica and after every restart, and nothing is told twice.
  */
 export interface AlertEngine {
   /**

@@ -24,7 +24,7 @@ const response = z.array(
   }),
 );
 
-/** The alerts that checks gave: spec 4.6. */
+/** The alerts that checks gave: src/service/README.md, "Alerts". */
 export function checkAlertsRoutes({
   checkAlerts,
 }: {

@@ -4,8 +4,9 @@ import { windowsNear } from '../maintenance-windows/exports.ts';
 import type { Silences } from './no-op-parts.ts';
 
 /**
- * The account's maintenance windows (SEMANTICS 6): a check that is silenced by one gives no alerts,
- * and neither does one that is paused, though somebody may ask for a run of it meanwhile.
+ * The account's maintenance windows (src/service/README.md, "Maintenance windows"): a check that is
+ * silenced by one gives no alerts, and neither does one that is paused, though somebody may ask for
+ * a run of it meanwhile.
  */
 export const maintenanceSilences: Silences = {
   async from(tx, accountId, instantMs) {

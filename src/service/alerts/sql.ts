@@ -3,7 +3,7 @@ import type { CheckType } from '../../model/vocabulary.ts';
 import type { Sql } from '../database/port.ts';
 import { jsonText } from '../database/values.ts';
 
-/** An alert that was given: spec 2.6. */
+/** An alert that was given: src/service/README.md, "Alerts". */
 export interface CheckAlert {
   readonly id: string;
   readonly checkId: string;

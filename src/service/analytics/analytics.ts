@@ -45,7 +45,7 @@ export interface AnalyticsReport {
   readonly series: readonly Series[];
 }
 
-/** How checks did over time: spec 2.7. */
+/** How checks did over time: src/service/README.md, "Analytics". */
 export interface Analytics {
   /**
    * @throws ServiceError 404 where the account has no such check of that type, 400 for a window that

@@ -16,7 +16,7 @@ import { askedWindow } from '../http/resources/window-parameters.ts';
 import type { Analytics, AnalyticsReport } from './analytics.ts';
 import { analyticsQuery, metricsNamed } from './parameters.ts';
 
-/** SEMANTICS 6. */
+/** src/service/README.md, "Analytics". */
 const REPORTS_PER_MINUTE = 30;
 
 const params = z.object({ id: checkId });
@@ -64,7 +64,10 @@ const response = z.strictObject({
     .describe('Of each metric, by its name.'),
 });
 
-/** How checks did over time: spec 4.2, 4.3, and the same for the other types. */
+/**
+ * How checks did over time: src/service/README.md, "Analytics", 4.3, and the same for the other
+ * types.
+ */
 export function analyticsRoutes({
   analytics,
 }: {

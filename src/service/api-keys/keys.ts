@@ -12,7 +12,10 @@ export interface NewKey {
 const RANDOM_BYTES = 16;
 const SHOWN_DIGITS = 6;
 
-/** A key of 128 random bits as 32 hex digits (DESIGN 1): `vk_` for the API, `pl_` for agents. */
+/**
+ * A key of 128 random bits as 32 hex digits (src/service/README.md, "The API"): `vk_` for the API,
+ * `pl_` for agents.
+ */
 export function newKey(kind: 'vk' | 'pl'): NewKey {
   const key = `${kind}_${randomBytes(RANDOM_BYTES).toString('hex')}`;
   return { key, hash: hashOfKey(key), prefix: prefixOf(key) };

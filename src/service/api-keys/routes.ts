@@ -27,7 +27,7 @@ const newKeyResponse = response.extend({
   key: z.string().describe('The whole key; it is shown only once.'),
 });
 
-/** The keys of the API itself: spec part 5. */
+/** The keys of the API itself: src/service/README.md, "The API". */
 export function apiKeysRoutes({ apiKeys }: { readonly apiKeys: ApiKeys }): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

@@ -17,7 +17,10 @@ import {
 import { RETRY_WINDOW_MS } from './handovers.ts';
 
 const PATIENCE = {
-  /** Ten minutes of retries (SEMANTICS 1), the last attempt's 30 s, and some for the way. */
+  /**
+   * Ten minutes of retries (src/model/README.md, "The check file"), the last attempt's 30 s, and
+   * some for the way.
+   */
   runningMs: 660_000,
   /** What is in a spool comes within seconds, unless the service was away. */
   uploadMs: 30_000,

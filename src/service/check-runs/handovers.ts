@@ -21,7 +21,10 @@ import {
 const NOBODY: HandoverResponse = { runId: null, location: null };
 /** From when the retry is due. After it, the retry goes back. */
 export const RETRY_WINDOW_MS = 60_000;
-/** The longest back-off there is (SEMANTICS 1, retryStrategy): what is later is a clock's slip. */
+/**
+ * The longest back-off there is (src/model/README.md, "`retryStrategy`", retryStrategy): what is
+ * later is a clock's slip.
+ */
 const MAX_BACK_OFF_MS = 600_000;
 /** A run and its retries are over by then; clocks may differ by some minutes more. */
 const MAX_SLOT_AGE_MS = 3_600_000;

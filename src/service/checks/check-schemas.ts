@@ -9,7 +9,7 @@ import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts
 
 const keyValues = z.array(z.object({ key: z.string(), value: z.string(), locked: z.boolean() }));
 
-/** Spec 2.3. */
+/** src/model/README.md, "Fields of every check". */
 const alertChannels = z.object({
   email: z.array(z.object({ address: z.string() })),
   webhook: z.array(
@@ -47,8 +47,9 @@ const changedVariables = z
 const offsetSchema = commonFields.frequencyOffset.unwrap().unwrap();
 
 /**
- * What a response has beside and in place of what a body has: spec 2.2. Where a body may say null
- * and the specification knows no null, the response leaves the field out.
+ * What a response has beside and in place of what a body has: src/model/README.md, "Fields of every
+ * check". Where a body may say null and the specification knows no null, the response leaves the
+ * field out.
  */
 const responseFields = {
   alertSettings: commonFields.alertSettings.unwrap().describe('When a failure notifies.'),

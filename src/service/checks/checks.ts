@@ -91,8 +91,8 @@ export interface Checks {
 
 export interface CreateOptions {
   /**
-   * Whether a check that is created here is subscribed to all alert channels (spec 4.1), beside those
-   * that it names itself.
+   * Whether a check that is created here is subscribed to all alert channels
+   * (src/service/README.md, "Every endpoint"), beside those that it names itself.
    */
   readonly autoAssignAlerts: boolean;
 }

@@ -10,8 +10,8 @@ const DEFAULT_REMINDERS = { amount: 0, interval: 5 };
 const DEFAULT_PARALLEL_THRESHOLD = { enabled: false, percentage: 10 };
 
 /**
- * A check as the API shows it: spec 2.2. Its credentials are hidden from every key. `presentHeartbeat`
- * shows heartbeats.
+ * A check as the API shows it: src/model/README.md, "Fields of every check". Its credentials are
+ * hidden from every key. `presentHeartbeat` shows heartbeats.
  */
 export function presentCheck(stored: CheckView, viewer: Viewer): Record<string, unknown> {
   const { check } = stored;

@@ -18,7 +18,7 @@ import { TYPE_SCHEMAS } from './check-schemas.ts';
 import type { Checks } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
-/** The routes of one check type: spec 4.1. */
+/** The routes of one check type: src/service/README.md, "Every endpoint". */
 export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): FastifyPluginAsync {
   const path = `/v1/checks/${type.toLowerCase()}`;
   const schemas = TYPE_SCHEMAS[type];

@@ -47,7 +47,9 @@ export interface ErrorGroupsParts {
   readonly maxGroups?: number;
 }
 
-/** Failures with the same cleaned message: spec 2.13. */
+/**
+ * Failures with the same cleaned message: src/service/README.md, "Error groups and test sessions".
+ */
 export interface ErrorGroups {
   /** @throws ServiceError 404 */
   get(accountId: string, kind: ErrorGroupKind, id: string): Promise<ErrorGroup>;

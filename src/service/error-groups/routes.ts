@@ -29,7 +29,10 @@ const query = z.strictObject({
     .describe('true: only those that are put away; false: only the others.'),
 });
 
-/** What the failures of checks have in common: spec 2.13, 4.16, 4.17. */
+/**
+ * What the failures of checks have in common: src/service/README.md, "Error groups and test
+ * sessions", 4.16, 4.17.
+ */
 export function errorGroupsRoutes({
   errorGroups,
 }: {

@@ -3,7 +3,10 @@ import { type ErrorGroupChanges, errorGroupChangesSchema } from '../../model/res
 import { ignored } from '../http/resources/resource-schemas.ts';
 import type { ErrorGroup } from './error-groups.ts';
 
-/** What error groups of checks and of test sessions have in common: spec 2.13. */
+/**
+ * What error groups of checks and of test sessions have in common: src/service/README.md, "Error
+ * groups and test sessions".
+ */
 export const errorGroupFields = {
   id: z.string(),
   errorHash: z.string().describe('SHA-256 of cleanedErrorMessage, in hex digits.'),

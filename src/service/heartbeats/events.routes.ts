@@ -31,7 +31,7 @@ const entry = event.extend({
     ),
 });
 
-/** Spec 2.12. */
+/** src/service/README.md, "Heartbeats". */
 const stats = z.strictObject({
   successRatio: z.strictObject({
     previousPeriod: z.number().describe('Percent, of the same time before.'),
@@ -54,7 +54,7 @@ const listQuery = z.strictObject({
   ),
 });
 
-/** Heartbeat events: spec 4.14. */
+/** Heartbeat events: src/service/README.md, "Heartbeats". */
 export function heartbeatEventsRoutes({
   heartbeatEvents,
 }: {

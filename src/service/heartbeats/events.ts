@@ -13,7 +13,9 @@ import {
 
 export type { HeartbeatEvent } from './events.sql.ts';
 
-/** A recent period and the period of equal length before it: spec 2.12. */
+/**
+ * A recent period and the period of equal length before it: src/service/README.md, "Heartbeats".
+ */
 export interface HeartbeatStats {
   /** Percent. */
   readonly successRatio: { readonly previousPeriod: number; readonly currentPeriod: number };

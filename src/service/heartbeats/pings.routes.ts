@@ -18,7 +18,7 @@ const response = z.strictObject({
   state: z.enum(HEARTBEAT_STATES).describe('What the ping was taken for.'),
 });
 
-/** The ping endpoint of jobs: SEMANTICS 6. HEAD counts too. */
+/** The ping endpoint of jobs: src/service/README.md, "Heartbeats". HEAD counts too. */
 export function heartbeatPingsRoutes({
   heartbeatPings,
 }: {

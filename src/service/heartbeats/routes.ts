@@ -32,7 +32,7 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** Heartbeat checks: SEMANTICS 6. */
+/** Heartbeat checks: src/service/README.md, "Heartbeats". */
 export function heartbeatsRoutes({
   heartbeats,
   checks,

@@ -42,7 +42,10 @@ const response = z.strictObject({
   ...TIMES,
 });
 
-/** Incidents of dashboards, and what is told of them: spec 2.16, 4.9. */
+/**
+ * Incidents of dashboards, and what is told of them: src/service/README.md, "Status pages and
+ * incidents", 4.9.
+ */
 export function incidentsRoutes({
   incidents,
 }: {

@@ -34,7 +34,7 @@ export interface IncidentsParts {
   readonly ids: () => string;
 }
 
-/** Incidents of dashboards: spec 2.16. */
+/** Incidents of dashboards: src/service/README.md, "Status pages and incidents". */
 export interface Incidents {
   readonly updates: IncidentUpdates;
   /** The answer has all its updates. */

@@ -8,9 +8,10 @@ import { openIncidentOfCheck, resolveIncidentOfCheck } from './trigger.sql.ts';
 export type TriggerIncident = NonNullable<Check['triggerIncident']>;
 
 /**
- * Opens and resolves incidents of status pages as checks fail and recover (SEMANTICS 5). Called in
- * the transaction of whoever judges the check, which holds its lock. Neither call fails by what the
- * trigger says or by what people did to the incident meanwhile: results must not be lost by it.
+ * Opens and resolves incidents of status pages as checks fail and recover (src/service/README.md,
+ * "Status pages and incidents"). Called in the transaction of whoever judges the check, which holds
+ * its lock. Neither call fails by what the trigger says or by what people did to the incident
+ * meanwhile: results must not be lost by it.
  */
 export interface IncidentTrigger {
   /**

@@ -34,7 +34,10 @@ export const incidentResponse = pageIncidentChangesSchema.extend({
   ...TIMES,
 });
 
-/** Incidents that status pages show, and what is told of them: spec 2.16, 4.8, 4.9. */
+/**
+ * Incidents that status pages show, and what is told of them: src/service/README.md, "Status pages
+ * and incidents", 4.8, 4.9.
+ */
 export function statusPageIncidentsRoutes({
   statusPageIncidents,
 }: {

@@ -7,7 +7,10 @@ import type { StoredUpdate } from './updates.ts';
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** How much of its updates the answer to the reading of one incident has: spec 2.16. */
+/**
+ * How much of its updates the answer to the reading of one incident has: src/service/README.md,
+ * "Status pages and incidents".
+ */
 export const updatesQuery = z.strictObject({
   includeAllIncidentUpdates: booleanQuery(false).describe(
     'Whether all updates are in the answer, or the first alone.',

@@ -48,7 +48,10 @@ export interface WindowQuery extends Page {
   readonly endsAt: InstantFilter | null;
 }
 
-/** When checks skip their slots, and when their alerts are silent (spec 2.11). */
+/**
+ * When checks skip their slots, and when their alerts are silent (src/service/README.md,
+ * "Maintenance windows").
+ */
 export interface MaintenanceWindows {
   create(accountId: string, input: WindowInput): Promise<StoredWindow>;
   read(accountId: string, id: number): Promise<StoredWindow>;

@@ -67,7 +67,7 @@ const response = maintenanceWindowSchema.extend({
   updated_at: z.iso.date().nullable().describe('The day, in UTC; null until it was first updated.'),
 });
 
-/** When checks pause and alerts are silent: spec 4.12, 4.13. */
+/** When checks pause and alerts are silent: src/service/README.md, "Maintenance windows", 4.13. */
 export function maintenanceWindowsRoutes({
   maintenanceWindows,
 }: {

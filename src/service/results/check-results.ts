@@ -16,8 +16,8 @@ export interface ResultQuery extends Page, AskedWindow {
 }
 
 /**
- * The results of the account's checks (spec 2.4), as JSON texts: they are many, and go out as they
- * are stored.
+ * The results of the account's checks (src/model/README.md, "Results"), as JSON texts: they are
+ * many, and go out as they are stored.
  */
 export interface CheckResults {
   /**

@@ -14,7 +14,7 @@ import { shownResult } from './result-schemas.ts';
 
 const TAGS = ['Check results'];
 const READ = { role: 'read' } as const;
-/** SEMANTICS 6. */
+/** src/service/README.md, "The API". */
 const LISTS_PER_MINUTE = 60;
 const PATH = '/v1/check-results/:checkId';
 
@@ -34,7 +34,7 @@ const query = z.strictObject({
     .describe('The last result of each run, those before it, or all; left out, FINAL.'),
 });
 
-/** What agents found: spec 4.4. */
+/** What agents found: src/service/README.md, "The API". */
 export function checkResultsRoutes({
   checkResults,
 }: {

@@ -18,7 +18,7 @@ const pending = z.strictObject({
   id: z.string(),
   status: z.literal('PENDING').describe('It is being made: ask again.'),
 });
-/** Spec 2.10. */
+/** src/service/README.md, "Root causes". */
 const completed = z.strictObject({
   id: z.string(),
   checkId: z.string().nullable(),
@@ -44,7 +44,7 @@ const listQuery = z.strictObject({
   ...pageQuery,
 });
 
-/** Why checks fail: spec 4.11. */
+/** Why checks fail: src/service/README.md, "Root causes". */
 export function rootCauseAnalysesRoutes({
   rootCauseAnalyses,
 }: {

@@ -24,7 +24,10 @@ export interface SecretsState {
   readonly ownSecrets: ReadonlyMap<string, string>;
 }
 
-/** Takes the secrets of accounts out of what is to be stored (SEMANTICS 2). */
+/**
+ * Takes the secrets of accounts out of what is to be stored (src/scrub/README.md, "What is masked,
+ * and where").
+ */
 export interface SecretScrubbing {
   /** Of the account, as they are now. */
   scrubberOf(sql: Sql, accountId: string): Promise<Scrubber>;

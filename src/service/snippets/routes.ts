@@ -13,7 +13,7 @@ const changes = z.strictObject({
   id: z.number().optional().describe('The same as in the path.'),
 });
 
-/** Pieces of code for others to use: spec 4.19. */
+/** Pieces of code for others to use: src/service/README.md, "Snippets". */
 export function snippetsRoutes({ snippets }: { readonly snippets: Snippets }): FastifyPluginAsync {
   return crudRoutes({
     path: '/v1/snippets',

@@ -12,13 +12,18 @@ const changes = z.strictObject({
   id: z.string().optional().describe('The same as in the path.'),
 });
 
-/** The two dates of spec 2.8, which has them as days and never null. */
+/**
+ * The two dates of src/service/README.md, "Status pages and incidents", which has them as days and
+ * never null.
+ */
 export const DAYS = {
   created_at: z.iso.date().describe('The day, in UTC.'),
   updated_at: z.iso.date().describe('The day, in UTC; that of its creation until it changes.'),
 };
 
-/** How spec 2.8 has a service, by itself and on a card. */
+/**
+ * How src/service/README.md, "Status pages and incidents" has a service, by itself and on a card.
+ */
 export const serviceResponse = statusPageServiceSchema.extend({
   id: z.string(),
   accountId: z.string(),

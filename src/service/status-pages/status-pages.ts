@@ -32,7 +32,10 @@ export interface StatusPagesParts {
   readonly allowance?: Allowance;
 }
 
-/** Pages that tell people how services are doing: spec 2.8. */
+/**
+ * Pages that tell people how services are doing: src/service/README.md, "Status pages and
+ * incidents".
+ */
 export interface StatusPages {
   /** @throws ServiceError 409 where another page of the service has the url or the domain */
   create(accountId: string, input: Input): Promise<StoredPage>;

@@ -42,7 +42,10 @@ const query = z.strictObject({
     .describe('true: only those that are put away; false: only the others.'),
 });
 
-/** What the failures of test sessions have in common: spec 2.13, 4.15. */
+/**
+ * What the failures of test sessions have in common: src/service/README.md, "Error groups and test
+ * sessions", 4.15.
+ */
 export function testSessionErrorGroupsRoutes({
   errorGroups,
 }: {

@@ -25,7 +25,9 @@ const changes = z.strictObject({
   value: shape.value.nullable().optional().describe('null, as answers have it, changes nothing.'),
 });
 
-/** What stands in the place of templates in checks: SEMANTICS 2. */
+/**
+ * What stands in the place of templates in checks: src/model/README.md, "Variables and secrets".
+ */
 export function variablesRoutes({
   variables,
 }: {

@@ -42,7 +42,10 @@ export interface VariablesParts {
 
 export type VariableInput = Readonly<Record<string, unknown>>;
 
-/** What stands in the place of templates in checks, for a whole account (SEMANTICS 2). */
+/**
+ * What stands in the place of templates in checks, for a whole account (src/model/README.md,
+ * "Variables and secrets").
+ */
 export interface Variables {
   create(accountId: string, input: VariableInput): Promise<StoredVariable>;
   read(accountId: string, key: string): Promise<StoredVariable>;

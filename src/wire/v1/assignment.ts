@@ -36,7 +36,7 @@ export type AssignmentMessage = z.infer<typeof assignmentEnvelope>;
 
 export const ONE_OFF_REASONS = ['requested', 'retry'] as const;
 
-/** A check to run once, beside its slots (DESIGN 4). */
+/** A check to run once, beside its slots (src/service/README.md, "Runs on request"). */
 export const oneOffEnvelope = z.object({
   runId: id,
   checkId: id,

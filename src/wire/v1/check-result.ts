@@ -7,9 +7,9 @@ import { dnsDetail, httpDetail, icmpDetail, tcpDetail } from './result-details.t
 import type { Received } from './result-parts.ts';
 
 /**
- * One attempt's result (spec 2.4) as a service takes it from an agent it does not trust: every
- * text and list bounded, no field of the wrong form, an id that is its own, and nothing that the
- * database cannot store.
+ * One attempt's result (src/model/README.md, "Results") as a service takes it from an agent it does
+ * not trust: every text and list bounded, no field of the wrong form, an id that is its own, and
+ * nothing that the database cannot store.
  *
  * Fields that this build does not know, at any depth, are left out: a newer agent may send them,
  * and what nobody checked is not stored. Error codes that it does not know are kept.

@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { text } from './fields.ts';
 import { HEADERS, PROTOCOL_VERSION } from './limits.ts';
 
-/** Every error of the service (spec part 7). Attributes are unknown until their status is looked at. */
+/**
+ * Every error of the service (src/service/README.md, "The API"). Attributes are unknown until their
+ * status is looked at.
+ */
 export const errorAnswerSchema = z.object({
   statusCode: z.int().min(400).max(599),
   error: text(200),

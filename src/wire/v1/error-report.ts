@@ -3,9 +3,9 @@ import { count, id, instant, listOf } from './fields.ts';
 import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
- * External observability (SEMANTICS 4): the agent's own errors, in a form that has no room for a
- * URL, a host, a header, a key or a check's name. There is no message, and a frame can only be of
- * the package, of its dependencies or of Node.
+ * External observability (src/agent/README.md, "Reports of the agent's own errors"): the agent's
+ * own errors, in a form that has no room for a URL, a host, a header, a key or a check's name.
+ * There is no message, and a frame can only be of the package, of its dependencies or of Node.
  */
 const frame = z.object({
   /** As in the source; spaces only as in `new Client` or `async run`. */

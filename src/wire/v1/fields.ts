@@ -25,7 +25,10 @@ export const id = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/, 'must be 1 to 128 letters, digits and _ . : -');
 
-/** A location's name in results: a slug, an identifier of spec 2.1, or what the agent was told. */
+/**
+ * A location's name in results: a slug, an identifier of src/service/README.md, "Every endpoint",
+ * or what the agent was told.
+ */
 export const locationName = text(255).min(1);
 
 /** Epoch milliseconds. Down to 0, so that a machine without a clock can be told of it. */

@@ -1,4 +1,7 @@
-/** What both ends of the agent protocol, version 1, go by (DESIGN 4). */
+/**
+ * What both ends of the agent protocol, version 1, go by (src/service/README.md, "Versions of the
+ * agent protocol").
+ */
 
 /** The only version that this build speaks. It stands in the header and in the path. */
 export const PROTOCOL_VERSION = 1;
@@ -43,7 +46,7 @@ export const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 export const MAX_REQUEST_BYTES = 1024 * 1024;
 /** Of the JSON of an answer to a poll, unpacked; larger sets are cut into pages. */
 export const MAX_POLL_ANSWER_BYTES = 16 * 1024 * 1024;
-/** 150 MB (spec part 8). */
+/** 150 MB (src/model/README.md, "Fields of every check"). */
 export const MAX_ARTIFACT_BYTES = 157_286_400;
 
 /** Bounds on lists; each is past what an agent or a service of ours ever sends. */

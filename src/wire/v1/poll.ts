@@ -32,7 +32,7 @@ export const capabilitiesSchema = z.object({
   ipv6: z.boolean(),
   /** It may open an ICMP socket. */
   icmp: z.boolean(),
-  /** It may capture packets (SEMANTICS 3). */
+  /** It may capture packets (src/agent/README.md, "When a check fails: the evidence"). */
   capture: z.boolean(),
 });
 export type Capabilities = z.output<typeof capabilitiesSchema>;
@@ -79,7 +79,10 @@ export const variableSchema = z.object({
 
 const pem = z.string().max(100_000);
 
-/** Of a certificate and the hosts that it is shown to (spec 2.14, with its private key). */
+/**
+ * Of a certificate and the hosts that it is shown to (src/model/README.md, "The check file", with
+ * its private key).
+ */
 export const clientCertificateSchema = z.object({
   host: z.string().min(1).max(255),
   cert: pem,
@@ -107,7 +110,7 @@ export const pollResponseSchema = z.object({
   serverTime: instant,
   location: z.object({
     slug: locationName,
-    /** What checks of this location go through (SEMANTICS 4). */
+    /** What checks of this location go through (src/agent/README.md, "Networks and proxies"). */
     proxyUrl: z.string().max(2048).nullable(),
     /** null where the agent knows them, like `settings`. */
     variables: listOf(variableSchema, MAX_VARIABLES).nullable().default(null),

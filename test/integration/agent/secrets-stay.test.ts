@@ -324,7 +324,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
     stdout: readFileSync(stdoutFile),
     log: Buffer.from(agent.log()),
   };
-  // Packets are kept as they were (SEMANTICS 2).
+  // Packets are kept as they were (src/scrub/README.md, "What is masked, and where").
   const scrubbed = Object.entries(places).filter(([, bytes]) => !isCapture(bytes));
   const secrets = { ...SECRETS, 'HOST in small letters': HOST };
   expect(leaksOf(secrets, Object.fromEntries(scrubbed))).toEqual([]);

@@ -10,7 +10,10 @@ import { type DnsResponder, startDnsResponder } from '../../support/servers/dns-
 import { servingZone } from '../../support/servers/dns-zone.ts';
 import { type ListeningServer, listenTcp } from '../../support/servers/tcp-servers.ts';
 
-/** The fields of a check result: part 2.4 of the specification, and SEMANTICS 1, Result. */
+/**
+ * The fields of a check result: part 2.4 of the specification, and src/model/README.md, "The check
+ * file", Result.
+ */
 const RESULT_FIELDS = [
   ...['resultType', 'id', 'name', 'checkId', 'checkType', 'hasFailures', 'hasErrors', 'isDegraded'],
   ...['isCancelled', 'overMaxResponseTime', 'runLocation', 'startedAt', 'stoppedAt', 'created_at'],

@@ -53,7 +53,7 @@ function parsed(text: string): unknown {
 /** What in an answer tells of our inside. */
 const INSIDE = /SQLSTATE|STORE_|syntax error|node_modules\/|\/src\/|\.ts:\d|\n {4}at /i;
 
-/** Spec part 7. */
+/** src/service/README.md, "The API". */
 const ERROR_FIELDS = ['statusCode', 'error', 'message', 'attributes'];
 
 /** What is wrong with an answer, whoever asked for whatever. */

@@ -1,6 +1,9 @@
 import type { CheckResult } from '../../../src/model/result/result.ts';
 
-/** A result as the API shows it: spec 2.4 knows some of its fields only with a value. */
+/**
+ * A result as the API shows it: src/model/README.md, "Results" knows some of its fields only with a
+ * value.
+ */
 export function shownResult(result: CheckResult): object {
   const { agenticCheckResult: _, apiCheckResult, ...rest } = result;
   if (apiCheckResult === null) return rest;

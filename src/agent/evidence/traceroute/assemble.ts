@@ -6,8 +6,9 @@ import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './observed.t
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
- * The traceroute of SEMANTICS 3, without the names of its hops. Silent hops behind the last one
- * that answered are left out but for the first. `truncationReason` is one of:
+ * The traceroute of src/agent/README.md, "When a check fails: the evidence", without the names of
+ * its hops. Silent hops behind the last one that answered are left out but for the first.
+ * `truncationReason` is one of:
  * - `unreachable: WHAT by ADDRESS`, WHAT with traceroute's mark, `host (!H)`
  * - `no answer after hop N`, and `no answer` where there was none at all
  * - `hop limit`: the last probed hop answered, and is not the destination

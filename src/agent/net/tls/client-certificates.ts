@@ -4,7 +4,8 @@ import { withoutBrackets } from '../text.ts';
 
 /**
  * The client certificate that is shown to a host: one for exactly that name, else one whose `*.`
- * stands for the name's first label (spec 2.14), in any case of letters; null where there is none.
+ * stands for the name's first label (src/model/README.md, "The check file"), in any case of
+ * letters; null where there is none.
  */
 export function clientCertificateFor(
   hostname: string,

@@ -4,9 +4,9 @@ import { TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
 import { textOfStrings } from '../../net/dns/message/rdata-parts.ts';
 
 /**
- * JSON_ANSWER (SEMANTICS 1, DNS request). Names have their trailing dot, as in the text form; data
- * is what a zone file has, but for TXT: there it is the text itself, its strings joined, without
- * quotes and escapes, since that is what somebody compares with.
+ * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
+ * text form; data is what a zone file has, but for TXT: there it is the text itself, its strings
+ * joined, without quotes and escapes, since that is what somebody compares with.
  */
 export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
   return {

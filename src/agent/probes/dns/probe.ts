@@ -33,11 +33,11 @@ export interface DnsProbeOptions {
 }
 
 /**
- * Asks one question (SEMANTICS 1, DNS request) of the request's name server alone, or of the
- * system's in their order. Every complete answer is a response, whatever its code. The response
- * time runs from the first question to that answer and includes repeats for lost datagrams, the
- * second question over TCP, and system servers that had to be given up; it does not include
- * looking up the name server's own host name, which the log reports.
+ * Asks one question (src/model/README.md, "DNS: `request`") of the request's name server alone, or
+ * of the system's in their order. Every complete answer is a response, whatever its code. The
+ * response time runs from the first question to that answer and includes repeats for lost
+ * datagrams, the second question over TCP, and system servers that had to be given up; it does not
+ * include looking up the name server's own host name, which the log reports.
  */
 export async function probeDns(
   request: DnsRequest,

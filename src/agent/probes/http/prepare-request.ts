@@ -58,9 +58,10 @@ const URL_CHECK_PARTS = {
 } as const satisfies Partial<ApiRequest>;
 
 /**
- * Settles query, credentials, body and headers of a URL or API check (SEMANTICS 1). A header of
- * the check wins over everything that would set the same one, `basicAuth` over the userinfo of
- * the url. The echo is for the result: sensitive headers masked, long parts cut at 10 KB.
+ * Settles query, credentials, body and headers of a URL or API check (src/model/README.md, "API:
+ * `request`"). A header of the check wins over everything that would set the same one, `basicAuth`
+ * over the userinfo of the url. The echo is for the result: sensitive headers masked, long parts
+ * cut at 10 KB.
  *
  * @param scrub for what of the echo is cut
  */

@@ -57,7 +57,7 @@ export interface HttpProbeOptions {
   readonly room: BodyMemory | null;
 }
 
-/** SEMANTICS 1: a body is read to 25 MB. */
+/** src/model/README.md, "API: `request`": a body is read to 25 MB. */
 const MAX_BODY_BYTES = 25 * 1024 * 1024;
 /** One byte more than a result stores of a binary body, so that a longer one is known as such. */
 const STORED_BODY_BYTES = 50 * 1024 + 1;

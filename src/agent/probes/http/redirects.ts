@@ -2,7 +2,10 @@ import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../secrets/cut-scrub
 import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
-/** A chain of more redirects than this is TOO_MANY_REDIRECTS (SEMANTICS 1). */
+/**
+ * A chain of more redirects than this is TOO_MANY_REDIRECTS (src/model/README.md, "API:
+ * `request`").
+ */
 const MAX_REDIRECTS = 10;
 
 const MAX_QUOTED_CHARS = 200;
@@ -33,7 +36,8 @@ export const STAYS: Redirect = { kind: 'stays' };
 
 /**
  * Where a response sends the client on to, and with what: RFC 9110 15.4 for the method, and no
- * credentials to another origin (SEMANTICS 1). A request that once lost them stays without.
+ * credentials to another origin (src/model/README.md, "API: `request`"). A request that once lost
+ * them stays without.
  *
  * @param followed how many redirects were followed before this response
  * @param scrub for a Location that is quoted in part

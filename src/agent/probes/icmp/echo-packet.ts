@@ -1,6 +1,9 @@
 import type { Family } from '../../net/resolver.ts';
 
-/** Bytes after the ICMP header: the usual 56, which make 84 bytes of IPv4 (SEMANTICS 1, Checks). */
+/**
+ * Bytes after the ICMP header: the usual 56, which make 84 bytes of IPv4 (src/model/README.md,
+ * "ICMP: `request`").
+ */
 export const ECHO_DATA_BYTES = 56;
 export const TOKEN_BYTES = 8;
 const HEADER_BYTES = 8;

@@ -10,7 +10,7 @@ import {
 } from './echo-exchange.ts';
 import { TOKEN_BYTES } from './echo-packet.ts';
 
-/** Between the sends of a run (SEMANTICS 1, Checks). */
+/** Between the sends of a run (src/model/README.md, "ICMP: `request`"). */
 const ECHO_INTERVAL_MS = 500;
 
 /**

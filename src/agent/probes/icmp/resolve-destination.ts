@@ -17,7 +17,8 @@ const NEAR = /^(fe[89ab][0-9a-f]:|::1$)/i;
 
 /**
  * The first address of the target that TARGET_DENY lets through. IPv6 on a machine that has none
- * falls back to IPv4, unless the target is itself an IPv6 address (SEMANTICS 1, ipFamily).
+ * falls back to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP:
+ * `request`").
  */
 export async function resolveDestination(
   hostname: string,

@@ -27,19 +27,20 @@ export interface TcpOutcome
 }
 
 /**
- * Where data is sent and nothing is asserted of the answer, the first that arrives ends the wait.
- * A peer that stays silent is waited for until the largest threshold that a TCP check can have (5
- * s, SEMANTICS 1) is passed, since nothing that comes later can change the verdict.
+ * Where data is sent and nothing is asserted of the answer, the first that arrives ends the wait. A
+ * peer that stays silent is waited for until the largest threshold that a TCP check can have (5 s,
+ * src/model/README.md, "TCP: `request`") is passed, since nothing that comes later can change the
+ * verdict.
  */
 const PAST_ALL_THRESHOLDS_MS = 5001;
 
 /**
  * Connects, and where there is something to send or to wait for, sends it and reads what comes
- * (SEMANTICS 1, TCP request; exchangeText says until when). A connection that was made is a
- * response: what then arrives, be it nothing, is for the assertions to judge.
+ * (src/model/README.md, "TCP: `request`", TCP request; exchangeText says until when). A connection
+ * that was made is a response: what then arrives, be it nothing, is for the assertions to judge.
  *
  * @param satisfied judges the RESPONSE_DATA assertions on what has arrived so far; it is never
- *   called twice at once, and not before something has arrived
+ * called twice at once, and not before something has arrived
  */
 export async function probeTcp(
   request: TcpRequest,

@@ -74,7 +74,10 @@ function traceArtifact(traceroute: Traceroute): ArtifactContent {
   return { name: TRACE_ARTIFACT, contentType: 'application/json', bytes };
 }
 
-/** Packets are saved unchanged: a capture with masked bytes is no longer one (SEMANTICS 2). */
+/**
+ * Packets are saved unchanged: a capture with masked bytes is no longer one (src/scrub/README.md,
+ * "What is masked, and where").
+ */
 function captureArtifact({ bytes }: Captured): ArtifactContent {
   return { name: CAPTURE_ARTIFACT, contentType: 'application/vnd.tcpdump.pcap', bytes };
 }

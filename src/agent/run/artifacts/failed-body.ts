@@ -15,7 +15,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 
 /**
  * Puts the body of a failed attempt up as an artifact where it is longer than a result stores
- * (SEMANTICS 1, "A body is read to 25 MB"). What is off with that stands in the job log.
+ * (src/model/README.md, "API: `request`"). What is off with that stands in the job log.
  *
  * @returns the attempt's `jobAssets`
  */

@@ -27,7 +27,10 @@ export function patternProblems(assertions: readonly Assertion[]): readonly Patt
   ]);
 }
 
-/** What a property is, where it is an expression at all: SEMANTICS 1, Assertions. */
+/**
+ * What a property is, where it is an expression at all: src/model/README.md, "Assertions",
+ * Assertions.
+ */
 function propertyExpression({ source, regex }: Assertion): Expression | null {
   switch (source) {
     case 'JSON_BODY':

@@ -38,7 +38,8 @@ export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clie
 type Content = Omit<CheckFile, 'fingerprint'>;
 
 /**
- * Reads the text of a check file (YAML or JSON; SEMANTICS 1), and the PEM files that it names.
+ * Reads the text of a check file (YAML or JSON; src/model/README.md, "The check file"), and the PEM
+ * files that it names.
  *
  * @param file where the text is from: for messages, and as the base of relative paths
  * @throws FileProblemsError with every problem, up to its bound

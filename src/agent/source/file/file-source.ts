@@ -10,7 +10,9 @@ import { fileKindOf, stampOf } from './file-stamp.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import { type LoadOptions, loadCheckFile } from './load-check-file.ts';
 
-/** The `runLocation` of what a file's checks are run for (SEMANTICS 1). */
+/**
+ * The `runLocation` of what a file's checks are run for (src/model/README.md, "The check file").
+ */
 export const LOCAL = 'local';
 
 /** A file has no other locations to rotate with: every slot is run here. */

@@ -27,11 +27,11 @@ export interface LoadOptions {
 }
 
 /**
- * Reads a check file (SEMANTICS 1). However long it is, the event loop is not blocked for longer than
- * `maxInlineChars` take, or the parsing of `maxPlainChars` as JSON.
+ * Reads a check file (src/model/README.md, "The check file"). However long it is, the event loop is
+ * not blocked for longer than `maxInlineChars` take, or the parsing of `maxPlainChars` as JSON.
  *
  * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the
- *   file cannot be read, or its text needs more memory than there is
+ * file cannot be read, or its text needs more memory than there is
  */
 export async function loadCheckFile(file: string, options: LoadOptions = {}): Promise<CheckFile> {
   const { signal, maxInlineChars = MAX_INLINE_CHARS, maxPlainChars = MAX_PLAIN_CHARS } = options;

@@ -15,7 +15,7 @@ export interface PollReaction {
   /** Until the next poll, milliseconds; null for the back-off, which grows from fault to fault. */
   readonly delayMs: number | null;
   /** Whether the page that was asked for can still be had; else all begins anew. */
-  readonly keepsPage: boolean;
+  readonly retainsPage: boolean;
   /** The level at which it is logged, once until it is over or another kind follows. */
   readonly level: 'warn' | 'error';
 }
@@ -28,14 +28,14 @@ export interface PollReaction {
  * - `ended`: an operator ended this agent, and may allow it again. It runs nothing meanwhile.
  */
 export const POLL_REACTIONS: Readonly<Record<PollFaultKind, PollReaction>> = {
-  offline: { delayMs: null, keepsPage: true, level: 'warn' },
-  busy: { delayMs: null, keepsPage: true, level: 'warn' },
-  failed: { delayMs: null, keepsPage: false, level: 'warn' },
-  unauthorized: { delayMs: 60_000, keepsPage: false, level: 'error' },
-  mismatch: { delayMs: 300_000, keepsPage: false, level: 'error' },
-  refused: { delayMs: null, keepsPage: false, level: 'error' },
+  offline: { delayMs: null, retainsPage: true, level: 'warn' },
+  busy: { delayMs: null, retainsPage: true, level: 'warn' },
+  failed: { delayMs: null, retainsPage: false, level: 'warn' },
+  unauthorized: { delayMs: 60_000, retainsPage: false, level: 'error' },
+  mismatch: { delayMs: 300_000, retainsPage: false, level: 'error' },
+  refused: { delayMs: null, retainsPage: false, level: 'error' },
   // Often enough that its last contact with the service raises no alert.
-  ended: { delayMs: 60_000, keepsPage: false, level: 'error' },
+  ended: { delayMs: 60_000, retainsPage: false, level: 'error' },
 };
 
 /** Upper bound for the service's Retry-After. */

@@ -19,7 +19,7 @@ export interface ServiceSourceOptions
   readonly backoffMs?: BackoffMs;
 }
 
-/** Checks that a service assigns, polled (DESIGN 4). */
+/** Checks that a service assigns, polled (src/agent/README.md, "For a service"). */
 export interface ServiceSource extends CheckSource {
   readonly agentId: string;
   /** Of the agent's lease; 0 before the first answer and after the release. */

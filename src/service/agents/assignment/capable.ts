@@ -39,7 +39,8 @@ export type Capable =
 
 /**
  * Which of the agents can run checks of this kind. Without a route to IPv6 an agent still runs an
- * IPv6 check, over IPv4 (SEMANTICS 1, ipFamily), so it is left to it only where no other is.
+ * IPv6 check, over IPv4 (src/model/README.md, "The check file"), so it is left to it only where no
+ * other is.
  */
 export function capableOf(
   { checkType, ipFamily }: Omit<AssignableCheck, 'id'>,

@@ -9,13 +9,13 @@ import {
   insertSubscriptions,
 } from './subscriptions.sql.ts';
 
-/** As a check has them: spec 2.2. */
+/** As a check has them: src/model/README.md, "Fields of every check". */
 export interface ChannelSubscription {
   readonly alertChannelId: number;
   readonly activated: boolean;
 }
 
-/** Where the notices of a check go: spec 2.3, alertChannels. */
+/** Where the notices of a check go: src/service/README.md, "Alerts", alertChannels. */
 export interface CheckChannels {
   readonly email: readonly { readonly address: string }[];
   readonly webhook: readonly {
@@ -135,8 +135,8 @@ export async function replaceSubscriptions(
 }
 
 /**
- * Those of a check that is created: as given, and where they are assigned automatically (spec 4.1)
- * to all other channels that there are, too.
+ * Those of a check that is created: as given, and where they are assigned automatically
+ * (src/service/README.md, "Every endpoint") to all other channels that there are, too.
  */
 export async function firstSubscriptions(
   tx: Sql,

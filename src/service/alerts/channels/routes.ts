@@ -59,7 +59,7 @@ const testResponse = z.strictObject({
     ),
 });
 
-/** Where alerts are sent: SEMANTICS 5, spec 2.3. */
+/** Where alerts are sent: src/service/README.md, "Notices", src/service/README.md, "Alerts". */
 export function alertChannelsRoutes({
   alertChannels,
   stopping,

@@ -3,7 +3,7 @@ import type { SendOutcome } from './outcome.ts';
 import { shownAnswer } from './shown-answer.ts';
 import type { AttemptOutcome } from './sql.ts';
 
-/** SEMANTICS 5: five times again, 20 s apart. */
+/** src/service/README.md, "Notices": five times again, 20 s apart. */
 const MAX_ATTEMPTS = 6;
 const RETRY_AFTER_MS = 20_000;
 const MAX_ERROR_BYTES = 2000;

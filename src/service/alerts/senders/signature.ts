@@ -2,8 +2,9 @@ import { createHmac } from 'node:crypto';
 
 /**
  * The headers by which the receiver of a webhook knows whose it is, and knows one again that comes
- * twice: SEMANTICS 5. `x-service-signature` is the HMAC-SHA256 of the body's bytes as they are sent,
- * with the webhook's secret as UTF-8, in hexadecimal digits; without a secret there is none.
+ * twice: src/service/README.md, "Notices". `x-service-signature` is the HMAC-SHA256 of the body's
+ * bytes as they are sent, with the webhook's secret as UTF-8, in hexadecimal digits; without a
+ * secret there is none.
  *
  * @param atMs epoch milliseconds; `x-service-timestamp` is in whole seconds
  */

@@ -24,9 +24,9 @@ export interface AuthenticationParts {
 }
 
 /**
- * Lets in by API key (spec part 5) whoever has the role that the route asks for, and by location
- * key (DESIGN 4) the agents. Every route says who, or the start fails. Neither kind of key opens
- * what is for the other.
+ * Lets in by API key (src/service/README.md, "The API") whoever has the role that the route asks
+ * for, and by location key (src/agent/README.md, "For a service") the agents. Every route says who,
+ * or the start fails. Neither kind of key opens what is for the other.
  */
 export function addAuthentication(app: FastifyInstance, parts: AuthenticationParts): void {
   const { authenticator, locationKeys, clock } = parts;

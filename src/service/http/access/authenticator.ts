@@ -29,7 +29,7 @@ export function covers(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
 
-/** API keys and location keys (DESIGN 1). */
+/** API keys and location keys (src/service/README.md, "The API"). */
 const KEYS = { vk: /^vk_[0-9a-f]{32}$/, pl: /^pl_[0-9a-f]{32}$/ } as const;
 export type KeyKind = keyof typeof KEYS;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What every error looks like: spec part 7. */
+/** What every error looks like: src/service/README.md, "The API". */
 export const errorSchema = z.object({
   statusCode: z.number().describe('The HTTP status code.'),
   error: z.string().describe('The status phrase.'),

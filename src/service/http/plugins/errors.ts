@@ -36,7 +36,10 @@ const STORE_ERRORS: Readonly<
   internal: ownFault,
 };
 
-/** Every error as spec part 7 has it; what nobody foresaw as a 500 that tells only the log. */
+/**
+ * Every error as src/service/README.md, "The API" has it; what nobody foresaw as a 500 that tells
+ * only the log.
+ */
 export function addErrors(
   app: FastifyInstance,
   parts: {

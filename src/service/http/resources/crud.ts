@@ -47,7 +47,10 @@ export interface Crud<Id, Stored, Query, Shown, ReadQuery> {
 
 const READ = { role: 'read' } as const;
 
-/** The five routes of a resource that has nothing of its own in any of them (SEMANTICS 6). */
+/**
+ * The five routes of a resource that has nothing of its own in any of them (src/service/README.md,
+ * "The API").
+ */
 export function crudRoutes<Id, Stored, Query, Shown, ReadQuery = unknown>({
   path,
   tag,

@@ -1,6 +1,9 @@
 import type { PageEntry } from '../../database/page-entries.ts';
 
-/** A part of a list. Both count from 1; the limit is at most 100 (spec part 8). */
+/**
+ * A part of a list. Both count from 1; the limit is at most 100 (src/model/README.md, "Fields of
+ * every check").
+ */
 export interface Page {
   readonly limit: number;
   readonly page: number;

@@ -5,7 +5,7 @@ export function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
 
-/** `limit` and `page` of a list: spec part 8. */
+/** `limit` and `page` of a list: src/model/README.md, "Fields of every check". */
 export const pageQuery = {
   limit: z
     .preprocess(numberOf, z.int().min(1).max(100))

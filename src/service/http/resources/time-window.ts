@@ -6,7 +6,9 @@ export interface AskedWindow {
 
 const DEFAULT_MS = 6 * 3_600_000;
 
-/** The window of a list (spec part 8): from is in it, to is not. */
+/**
+ * The window of a list (src/model/README.md, "Fields of every check"): from is in it, to is not.
+ */
 export function windowOf(
   { fromMs, toMs }: AskedWindow,
   nowMs: number,

@@ -12,7 +12,7 @@ const unixTime = z.preprocess(
     .max(Date.UTC(9999, 11, 31)),
 );
 
-/** `from`, `to`, `limit` and `page` of a list over time: spec 4.4. */
+/** `from`, `to`, `limit` and `page` of a list over time: src/service/README.md, "The API". */
 export const windowQuery = {
   ...pageQuery,
   from: unixTime

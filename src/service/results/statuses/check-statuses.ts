@@ -5,7 +5,7 @@ import { findStatus, type StoredStatus } from './sql.ts';
 
 export type { StoredStatus } from './sql.ts';
 
-/** How checks do now: spec 2.5. */
+/** How checks do now: src/service/README.md, "The API". */
 export interface CheckStatuses {
   /**
    * null where no run has ended yet. Its name is the check's of now.

@@ -24,7 +24,7 @@ const response = z
   .nullable()
   .describe('null where no run has ended yet.');
 
-/** How checks do now: spec 4.5. */
+/** How checks do now: src/service/README.md, "The API". */
 export function checkStatusesRoutes({
   checkStatuses,
 }: {

@@ -2,7 +2,10 @@ import type { CheckKey } from '../../checks/exports.ts';
 import type { Sql } from '../../database/port.ts';
 import { jsonText } from '../../database/values.ts';
 
-/** How a check does, by its FINAL results: spec 2.5. Response times are milliseconds. */
+/**
+ * How a check does, by its FINAL results: src/service/README.md, "The API". Response times are
+ * milliseconds.
+ */
 export interface CheckStatus {
   readonly checkId: string;
   readonly name: string;

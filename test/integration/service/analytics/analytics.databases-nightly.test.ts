@@ -42,7 +42,7 @@ const NO_FAILURE = {
   traceroute: null,
 };
 
-/** `GET /v1/analytics/…` (spec 4.2, 4.3) through the API. */
+/** `GET /v1/analytics/…` (src/service/README.md, "Analytics", 4.3) through the API. */
 describe.each(databases)('on %s', (kind) => {
   describe('analytics', () => {
     const world = useResultsWorld(useRunningService(kind));

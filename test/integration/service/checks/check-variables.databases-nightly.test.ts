@@ -29,7 +29,7 @@ const REQUESTS = {
   icmp: { hostname: 'shop.test' },
 } as const;
 
-/** The variables of checks themselves (SEMANTICS 2). */
+/** The variables of checks themselves (src/model/README.md, "Variables and secrets"). */
 describe.each(databases)('on %s', (kind) => {
   describe('variables of checks', () => {
     const service = useAccounts(useRunningService(kind));

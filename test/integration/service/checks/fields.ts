@@ -21,7 +21,10 @@ function bodyOf(type: TypePath, fields: object = {}): object {
   return { name: 'A check', locations: ['eu-west-1'], request: REQUESTS[type], ...fields };
 }
 
-/** Spec 2.2 with its defaults; what has none and was not given is not there. */
+/**
+ * src/model/README.md, "Fields of every check" with its defaults; what has none and was not given
+ * is not there.
+ */
 const COMMON = {
   name: 'A check',
   activated: true,
@@ -51,7 +54,7 @@ const COMMON = {
   alertChannels: { email: [], webhook: [], slack: [], sms: [] },
 };
 
-/** SEMANTICS 1. */
+/** src/model/README.md, "The check file". */
 const OWN: Readonly<Record<TypePath, object>> = {
   url: {
     checkType: 'URL',
@@ -119,7 +122,10 @@ const OWN: Readonly<Record<TypePath, object>> = {
 
 const NO_LIMITS = { degradedResponseTime: null, maxResponseTime: null };
 
-/** What goes in and comes back as it is: every field of spec 2.2 and 2.3 at its edges. */
+/**
+ * What goes in and comes back as it is: every field of src/model/README.md, "Fields of every check"
+ * and 2.3 at its edges.
+ */
 const TAKEN: readonly (readonly [TypePath, object])[] = [
   ['url', { name: 'n' }],
   ['url', { name: 'n'.repeat(255) }],
@@ -239,7 +245,7 @@ const REFUSED: readonly (readonly [TypePath, object, string])[] = [
   ['url', { checkType: 'API' }, 'body.checkType'],
 ];
 
-/** Spec 2.2, 2.3 and part 8, field by field. */
+/** src/model/README.md, "Fields of every check", 2.3 and part 8, field by field. */
 export function checkFieldsSuite(running: () => RunningService): void {
   describe('the fields of a check', () => {
     const service = useAccounts(running, 'shared');

@@ -16,7 +16,7 @@ const TCP_CHECK = { ...URL_CHECK, request: { hostname: 'example.com', port: 22 }
 const idsIn = (reply: Reply): readonly string[] =>
   reply.json.map((check: { id: string }) => check.id);
 
-/** Filters and parts of the list: spec part 8. */
+/** Filters and parts of the list: src/model/README.md, "Fields of every check". */
 export function checkListSuite(running: () => RunningService): void {
   describe('the list of checks', () => {
     const service = useAccounts(running, 'shared');

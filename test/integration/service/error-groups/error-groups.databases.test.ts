@@ -28,7 +28,10 @@ function begun(minutes: number): string {
   return new Date(minutesAgo(minutes) + 5).toISOString();
 }
 
-/** What the failures of a check have in common: spec 2.13, 4.16, 4.17. */
+/**
+ * What the failures of a check have in common: src/service/README.md, "Error groups and test
+ * sessions", 4.16, 4.17.
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('error groups', () => {
     const world = useResultsWorld(useRunningService(kind));

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** Spec part 7, no more and no less. */
+/** src/service/README.md, "The API", no more and no less. */
 function errorForm(statusCode: number, error: string, message: unknown, attributes: unknown = {}) {
   return { statusCode, error, message, attributes };
 }

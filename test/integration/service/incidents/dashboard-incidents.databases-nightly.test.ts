@@ -12,7 +12,10 @@ const PATH = '/v1/incidents';
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const FIRST = { status: 'INVESTIGATING', description: 'Looking into it' };
 
-/** Incidents of dashboards through the API: spec 2.16, 4.9, SEMANTICS 6. */
+/**
+ * Incidents of dashboards through the API: src/service/README.md, "Status pages and incidents",
+ * 4.9, src/service/README.md, "Status pages and incidents".
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('incidents of dashboards', () => {
     const service = useAccounts(useRunningService(kind));

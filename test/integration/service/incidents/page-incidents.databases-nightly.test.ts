@@ -19,7 +19,10 @@ let pages = 0;
 
 const ALL = '?includeAllIncidentUpdates=true';
 
-/** Incidents of status pages through the API: spec 2.16, 4.8, 4.9. */
+/**
+ * Incidents of status pages through the API: src/service/README.md, "Status pages and incidents",
+ * 4.8, 4.9.
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('incidents of status pages', () => {
     const service = useAccounts(useRunningService(kind));

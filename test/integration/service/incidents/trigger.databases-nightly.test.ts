@@ -15,7 +15,7 @@ const SERVICES = '/v1/status-pages/services';
 const PATH = '/v1/status-pages/incidents';
 const DAY_MS = 86_400_000;
 
-/** Incidents that checks open and resolve: SEMANTICS 5. */
+/** Incidents that checks open and resolve: src/service/README.md, "Status pages and incidents". */
 describe.each(databases)('on %s', (kind) => {
   describe('incidents of checks', () => {
     const service = useAccounts(useRunningService(kind));

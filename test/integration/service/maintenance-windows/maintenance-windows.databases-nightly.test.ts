@@ -56,7 +56,10 @@ async function polledWorld({ mine, features, store, clock }: TestService): Promi
   return { agent, assigner, groupId: group.id };
 }
 
-/** Maintenance windows through the API, and what agents hear of them: spec 2.11, 4.12, 4.13. */
+/**
+ * Maintenance windows through the API, and what agents hear of them: src/service/README.md,
+ * "Maintenance windows", 4.12, 4.13.
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('maintenance windows', () => {
     const service = useAccounts(useRunningService(kind));

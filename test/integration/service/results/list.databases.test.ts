@@ -11,7 +11,7 @@ import { problemsIn, useRunningService } from '../../../support/service/service-
 
 const PATH = '/v1/check-results/shop';
 
-/** `GET /v1/check-results/{checkId}` (spec 4.4), and one result of it. */
+/** `GET /v1/check-results/{checkId}` (src/service/README.md, "The API"), and one result of it. */
 describe.each(databases)('on %s', (kind) => {
   describe('the list of results', () => {
     const world = useResultsWorld(useRunningService(kind));

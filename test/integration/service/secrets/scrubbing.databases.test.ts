@@ -56,7 +56,10 @@ function telling(minutes: number, secret: string, fields: object = {}) {
   });
 }
 
-/** Secrets in what is brought to the service (SEMANTICS 2: "in the service before storing"). */
+/**
+ * Secrets in what is brought to the service (src/scrub/README.md, "What is masked, and where": "in
+ * the service before storing").
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('secrets in what agents and users bring', () => {
     const running = useRunningService(kind);

@@ -47,7 +47,10 @@ async function servicesOf(client: Client, count: number): Promise<string[]> {
 const ALL_COLORS = (color: string): object =>
   Object.fromEntries(COLORS.map((name) => [name, color]));
 
-/** Status pages, their cards and services through the API: spec 2.8, 4.7. */
+/**
+ * Status pages, their cards and services through the API: src/service/README.md, "Status pages and
+ * incidents", 4.7.
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('status pages', () => {
     const service = useAccounts(useRunningService(kind));

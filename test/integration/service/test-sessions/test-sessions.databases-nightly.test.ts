@@ -41,7 +41,10 @@ function failed(minutes: number, requestError: string, fields: Partial<Run> = {}
   return passed(minutes, { hasFailures: true, apiCheckResult, ...fields });
 }
 
-/** Runs of check files that were made elsewhere: `vedette run --report`; spec 2.13, 4.15. */
+/**
+ * Runs of check files that were made elsewhere: `vedette run --report`; src/service/README.md,
+ * "Error groups and test sessions", 4.15.
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('test sessions', () => {
     const running = useRunningService(kind);

@@ -20,7 +20,10 @@ import {
 const PATH = '/v1/variables';
 const MAX_BYTES = 1024 * 1024;
 
-/** An account's variables, as its agents are told them (SEMANTICS 2). */
+/**
+ * An account's variables, as its agents are told them (src/model/README.md, "Variables and
+ * secrets").
+ */
 describe.each(databases)('on %s', (kind) => {
   describe('variables of an account, and its agents', () => {
     const running = useRunningService(kind);

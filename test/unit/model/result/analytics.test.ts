@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { METRICS, QUICK_RANGES, quickRangeAt } from '../../../../src/model/result/analytics.ts';
 
-/** As spec 2.7 lists them. */
+/** As src/service/README.md, "Analytics" lists them. */
 const SUFFIXES = ['avg', 'max', 'median', 'min', 'p50', 'p90', 'p95', 'p99', 'stddev', 'sum'];
 const SPEC: Readonly<Record<'API' | 'ICMP', readonly string[]>> = {
   API: ['responseTime', 'wait', 'dns', 'tcp', 'firstByte', 'download'],

@@ -10,7 +10,7 @@ import { decodeText } from './decode-text.ts';
 
 export { decodeText } from './decode-text.ts';
 
-/** SEMANTICS 1: what of a body stands in the result itself. */
+/** src/model/README.md, "API: `request`": what of a body stands in the result itself. */
 const MAX_TEXT_BYTES = 10 * 1024;
 const MAX_BINARY_BYTES = 50 * 1024;
 
