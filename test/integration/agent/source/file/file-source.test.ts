@@ -81,7 +81,7 @@ describe('a check file that is watched', () => {
     writeFileSync(file, text('a'));
     const watch = await watching();
     expect(watch.sets.map(ids)).toEqual([['a']]);
-    expect(watch.sets[0]).toMatchObject({ turns: new Map(), location: 'local' });
+    expect(watch.sets[0]).toMatchObject({ rotations: new Map(), location: 'local' });
     await watch.poll(3);
     expect(watch.sets).toHaveLength(1);
     writeFileSync(file, text('a', 'b'));
