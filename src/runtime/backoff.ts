@@ -23,12 +23,17 @@ export class Backoff {
     const baseMs = Math.min(this.#baseMs, maxMs);
     this.#baseMs = Math.min(baseMs * 2, maxMs);
     if (!jitter) return Math.max(baseMs, atLeastMs);
-    return Math.max(baseMs / 2, atLeastMs) + (random() * baseMs) / 2;
+    return equalJitter(baseMs, atLeastMs, random);
   }
 
   reset(): void {
     this.#baseMs = this.#options.minMs;
   }
+}
+
+/** Half of the delay, or `atLeastMs` where that is more, and a random part of the other half. */
+export function equalJitter(delayMs: number, atLeastMs: number, random = Math.random): number {
+  return Math.max(delayMs / 2, atLeastMs) + (random() * delayMs) / 2;
 }
 
 /** RFC 9110 10.2.3: seconds, or a date. */

@@ -69,7 +69,8 @@ export const METRIC_TABLE = {
     name: 'vedette_results_dropped_total',
     type: 'counter',
     labels: ['kind'],
-    meaning: 'Lines lost for want of a reader or of room: attempt, result or missed.',
+    meaning:
+      'Lines dropped because nobody read stdout or its buffer was full: attempt, result or missed.',
   },
   evidence: {
     name: 'vedette_evidence_total',

@@ -7,7 +7,7 @@ export interface Limits {
   readonly signal: AbortSignal;
   /** Monotonic instant at which the wait is over. */
   readonly deadlineMs: number;
-  /** Of the waiting attempt; without it, starvation of the agent does not extend the deadline. */
+  /** The attempt's starvation; without it, starvation of the agent does not extend the deadline. */
   readonly starvation?: StarvationWatch | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { TextField } from './check-texts.ts';
 
 type Kind = TextField['kind'];
 
-/** Of a text with its values filled in; the limits of a check's own texts are not higher. */
+/** The longest texts that are sent, templates filled in; a check's own texts have no higher limits. */
 export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
   url: 20_000,
   header: 20_000,

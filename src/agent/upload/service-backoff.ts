@@ -6,7 +6,7 @@ import { type BackoffRange, REACTIONS } from './fault-reactions.ts';
 import type { ServiceClient } from './service-client.ts';
 import type { ServiceFault, ServiceFaultKind } from './service-faults.ts';
 
-export interface PatienceOptions {
+export interface ServiceBackoffOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly client: Pick<ServiceClient, 'key'>;
@@ -17,18 +17,18 @@ export interface PatienceOptions {
   readonly random: () => number;
 }
 
-const KEY_LOOK_MS = 1_000;
+const KEY_CHECK_MS = 1_000;
 /** A fault that goes on is logged again after this long. */
-const SAY_AGAIN_MS = 600_000;
+const LOG_AGAIN_MS = 600_000;
 
 /** Waits after a fault as its kind has it, and logs when the service is lost and found. */
 export class ServiceBackoff {
-  readonly #options: PatienceOptions;
+  readonly #options: ServiceBackoffOptions;
   readonly #backoff: Backoff;
   #faults = 0;
-  #said: { readonly kind: ServiceFaultKind; readonly atMs: number } | null = null;
+  #logged: { readonly kind: ServiceFaultKind; readonly atMs: number } | null = null;
 
-  constructor(options: PatienceOptions) {
+  constructor(options: ServiceBackoffOptions) {
     this.#options = options;
     this.#backoff = new Backoff({ ...options.backoff, random: options.random });
   }
@@ -43,7 +43,7 @@ export class ServiceBackoff {
     const reaction = REACTIONS[fault.kind];
     if (reaction.act === 'stop' || signal.aborted) return;
     this.#faults += 1;
-    this.#say(fault);
+    this.#logFault(fault);
     const { clock } = this.#options;
     if (reaction.act === 'wait-for-key') await this.#waitForKey(reaction.waitMs, signal);
     else if (reaction.act === 'wait') await sleep(clock, reaction.waitMs, signal);
@@ -58,8 +58,8 @@ export class ServiceBackoff {
 
   succeeded(): void {
     this.restart();
-    if (this.#said === null) return;
-    this.#said = null;
+    if (this.#logged === null) return;
+    this.#logged = null;
     const { log, what } = this.#options;
     log.info(`${what} reach the service again`);
   }
@@ -67,16 +67,16 @@ export class ServiceBackoff {
   async #waitForKey(waitMs: number, signal: AbortSignal): Promise<void> {
     const { clock, client } = this.#options;
     const { key } = client;
-    for (let waitedMs = 0; waitedMs < waitMs && client.key === key; waitedMs += KEY_LOOK_MS) {
-      if (!(await sleep(clock, KEY_LOOK_MS, signal))) return;
+    for (let waitedMs = 0; waitedMs < waitMs && client.key === key; waitedMs += KEY_CHECK_MS) {
+      if (!(await sleep(clock, KEY_CHECK_MS, signal))) return;
     }
   }
 
-  #say({ kind, message }: ServiceFault): void {
+  #logFault({ kind, message }: ServiceFault): void {
     const { clock, log, what } = this.#options;
     const nowMs = clock.monotonicMs();
-    if (this.#said?.kind === kind && nowMs - this.#said.atMs < SAY_AGAIN_MS) return;
-    this.#said = { kind, atMs: nowMs };
+    if (this.#logged?.kind === kind && nowMs - this.#logged.atMs < LOG_AGAIN_MS) return;
+    this.#logged = { kind, atMs: nowMs };
     const isForPeople = !REACTIONS[kind].healsByItself;
     log[isForPeople ? 'error' : 'warn']({ fault: kind }, `${what} wait: ${message}`);
   }

@@ -2,8 +2,8 @@ import type { IcmpResponse } from '../../../model/result/result.ts';
 import { roundMs } from '../probe.ts';
 
 /**
- * Of the round-trip times in milliseconds; stdDev is the population's (src/model/README.md, "ICMP:
- * `request`").
+ * Summarises round-trip times, all in milliseconds; stdDev is the population's
+ * (src/model/README.md, "ICMP: `request`").
  */
 export function latencyOf(rttsMs: readonly number[]): IcmpResponse['latency'] {
   if (rttsMs.length === 0) return { avg: null, min: null, max: null, stdDev: null };

@@ -1,4 +1,4 @@
-import { Backoff } from '../../../runtime/backoff.ts';
+import { Backoff, equalJitter } from '../../../runtime/backoff.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import { mismatchAttributesSchema } from '../../../wire/v1/error-answer.ts';
 import type { ServiceFault, ServiceFaultKind } from '../../upload/service-faults.ts';
@@ -81,9 +81,8 @@ export class PollFaults {
     this.#logged = fault.kind;
 
     const retryAfterMs = Math.min(fault.retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-    const backoff =
-      delayMs === null ? this.#backoff : new Backoff({ minMs: delayMs, maxMs: delayMs });
-    return backoff.next(retryAfterMs);
+    if (delayMs !== null) return equalJitter(delayMs, retryAfterMs);
+    return this.#backoff.next(retryAfterMs);
   }
 }
 
