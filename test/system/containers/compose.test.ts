@@ -45,7 +45,9 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
     for (const id of CHECKS) {
       await stack.ask(`/v1/checks/${id}/run`, { method: 'POST', body: {} });
       const { json } = await untilResults((path) => stack.ask(path), id);
-      expect(json[0], id).toMatchObject({ hasFailures: false, hasErrors: false });
+      // With the job log, which says why a run failed.
+      const what = `${id}: ${JSON.stringify(json[0]).slice(0, 4000)}`;
+      expect(json[0], what).toMatchObject({ hasFailures: false, hasErrors: false });
     }
   });
 
