@@ -28,7 +28,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
   });
   const bounds = { limitMs: 10_000, maxBytes: FIVE_MB };
 
-  it('of a port that nobody answers on holds the SYNs, and nothing of others', async () => {
+  it('the capture of a silent port has its SYNs and no packet of others', async () => {
     const machines = new TwoMachines();
     machines.firewall('tcp dport 81 drop');
     await machines.serve(80, "socket => socket.end('hello')");
@@ -97,7 +97,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     }
   });
 
-  it('of a target that resets holds the whole of it', async () => {
+  it('the capture of a target that resets has the whole exchange', async () => {
     const machines = new TwoMachines();
     await machines.serve(
       85,
@@ -114,7 +114,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(text).toContain('what is this?');
   });
 
-  it('of name servers that are away holds the questions, and what their machine says', async () => {
+  it('the capture of name servers that are away has the queries and the ICMP errors', async () => {
     const machines = new TwoMachines();
     machines.firewall(`ip daddr ${thereToo} udp dport 53 drop`);
     const agent = await open(machines);
@@ -143,7 +143,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(packets).toHaveLength(asked.length + refusals.length + 2);
   });
 
-  it('of pings holds those of that host', async () => {
+  it('the capture of pings has those of that host', async () => {
     const machines = new TwoMachines();
     const agent = await open(machines);
     for (const [host, text] of [
@@ -160,7 +160,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     }
   });
 
-  it('ends at its limit of bytes, by itself and with whole packets', async () => {
+  it('a capture ends at its limit of bytes with whole packets', async () => {
     const machines = new TwoMachines();
     await machines.serve(86, 'socket => socket.end(Buffer.alloc(20_000_000))');
     const agent = await open(machines);
@@ -177,7 +177,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(shownPackets(captured)).toHaveLength(captured.packets);
   });
 
-  it('ends at its limit of time, with what it has', async () => {
+  it('a capture ends at its time limit with the packets it has', async () => {
     const machines = new TwoMachines();
     const agent = await open(machines);
     await agent.do('start', { filter: tcp(there, 83), limitMs: 700, maxBytes: FIVE_MB });
@@ -188,7 +188,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(packets).toHaveLength(2);
   });
 
-  it('leaves no process when the agent calls it off, and none of what did not begin', async () => {
+  it('an aborted capture leaves no process, also if it had not begun', async () => {
     const machines = new TwoMachines();
     const agent = await open(machines);
     await agent.do('start', { filter: tcp(there, 83), ...bounds });
@@ -258,7 +258,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     await eventually(() => ownProcessesOf(agent.pid, 'capture').length === 0);
   });
 
-  it('what a killed agent left is ended at the next start, and nothing of agents that live', async () => {
+  it('the next start ends the captures of a killed agent and none of live agents', async () => {
     const machines = new TwoMachines();
     const [killed, living, contained] = await Promise.all([
       open(machines),
@@ -284,7 +284,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     }
   });
 
-  it('what a killed agent left ends with its next packet, even without a next start', async () => {
+  it('the capture of a killed agent ends with its next packet, even without a next start', async () => {
     const machines = new TwoMachines();
     const [killed, other] = await Promise.all([open(machines), open(machines)]);
     await killed.do('start', { filter: tcp(there, 83), limitMs: 60_000, maxBytes: FIVE_MB });

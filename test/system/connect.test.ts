@@ -47,7 +47,7 @@ describe.skipIf(lacks !== null)(
       });
     });
 
-    it('on a machine whose only IPv6 is the loopback, that one works', () => {
+    it('loopback IPv6 works on a machine that has no other IPv6', () => {
       const targets = [over6('localhost'), over6('::1')];
       const reports = connectInside(namespace, {
         targets,
@@ -59,7 +59,7 @@ describe.skipIf(lacks !== null)(
       }
     });
 
-    it('on a machine that has IPv6, there is no falling back', () => {
+    it('a machine with IPv6 does not fall back to IPv4', () => {
       namespace.run('ip', 'link', 'add', 'inner', 'type', 'veth', 'peer', 'name', 'outer');
       namespace.run('ip', 'link', 'set', 'inner', 'up');
       namespace.run('ip', 'link', 'set', 'outer', 'up');
@@ -70,7 +70,7 @@ describe.skipIf(lacks !== null)(
       expect(four).toMatchObject({ code: 'DNS_NO_ADDRESS', address: null });
     });
 
-    it('no route is told as such, to a host and to a network', () => {
+    it('a missing route is reported as such, for a host and for a network', () => {
       namespace.run('ip', 'route', 'add', 'unreachable', '198.51.100.0/24');
       const targets = [over4('198.51.100.1'), over4('203.0.113.1')];
       const reports = connectInside(namespace, { targets });
@@ -82,14 +82,14 @@ describe.skipIf(lacks !== null)(
       expect(reports[1]?.message).toContain('ENETUNREACH');
     });
 
-    it('a port that happens to connect to itself is refused', () => {
+    it('a port that connects to itself is reported as refused', () => {
       namespace.run('sysctl', '-qw', 'net.ipv4.ip_local_port_range=45000 45000');
       const target = { hostname: '127.0.0.1', port: 45_000, ipFamily: 'IPv4' } as const;
       const [report] = connectInside(namespace, { targets: [target] });
       expect(report?.code).toBe('CONNECT_REFUSED');
     });
 
-    it('running out of file descriptors is no fault of the target', () => {
+    it('too few file descriptors are not blamed on the target', () => {
       const [report] = connectInside(namespace, {
         targets: [over4('127.0.0.1')],
         listen,
@@ -99,7 +99,7 @@ describe.skipIf(lacks !== null)(
       expect(report?.message).toContain('EMFILE');
     });
 
-    it('running out of local ports is no fault of the target', () => {
+    it('too few local ports are not blamed on the target', () => {
       // One port, which the listener itself has taken.
       namespace.run('sysctl', '-qw', `net.ipv4.ip_local_port_range=${PORT} ${PORT}`);
       const [report] = connectInside(namespace, { targets: [over4('127.0.0.1')], listen });

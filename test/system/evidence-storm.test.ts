@@ -46,7 +46,9 @@ function counted(metrics: string, series: string): number {
 describe.skipIf(lacks !== null)(
   `Evidence of many failures (lacking: ${lacks ?? 'nothing'})`,
   () => {
-    it('is gathered of two at a time, and every result comes', { timeout: 150_000 }, async () => {
+    it('evidence is collected for two results at a time, and every result arrives', {
+      timeout: 150_000,
+    }, async () => {
       const { service, agent, ids, runAll, metrics } = await deploy(FAILING, {});
       await runAll();
       let most = 0;
@@ -77,7 +79,7 @@ describe.skipIf(lacks !== null)(
       expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
     });
 
-    it('is not gathered where EVIDENCE is off', { timeout: 60_000 }, async () => {
+    it('no evidence is collected with EVIDENCE=off', { timeout: 60_000 }, async () => {
       const { service, agent, ids, runAll, metrics } = await deploy(1, { EVIDENCE: 'off' });
       await runAll();
       const [id = ''] = ids;

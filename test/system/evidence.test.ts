@@ -64,7 +64,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     return { service, agent, slug: location.slug };
   }
 
-  it('names the hop where a dropped route ends, and has the packets that were not answered', {
+  it('evidence names the hop where a dropped route ends and has the unanswered packets', {
     timeout: 150_000,
   }, async () => {
     lab.clearRules();
@@ -113,7 +113,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     );
   });
 
-  it('has a reset and a refusal in the capture, and the whole way in the trace', {
+  it('evidence has a reset and a refusal in the capture, and the whole route in the trace', {
     timeout: 120_000,
   }, async () => {
     lab.clearRules();
@@ -139,7 +139,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     expect(refusedPackets[1]).toMatch(/10\.80\.4\.2\.9 > .*Flags \[R\.\]/);
   });
 
-  it('shows the questions to a DNS server that is away', { timeout: 120_000 }, async () => {
+  it('evidence shows the queries to a DNS server that is away', { timeout: 120_000 }, async () => {
     lab.clearRules();
     const { service, slug } = await deploy();
     const request = { query: 'shop.example', nameServer: TARGET, port: 53 };
@@ -153,7 +153,7 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     for (const packet of packets) expect(packet).toMatch(/> 10\.80\.4\.2\.53: .*A\? shop\.example/);
   });
 
-  it('leaves nothing of a killed agent running after the next start', {
+  it('the next start ends all evidence processes of a killed agent', {
     timeout: 120_000,
   }, async () => {
     lab.clearRules();

@@ -71,9 +71,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     },
   );
 
-  it('does not measure a stall of its own event loop as the target’s time', async ({
-    annotate,
-  }) => {
+  it('a stall of the event loop is not measured as the target’s time', async ({ annotate }) => {
     const target = '10.77.0.2';
     namespace.allowPing('all');
     const truth = await respond({ [target]: { holdMs: HOLD_MS } });
@@ -194,7 +192,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     },
   );
 
-  it('without any right says how to grant one, and pings as soon as it is granted', async () => {
+  it('ICMP without any right says how to grant one, and pings as soon as it is granted', async () => {
     namespace.allowPing('none');
     const requests = [{ hostname: '127.0.0.1', pingCount: 1, ipFamily: 'IPv4' }] as const;
     const options = { requests, user: NOBODY, rounds: 2, pause: true };
@@ -206,7 +204,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     expect(after).toMatchObject({ failure: null, response: { packetsReceived: 1 } });
   });
 
-  it('falls back to IPv4 and says so where the machine has no IPv6', async () => {
+  it('ICMP falls back to IPv4 and says so on a machine without IPv6', async () => {
     const bare = new NetworkNamespace();
     try {
       bare.allowPing('all');
@@ -233,7 +231,9 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
     }
   });
 
-  it('carries twenty thousand runs at once on one socket and loses none', async ({ annotate }) => {
+  it('one ICMP socket carries twenty thousand runs at once and loses none', async ({
+    annotate,
+  }) => {
     namespace.allowPing('all');
     const requests = Array.from({ length: 1000 }, (_, index) => ({
       hostname: `127.${index >> 8}.${index & 255}.1`,

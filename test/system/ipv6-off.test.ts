@@ -62,7 +62,7 @@ describe.skipIf(lacks !== null)(
   `A machine without IPv6 (lacking: ${lacks ?? 'nothing'})`,
   LIMIT,
   () => {
-    it('the agent serves its health, reaches its service, and runs every type of check', async () => {
+    it('an agent serves its health, reaches its service and runs every type of check', async () => {
       const service = await startService();
       const location = await service.addLocation('cellar');
       const { namespace, prefix } = await machine(service.port);

@@ -58,14 +58,14 @@ async function reported(service: RunningService, { id }: TestLocation): Promise<
   return (await service.ask(`/v1/private-locations/${id}/agent-errors`)).json;
 }
 
-it('an agent that a fault ends reports it before its end, and only then', async () => {
+it('an agent that crashes reports the fault once, before it ends', async () => {
   const { service, place, file, ...start } = await location();
   await crash(await start.startAgent({ NODE_OPTIONS: `--import=${PRELOAD}` }));
   expect(await reported(service, place)).toEqual([expect.objectContaining(CRASH)]);
   expect(existsSync(file)).toBe(false);
 });
 
-it('where the service is away then, its next start reports it', async () => {
+it('the next start reports a crash if the service was away', async () => {
   const { service, place, file, ...start } = await location();
   const agent = await start.startAgent({ NODE_OPTIONS: `--import=${PRELOAD}` });
   await agent.logged(/"the checks are in"/);
@@ -88,7 +88,7 @@ it('where the service is away then, its next start reports it', async () => {
   expect(await reported(again, place)).toHaveLength(1);
 });
 
-it('with EXTERNAL_OBSERVABILITY=off nobody is told', async () => {
+it('EXTERNAL_OBSERVABILITY=off sends no fault report', async () => {
   const { service, place, file, ...start } = await location();
   const off = { EXTERNAL_OBSERVABILITY: 'OFF', NODE_OPTIONS: `--import=${PRELOAD}` };
   await crash(await start.startAgent(off));

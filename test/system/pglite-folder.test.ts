@@ -66,7 +66,7 @@ function startOther(dataDir: string, mode: 'hold' | 'write' | 'once'): Other {
   };
 }
 
-it('makes the database at the first start, says so, and finds it again at the next', async () => {
+it('the first start creates the database and says so, and the next start finds it', async () => {
   const folder = temp.file('new/below');
   const first = captureLog();
   const store = await open(folder, first.log);
@@ -88,7 +88,7 @@ it('makes the database at the first start, says so, and finds it again at the ne
   expect(process.exitCode).toBeUndefined();
 });
 
-it('begins anew where the first start was broken off', async () => {
+it('a first start that was interrupted begins again', async () => {
   const folder = temp.file('broken-off');
   mkdirSync(join(folder, 'database.new'), { recursive: true });
   writeFileSync(join(folder, 'database.new', 'PG_VERSION'), '18\n');
@@ -98,7 +98,7 @@ it('begins anew where the first start was broken off', async () => {
   expect(existsSync(join(folder, 'database.new'))).toBe(false);
 });
 
-it('keeps a second process out, in one line that names the first, until that one is gone', async () => {
+it('a second process is refused in one line that names the first, until the first has ended', async () => {
   const folder = startedFolder('shared');
   const store = await open(folder);
   const second = startOther(folder, 'once');
@@ -119,7 +119,7 @@ it('keeps a second process out, in one line that names the first, until that one
   await (await open(folder)).close();
 });
 
-it('loses nothing that was committed to kill -9', async () => {
+it('kill -9 loses nothing that was committed', async () => {
   const folder = startedFolder('killed');
   for (let round = 1; round <= 2; round += 1) {
     const writer = startOther(folder, 'write');
@@ -151,7 +151,7 @@ it.each([
   expect(String(error)).not.toContain('\n');
 });
 
-it('refuses a database of another release, in one line', async () => {
+it('a database of another release is refused in one line', async () => {
   const folder = startedFolder('other-release');
   const file = join(folder, 'database', 'PG_VERSION');
   const version = readFileSync(file);
@@ -163,7 +163,7 @@ it('refuses a database of another release, in one line', async () => {
   await (await open(folder)).close();
 });
 
-it('lets sockets and timers have their turns while many statements wait', async () => {
+it('sockets and timers are served while many statements wait', async () => {
   const store = await openStore(storeConfig(), { clock: systemClock, log: silentLog() });
   let turns = 0;
   const done = new AbortController();

@@ -11,7 +11,7 @@ import { lacking } from '../support/process/system-needs.ts';
 const missing = lacking({ commands: ['mount', 'umount'], files: ['/proc/self/mountinfo'] });
 
 describe.skipIf(missing !== null)(`a data folder on a volume ${missing ?? ''}`, () => {
-  it('that all can write and that cannot be changed is taken with a warning', async () => {
+  it('a data folder that everybody can write and nobody can change is accepted with a warning', async () => {
     const { path } = mountSmallDisk(1);
     chmodSync(path, 0o777);
     const { log, records } = captureLog();

@@ -119,7 +119,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     },
   );
 
-  it('an https service through squid over TLS, both with certificates of a private CA', async () => {
+  it('an agent reaches an https service through squid over TLS, both with certificates of a private CA', async () => {
     const { service, key, checkId } = await deploy();
     const relay = await tlsRelay(identity, service.port);
     const proxy = await startSquid({ credentials: CREDENTIALS, identity });
@@ -143,7 +143,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     expect(agent.log()).not.toMatch(SECRET);
   });
 
-  it('a proxy that goes away is named, and used again when it is back', async () => {
+  it('an agent names a proxy that goes away and uses it again when it is back', async () => {
     const { service, key, checkId } = await deploy();
     const first = await startTinyproxy();
     const agent = await startAgent({
@@ -195,7 +195,7 @@ describe.skipIf(missing !== null)(SUITE, LIMIT, () => {
     expect((await service.ask(`/v1/check-results/${checkId}`)).json).toEqual([]);
   });
 
-  it('a port that tinyproxy does not tunnel to is told with what it said', async () => {
+  it('an error contains the answer of tinyproxy for a port it does not tunnel to', async () => {
     const { service, key } = await deploy();
     const relay = await tlsRelay(identity, service.port);
     const proxy = await startTinyproxy({ connectPorts: [443] });

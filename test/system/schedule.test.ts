@@ -30,7 +30,7 @@ function accountOf(ndjson: string): Map<string, Map<number, number>> {
   return account;
 }
 
-it('accounts for each slot exactly once, through a reload, a frozen process and a stop', async () => {
+it('each slot is accounted for exactly once through a reload, a frozen process and a stop', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   const target = await listenTcp((socket) => void socket.end());

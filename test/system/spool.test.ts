@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(
       return { path: folder.path, dataDir: join(folder.path, 'data') };
     }
 
-    it('goes on while the disk is full, counts what is lost, says it once, and recovers', async () => {
+    it('an agent whose disk is full runs on, counts and logs once what it loses, and recovers', async () => {
       const { path, dataDir } = mountSmall('size=2m');
       const { spool, dropped, records } = await openTestSpool({
         dataDir,
@@ -131,7 +131,7 @@ describe.skipIf(missing !== null)(
       }
     });
 
-    it('gives the room of artifacts to results when the disk is full', async () => {
+    it('results take the space of artifacts when the disk is full', async () => {
       const { path, dataDir } = mountSmall('size=2m');
       const clock = systemClock;
       const { spool, dropped } = await openTestSpool({ dataDir });
@@ -159,7 +159,7 @@ describe.skipIf(missing !== null)(
       expect(dropped).toEqual([{ kind: 'artifact-note', count: 1, reason: 'space' }]);
     });
 
-    it('starts on a disk that is full, and makes room by what is accepted', async () => {
+    it('an agent starts on a full disk and frees space by what the service accepts', async () => {
       const { path, dataDir } = mountSmall('size=1m');
       const first = await openTestSpool({ dataDir, maxBytes: 512 * 1024 });
       for (let n = 0; n < 100; n += 1) first.spool.put(recordFor(`${n}`, { bytes: 4000 }));
@@ -182,7 +182,7 @@ describe.skipIf(missing !== null)(
       expect(await idsOf(spool)).toEqual(['next']);
     });
 
-    it('refuses a folder that cannot be written, in one line that names DATA_DIR', async () => {
+    it('a data folder that cannot be written is refused in one line that names DATA_DIR', async () => {
       const { path } = mountSmall('size=1m');
       execFileSync('mount', ['-o', 'remount,ro', path]);
       await expect(openTestSpool({ dataDir: path })).rejects.toMatchObject({
@@ -191,7 +191,7 @@ describe.skipIf(missing !== null)(
       });
     });
 
-    it('comes to its senses when its folder is emptied under it', async () => {
+    it('a spool whose folder is emptied while it runs recovers', async () => {
       const folder = makeTempFolder();
       onTestFinished(() => folder.remove());
       const { spool, dropped } = await openTestSpool({ dataDir: folder.path });

@@ -14,7 +14,7 @@ const SAMPLE = [
   'No name server listens on the health port',
 ];
 
-it('npm start prints passing results of the sample, keeps them, and Ctrl-C ends it well', async () => {
+it('npm start prints passing results of the sample and saves them, and Ctrl-C ends it well', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   // A group of its own, as a terminal makes one: Ctrl-C goes to npm and to what it started.

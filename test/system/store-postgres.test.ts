@@ -93,7 +93,7 @@ describe('a server that goes away', () => {
     },
   );
 
-  it('is listened to again, and what may have been missed is told', async () => {
+  it('after a server comes back, the listener reconnects and reports that notifications may be missing', async () => {
     const store = await open(await server.createDatabase());
     const heard: string[] = [];
     let wake: () => void = () => {};
@@ -121,7 +121,7 @@ describe('a server that goes away', () => {
     expect(heard.filter((what) => what === '<gap>')).toHaveLength(1);
   });
 
-  it('cannot be listened to while it is away, nor opened', async () => {
+  it('a server that is away can be neither opened nor listened to', async () => {
     const databaseUrl = await server.createDatabase();
     const store = await open(databaseUrl);
     await server.stop('fast');
@@ -136,7 +136,7 @@ describe('a server that goes away', () => {
 });
 
 describe('limits', () => {
-  it('end a statement that takes too long, and keep the connection', async () => {
+  it('a statement over the time limit is ended, and its connection is kept', async () => {
     const store = await open(await server.createDatabase(), {
       statementTimeoutMs: 50,
       poolSize: 1,
@@ -156,7 +156,7 @@ describe('limits', () => {
     ]);
   });
 
-  it('keep to the size of the pool', async () => {
+  it('the pool never has more connections than its size', async () => {
     const store = await open(await server.createDatabase(), { poolSize: 3 });
     await Promise.all(Array.from({ length: 50 }, () => store.query('select pg_sleep(0.001)')));
     const [row] = await store.query<{ n: number }>(
@@ -166,7 +166,7 @@ describe('limits', () => {
     expect(row?.n).toBe(3);
   });
 
-  it('refuse more waiting than can be served in time', async () => {
+  it('the pool refuses callers that it cannot serve in time', async () => {
     const store = await open(await server.createDatabase(), { poolSize: 1 });
     const all = await Promise.allSettled(
       Array.from({ length: 5100 }, () => store.query('select 1')),
@@ -181,7 +181,7 @@ describe('limits', () => {
 });
 
 describe('transactions that meet', () => {
-  it('are run again after a real serialization failure and a real deadlock', async () => {
+  it('transactions are repeated after a real serialization failure and a real deadlock', async () => {
     const store = await open(await server.createDatabase());
     await store.query('create table n (id int primary key, v int)');
     await store.query('insert into n values (1, 0), (2, 0)');
@@ -200,7 +200,7 @@ describe('transactions that meet', () => {
 });
 
 describe('replicas that start at once', () => {
-  it('migrate once between them', async () => {
+  it('replicas that start at once migrate once between them', async () => {
     const databaseUrl = await server.createDatabase();
     const replicas = await Promise.all([1, 2, 3].map(() => open(databaseUrl)));
     const done = await Promise.all(replicas.map((store) => migrate(store, silentLog())));
@@ -223,7 +223,7 @@ describe('replicas that start at once', () => {
     ).toEqual([{ n: 30 }]);
   });
 
-  it('do not stop the former release from writing while a migration waits for it', async () => {
+  it('a migration that waits does not stop the release before from writing', async () => {
     const databaseUrl = await server.createDatabase();
     const [former, next] = await Promise.all([open(databaseUrl), open(databaseUrl)]);
     await former.query('create table busy (n int)');
@@ -271,7 +271,7 @@ describe('TLS by sslmode', () => {
     expect(await tlsOf(await open(url))).toBe(isEncrypted);
   });
 
-  it('checks the name with verify-full alone', async () => {
+  it('only verify-full checks the server’s name', async () => {
     const root = `sslrootcert=${temp.file('root.pem')}`;
     await expect(
       open(await urlWith(`sslmode=verify-full&${root}`, '127.0.0.1')),
@@ -297,7 +297,7 @@ it.each(['postgres://test@/', 'postgres:///'])('is reached by its socket: %s', a
   expect(await store.query('select inet_server_addr() as address')).toEqual([{ address: null }]);
 });
 
-it('refuses a database that is not there as unavailable, in one line', async () => {
+it('a database that does not exist is refused as unavailable, in one line', async () => {
   const url = (await server.createDatabase()).replace(/[^/]+$/, 'nowhere');
   const error: unknown = await open(url).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ kind: 'unavailable', code: 'STORE_REFUSED', sqlState: '3D000' });

@@ -35,7 +35,7 @@ describe.skipIf(lacks !== null)(
     });
 
     describe.for(ENGINES)('with $method', ({ method, user, capabilities }) => {
-      it('finds every router and the target, with names where they have one', async () => {
+      it('a trace finds every router and the target, with their names', async () => {
         const names = {
           '2.1.80.10.in-addr.arpa': 'gateway.example',
           '2.4.80.10.in-addr.arpa': 'bad name\u001b[31m.example',
@@ -58,7 +58,7 @@ describe.skipIf(lacks !== null)(
         expect(report.texts[0]).toContain('gateway.example (10.80.1.2)');
       });
 
-      it('names the hop where the way ends in silence, without taking all of its time', async () => {
+      it('a trace names the last hop before silence without using all its time', async () => {
         lab.rule(2, 'forward', `${PASSING} drop`);
         const report = await lab.trace({ targets: TARGETS, user });
         for (const [index, { routers }] of WAYS.entries()) {
@@ -73,7 +73,7 @@ describe.skipIf(lacks !== null)(
         expect(report.tookMs).toBeLessThan(9000);
       });
 
-      it('says who refuses to pass it on, and how', async () => {
+      it('a trace names the router that refuses to forward, and its reason', async () => {
         const refusals = [
           {
             rule: 'reject with icmpx admin-prohibited',
@@ -106,7 +106,7 @@ describe.skipIf(lacks !== null)(
         expect(traceroute.truncationReason).toBe(`unreachable: host (!H) by ${routers[2]}`);
       });
 
-      it('goes on past a router that stays silent or answers only at times', async () => {
+      it('a trace continues past a router that is silent or answers rarely', async () => {
         lab.rule(1, 'output', 'icmp type time-exceeded numgen inc mod 3 == 0 drop');
         lab.rule(1, 'output', 'icmpv6 type time-exceeded numgen inc mod 3 == 0 drop');
         lab.rule(2, 'output', 'icmp type time-exceeded drop');
@@ -122,7 +122,7 @@ describe.skipIf(lacks !== null)(
         }
       });
 
-      it('gives what it has when its time is up', async () => {
+      it('a trace returns the hops it has when its time is over', async () => {
         lab.rule(2, 'forward', `${PASSING} drop`);
         const report = await lab.trace({ targets: TARGETS, user, limitMs: 3000 });
         for (const [index, { routers }] of WAYS.entries()) {
@@ -133,7 +133,7 @@ describe.skipIf(lacks !== null)(
         expect(report.processesAfter).toBe(0);
       });
 
-      it('finds one hop to an address of this host, and none where nothing may be sent', async () => {
+      it('a trace finds one hop to its own host, and none if sending is forbidden', async () => {
         lab.agent.run('ip', 'route', 'replace', 'prohibit', '10.99.0.0/24');
         const targets = [
           '127.0.0.9',
@@ -158,7 +158,7 @@ describe.skipIf(lacks !== null)(
         expect(name).toMatchObject({ ok: false, note: 'localhost is no IP address' });
       });
 
-      it('keeps traces of one target apart that are made at once', async () => {
+      it('simultaneous traces of one target do not mix', async () => {
         const targets = [...TARGETS, ...TARGETS, ...TARGETS, '10.80.3.2'];
         const report = await lab.trace({ targets, user });
         for (const [index, target] of targets.slice(0, 6).entries()) {
@@ -171,7 +171,7 @@ describe.skipIf(lacks !== null)(
       });
     });
 
-    it('leaves no process when it is broken off in the middle', async () => {
+    it('an aborted trace leaves no process', async () => {
       lab.rule(2, 'forward', `${PASSING} drop`);
       const options = { targets: TARGETS, user: NOBODY, stopAtFirstProcess: true };
       const report = await lab.trace(options);
@@ -183,7 +183,7 @@ describe.skipIf(lacks !== null)(
       }
     });
 
-    it('without raw sockets and the program says what is missing and how to grant it', async () => {
+    it('a trace without raw sockets and traceroute says what is missing and how to grant it', async () => {
       const report = await lab.trace({
         targets: TARGETS,
         user: NOBODY,

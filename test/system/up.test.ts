@@ -34,7 +34,7 @@ function pidOf(cli: { readonly child: { readonly pid?: number | undefined } }): 
 const LIMIT = { timeout: 120_000 };
 
 describe('vedette up', LIMIT, () => {
-  it('runs every check at once, follows the file, and keeps what it made for the next start', async () => {
+  it('vedette up runs every check at once, follows the file and saves its results for the next start', async () => {
     const url = await okTarget();
     const rig = upRig(daily('shop', url), daily('off', url, { activated: false }));
     // Of another program: it is not for `up` to read.
@@ -85,7 +85,7 @@ describe('vedette up', LIMIT, () => {
     expect(await again.ended).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('records no slot as missed that was due before its agent had the check', async () => {
+  it('vedette up records no missed slot from before its agent had the check', async () => {
     const url = await okTarget();
     // Spread over ten seconds: some is due in any moment that a check is on its way.
     const often = Array.from({ length: 150 }, (_, index) => ({
@@ -111,7 +111,7 @@ describe('vedette up', LIMIT, () => {
     expect(await cli.ended).toMatchObject({ code: 0 });
   });
 
-  it('gives variables of the file and of its own environment to the checks, and follows the file', async () => {
+  it('vedette up passes variables of the file and of its environment to checks, and follows the file', async () => {
     const asked: string[] = [];
     const server = createServer((request, response) => {
       asked.push(`${request.headers['x-token']} ${request.headers['x-own']}`);
@@ -158,7 +158,7 @@ describe('vedette up', LIMIT, () => {
     expect(stdout + stderr).not.toContain('s3cret');
   });
 
-  it('starts again what ends, says what is wrong with the file, and leaves no orphan', async () => {
+  it('vedette up restarts a process that ends, reports problems of the file and leaves no orphan', async () => {
     const rig = upRig(daily('shop', await okTarget()));
     rig.makeDatabase();
     const cli = rig.start();
@@ -184,7 +184,7 @@ describe('vedette up', LIMIT, () => {
     await eventually(() => !after.some(isRunning));
   });
 
-  it('does not wait for running checks at the second signal', async () => {
+  it('vedette up ends at the second signal without waiting for running checks', async () => {
     let asked = (): void => {};
     const arrived = new Promise<void>((resolve) => {
       asked = resolve;
@@ -210,7 +210,7 @@ describe('vedette up', LIMIT, () => {
     expect(children.some(isRunning)).toBe(false);
   });
 
-  it('ends when nobody reads its results any more', async () => {
+  it('vedette up ends when its output is closed', async () => {
     const { hostname, port } = new URL(await okTarget());
     const request = { hostname, port: Number(port) };
     const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
@@ -222,7 +222,7 @@ describe('vedette up', LIMIT, () => {
     expect((await cli.ended).code).toBe(0);
   });
 
-  it('says that its results are lost where stdout cannot be written', async () => {
+  it('vedette up reports lost results if stdout cannot be written', async () => {
     const rig = upRig(daily('shop', await okTarget()));
     rig.makeDatabase();
     const full = openSync('/dev/full', 'w');
@@ -272,7 +272,7 @@ describe('what keeps vedette up from starting', LIMIT, () => {
     }
   });
 
-  it('a file with problems, before there is any folder', async () => {
+  it('a file with problems keeps vedette up from starting, before any folder exists', async () => {
     const rig = upRig({ id: 'x' });
     const { code, stderr } = await runHere(['up', '--file', rig.file, '--data', rig.data]);
     expect(code).toBe(2);

@@ -60,7 +60,7 @@ function setUp() {
   return { folder, dataDir, spoolFolder, disk, clock, open, files, refuse, inTime, keep };
 }
 
-it('what one log takes while the other refuses is on disk, is written once, and stays away once it left', async () => {
+it('a record that only one log accepts is on disk once, and stays away once it has left', async () => {
   const { open, refuse, disk, spoolFolder, inTime, keep } = setUp();
   const sparePath = join(spoolFolder, 'spare-0000000000000000.seg');
   const spareBytes = (): number => statSync(sparePath).size;
@@ -87,7 +87,7 @@ it('what one log takes while the other refuses is on disk, is written once, and 
   expect(await idsOf((await open()).spool)).toEqual(['early', 'stuck', 'stays']);
 });
 
-it('a file that cannot be taken away brings nothing back, is told of once, and goes when it can', async () => {
+it('a file that cannot be deleted brings nothing back, is logged once and is deleted when possible', async () => {
   const { open, refuse, disk, files, clock, inTime, keep } = setUp();
   const { spool, records } = await open(512 * 1024);
   // Each is as long as a file may be, so each has one.
@@ -114,7 +114,7 @@ it('a file that cannot be taken away brings nothing back, is told of once, and g
   expect(files()).toEqual([]);
 });
 
-it('names of folders are on disk with what is in them, where the power goes', async () => {
+it('folder names are on disk together with their contents after a power loss', async () => {
   const { folder, clock, inTime } = setUp();
   const [before, after] = [folder.file('before'), folder.file('after')];
   mkdirSync(before);
@@ -140,7 +140,7 @@ it('names of folders are on disk with what is in them, where the power goes', as
   expect(readFileSync(join(after, 'one/two/artifacts', ids[1] ?? ''), 'utf8')).toBe('artifact');
 });
 
-it('what was read is read, whatever closing the file says, while it runs and at the start', async () => {
+it('bytes that were read count although closing the file fails, while running and at the start', async () => {
   const { open, refuse, disk, files, keep } = setUp();
   const { spool } = await open();
   await keep(spool, 'a', 'b');
@@ -177,7 +177,7 @@ it.each([
   expect(await idsOf((await open()).spool)).toEqual(['a', 'b']);
 });
 
-it('starts under a folder that it may not read, and so cannot sync', async () => {
+it('the spool starts below a folder that it can neither read nor sync', async () => {
   const { open, refuse, keep } = setUp();
   refuse('EACCES', /^open data$/);
   const { spool, records } = await open();
@@ -186,7 +186,7 @@ it('starts under a folder that it may not read, and so cannot sync', async () =>
   expect(records()).toEqual([]);
 });
 
-it('a file that was made, and yet was said not to be, is no damage at the next start', async () => {
+it('a file that exists although its creation failed is not taken for damage at the next start', async () => {
   const { spoolFolder, open, keep } = setUp();
   const first = await open();
   await keep(first.spool, 'a');
@@ -201,7 +201,7 @@ it('a file that was made, and yet was said not to be, is no damage at the next s
   expect(again.spool.damagedFiles).toBe(0);
 });
 
-it('a write that was cut short in a file that had grown already is no damage', async () => {
+it('a short write in a preallocated file is not taken for damage', async () => {
   const { spoolFolder, open, keep } = setUp();
   const first = await open();
   await keep(first.spool, 'a');
@@ -221,7 +221,7 @@ it('a write that was cut short in a file that had grown already is no damage', a
   expect(records().filter(({ level }) => level === 'error')).toEqual([]);
 });
 
-it('at its end on a full disk, results take the room of artifacts, which are counted', async () => {
+it('a spool that stops on a full disk gives the space of artifacts to results and counts them', async () => {
   const { dataDir, open, disk, clock, inTime } = setUp();
   const { spool, log, dropped } = await open();
   const outbox = await openArtifactOutbox({ dataDir, spool, clock, log, disk });
@@ -242,7 +242,7 @@ it('at its end on a full disk, results take the room of artifacts, which are cou
   expect(await idsOf((await open()).spool)).toEqual(['last']);
 });
 
-it('what makes room at its end is gone with its note', async () => {
+it('a dropped artifact of a stopping spool is gone together with its note', async () => {
   const { dataDir, open, disk, clock, inTime } = setUp();
   const { spool, log, dropped } = await open(512 * 1024);
   const outbox = await openArtifactOutbox({ dataDir, spool, clock, log, disk });
@@ -258,7 +258,7 @@ it('what makes room at its end is gone with its note', async () => {
   expect(await idsOf((await open(512 * 1024)).spool)).toEqual(['attempt', 'large']);
 });
 
-it('a record that is told again while it leaves is there once, and leaves for good', async () => {
+it('a record that is replaced while it leaves exists once, and leaves for good', async () => {
   const { dataDir, open, clock, inTime, keep } = setUp();
   const first = await open();
   const others = Array.from({ length: 60 }, (_, number) => `${number}`);

@@ -45,12 +45,12 @@ const cases = casesOf(calls);
 const kinds = [...new Set(cases.map(({ kind }) => kind))];
 
 describe(`the spool and a disk that goes wrong, BREAK_SEED=${SEED}`, () => {
-  it('is played without a fault', () => {
+  it('the spool scenario passes without a fault', () => {
     expect(recording.stage.ledger.problems).toEqual([]);
     expect(recording.stage.isDamaged).toBe(true);
   });
 
-  it('comes to every call that there is, and none goes past the port', () => {
+  it('the scenarios reach every call of the port, and no call bypasses it', () => {
     const sites = new Set(calls.map(({ site }) => site ?? 'nowhere'));
     expect([...sites].sort(byText)).toEqual(callSites());
     const methods = new Set(calls.map(({ method }) => method));

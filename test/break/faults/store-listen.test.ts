@@ -6,7 +6,7 @@ import { PgliteStore } from '../../../src/service/database/pglite/pglite.ts';
 import { silentLog } from '../../support/database/silent-store.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-it('ends its listening also where the embedded database is of no more use', async () => {
+it('a listener ends even if the embedded database is unusable', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   cpSync(inject('pglite').emptyFolder, folder.path, { recursive: true });

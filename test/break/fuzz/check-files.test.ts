@@ -42,7 +42,7 @@ const SEEDS: readonly CheckText[] = TEXTS.map((text) => ({
   isMarked: true,
 }));
 
-it('takes any check file, or says where and what is wrong with it', { timeout: TIMEOUT_MS }, () =>
+it('any check file is accepted, or refused with place and reason', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<CheckText>({
     ...common,
     name: 'check files',
@@ -54,7 +54,7 @@ it('takes any check file, or says where and what is wrong with it', { timeout: T
   }),
 );
 
-it('reads plain JSON as it reads YAML', { timeout: TIMEOUT_MS }, () =>
+it('a check file in plain JSON is read like one in YAML', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<CheckText>({
     ...common,
     name: 'check files as JSON',
@@ -68,7 +68,7 @@ it('reads plain JSON as it reads YAML', { timeout: TIMEOUT_MS }, () =>
   }),
 );
 
-it('reads checks that are alike as it reads each of them alone', { timeout: TIMEOUT_MS }, () =>
+it('similar checks in one file are read like each of them alone', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<readonly unknown[]>({
     name: 'checks alike',
     cases: 1_000,
@@ -81,7 +81,7 @@ it('reads checks that are alike as it reads each of them alone', { timeout: TIME
   }),
 );
 
-it('validates files on disk and prints lines that do no harm', {
+it('validate reads any file and prints only harmless lines', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const folder = makeTempFolder();
@@ -109,7 +109,7 @@ it('validates files on disk and prints lines that do no harm', {
   });
 });
 
-it('reads in a thread of its own what it reads without', { timeout: TIMEOUT_MS }, async () => {
+it('a check file is read the same in a worker thread', { timeout: TIMEOUT_MS }, async () => {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
   await runTextCampaign<CheckText>({
@@ -142,7 +142,7 @@ it('reads in a thread of its own what it reads without', { timeout: TIMEOUT_MS }
   });
 });
 
-it('goes on with the checks before while a file of 32 MiB does its worst', {
+it('the checks before run on while a hostile file of 32 MiB is read', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const watched = await watchingFile(WORKER);
@@ -154,7 +154,7 @@ it('goes on with the checks before while a file of 32 MiB does its worst', {
   }
 });
 
-it('goes on with the checks before where a file of 32 MiB needs more memory than there is', {
+it('the checks before run on if a file of 32 MiB needs too much memory', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const watched = await watchingFile(WORKER);
@@ -175,7 +175,7 @@ it('goes on with the checks before where a file of 32 MiB needs more memory than
   }
 });
 
-it('tells a file that cannot be read at all by its own error', async () => {
+it('a file that cannot be read at all has an error of its own', async () => {
   const folder = makeTempFolder();
   onTestFinished(folder.remove);
   const file = folder.file('checks.yaml');

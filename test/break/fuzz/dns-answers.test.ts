@@ -192,7 +192,7 @@ async function lookedUp(lane: DnsLane, dnsCase: DnsCase): Promise<string> {
 
 const bytesOf = ({ datagrams, stream }: DnsCase): readonly Buffer[] => [...datagrams, stream];
 
-it('DNS answers over UDP', { timeout: TIMEOUT_MS }, async () => {
+it('any DNS answer over UDP gives a valid result', { timeout: TIMEOUT_MS }, async () => {
   await withDnsLanes(LANES, (lanes) =>
     runCampaign({
       name: 'DNS answers over UDP',
@@ -208,7 +208,7 @@ it('DNS answers over UDP', { timeout: TIMEOUT_MS }, async () => {
   );
 });
 
-it('DNS answers over TCP', { timeout: TIMEOUT_MS }, async () => {
+it('any DNS answer over TCP gives a valid result', { timeout: TIMEOUT_MS }, async () => {
   await withDnsLanes(LANES, (lanes) =>
     runCampaign({
       name: 'DNS answers over TCP',
@@ -224,7 +224,7 @@ it('DNS answers over TCP', { timeout: TIMEOUT_MS }, async () => {
   );
 });
 
-it('DNS answers, then silence', { timeout: TIMEOUT_MS }, async () => {
+it('any DNS answer followed by silence gives a valid result', { timeout: TIMEOUT_MS }, async () => {
   await withDnsLanes(LANES * 4, (lanes) =>
     runCampaign({
       name: 'DNS answers, then silence',
@@ -256,7 +256,7 @@ it("DNS answers to the agent's own look-ups", { timeout: TIMEOUT_MS }, async () 
   );
 });
 
-it('DNS messages, read in every way', { timeout: TIMEOUT_MS }, async () => {
+it('any DNS message is read without a fault by every reader', { timeout: TIMEOUT_MS }, async () => {
   const queries = new Map(
     ASKED_TYPES.map((type) => [
       type,
@@ -302,7 +302,7 @@ it('DNS messages, read in every way', { timeout: TIMEOUT_MS }, async () => {
   });
 });
 
-it('honest DNS answers are read as they are', { timeout: TIMEOUT_MS }, async () => {
+it('valid DNS answers are read as they are', { timeout: TIMEOUT_MS }, async () => {
   await runCampaign({
     name: 'honest DNS answers are read as they are',
     cases: 2000,
@@ -322,7 +322,7 @@ it('honest DNS answers are read as they are', { timeout: TIMEOUT_MS }, async () 
   });
 });
 
-it('DNS streams come to the same messages however they are cut', {
+it('a DNS stream gives the same messages however its bytes are split', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await runCampaign({

@@ -165,7 +165,7 @@ const anyCase = fc
   .map((fields): HttpCase => fields);
 const bytesOf = ({ bytes }: Pick<HttpCase, 'bytes'>): readonly Buffer[] => [bytes];
 
-it('HTTP/1 responses', { timeout: TIMEOUT_MS }, async () => {
+it('any HTTP/1 response gives a valid result', { timeout: TIMEOUT_MS }, async () => {
   await withHttpLanes(LANES, HOST, null, (lanes) =>
     runCampaign({
       name: 'HTTP/1 responses',
@@ -192,7 +192,9 @@ it('HTTP/1 responses', { timeout: TIMEOUT_MS }, async () => {
   expect(room.freeBytes).toBe(ROOM_BYTES);
 });
 
-it('HTTP/1 responses, then silence', { timeout: TIMEOUT_MS }, async () => {
+it('any HTTP/1 response followed by silence gives a valid result', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await withHttpLanes(LANES * 4, HOST, null, (lanes) =>
     runCampaign({
       name: 'HTTP/1 responses, then silence',
@@ -209,7 +211,7 @@ it('HTTP/1 responses, then silence', { timeout: TIMEOUT_MS }, async () => {
   );
 });
 
-it('honest HTTP/1 responses are taken as they are', { timeout: TIMEOUT_MS }, async () => {
+it('valid HTTP/1 responses are read as they are', { timeout: TIMEOUT_MS }, async () => {
   const arbitrary = fc
     .tuple(honestResponse, segmentLengths)
     .map(([honest, segments]) => ({ ...BASE, ...honest, segments }));
@@ -246,7 +248,7 @@ const fixedFrames = corpusFrames.flatMap(({ bytes }) =>
   ENDINGS.map((ending): HttpCase => ({ ...BASE, bytes, ending })),
 );
 
-it('HTTP/2 frames', { timeout: TIMEOUT_MS }, async () => {
+it('any HTTP/2 frames give a valid result', { timeout: TIMEOUT_MS }, async () => {
   const identity = await createSelfSigned({ names: ['localhost'] });
   await withHttpLanes(LANES * 2, HOST, identity, (lanes) =>
     runCampaign({
@@ -264,7 +266,7 @@ it('HTTP/2 frames', { timeout: TIMEOUT_MS }, async () => {
   );
 });
 
-it('HTTP/2 frames, without TLS around them', { timeout: TIMEOUT_MS }, async () => {
+it('any HTTP/2 frames without TLS give a valid result', { timeout: TIMEOUT_MS }, async () => {
   const url = new URL('https://localhost/');
   const request = { method: 'GET', url, headers: [], body: null };
   const maxBytes = 100_000;
@@ -314,7 +316,9 @@ it('HTTP/2 frames, without TLS around them', { timeout: TIMEOUT_MS }, async () =
   );
 });
 
-it('HTTP bodies, decoded', { timeout: TIMEOUT_MS }, async () => {
+it('any encoded HTTP body is decoded or refused within its bounds', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const cut = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 6 });
   await runCampaign({
     name: 'HTTP bodies, decoded',
@@ -358,7 +362,9 @@ const cutResponses = {
   corpus: 'http',
 } as const;
 
-it('HTTP responses begin the same however they are cut', { timeout: TIMEOUT_MS }, async () => {
+it('an HTTP response begins the same however its bytes are split', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const read = (segments: readonly Buffer[]) => {
     const start = new ResponseStart(() => {}, 65_536);
     const passed = segments
@@ -382,7 +388,9 @@ it('HTTP responses begin the same however they are cut', { timeout: TIMEOUT_MS }
   });
 });
 
-it('HTTP responses are parsed the same however they are cut', { timeout: TIMEOUT_MS }, async () => {
+it('an HTTP response is parsed the same however its bytes are split', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const read = (segments: readonly Buffer[]) => {
     const told = { heads: [] as unknown[], body: '', ended: 0 };
     const parser = new ResponseParser('GET', 65_536, {
@@ -416,7 +424,7 @@ it('HTTP responses are parsed the same however they are cut', { timeout: TIMEOUT
   });
 });
 
-it('HTTP redirects and texts of any form', { timeout: TIMEOUT_MS }, async () => {
+it('any HTTP redirect and text gives a valid result', { timeout: TIMEOUT_MS }, async () => {
   const location = fc.oneof(
     fc.webUrl(),
     fc.string({ unit: 'binary', maxLength: 40 }),
@@ -474,7 +482,7 @@ it('HTTP redirects and texts of any form', { timeout: TIMEOUT_MS }, async () => 
   });
 });
 
-it('TCP bytes', { timeout: TIMEOUT_MS }, async () => {
+it('any TCP bytes give a valid result', { timeout: TIMEOUT_MS }, async () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 60 }).map((chars) => Buffer.from(chars)),
     randomBytes(100),

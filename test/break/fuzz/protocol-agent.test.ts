@@ -41,7 +41,7 @@ const message: fc.Arbitrary<Message> = kindOf<AnswerKind>({
   'error-answer': 2,
 }).chain((kind) => changedJson(ANSWERS[kind]).map((json) => ({ kind, json })));
 
-it('reads any message as what it validly is', { timeout: TIMEOUT_MS }, () =>
+it('an agent reads any message as what it validly is', { timeout: TIMEOUT_MS }, () =>
   runTextCampaign<Message>({
     name: 'messages to the agent',
     cases: 20_000,
@@ -92,7 +92,9 @@ const plain = (body: Buffer): WireAnswer => ({
 const wireBytes = (answer: WireAnswer): Buffer[] =>
   answer.packing === 'gzip bomb' ? [] : [bytesOf(answer)];
 
-it('polls any service and runs what it was validly told', { timeout: TIMEOUT_MS }, async () => {
+it('an agent polls any service and runs only valid assignments', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await withLane(PollLane.open, (lane) =>
     runTextCampaign<WireAnswer>({
       name: 'answers to polls',
@@ -109,7 +111,9 @@ it('polls any service and runs what it was validly told', { timeout: TIMEOUT_MS 
   );
 });
 
-it('sends results until they are validly taken', { timeout: TIMEOUT_MS }, async () => {
+it('an agent sends results until the service validly accepts them', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const lane = await UploadLane.open();
   await runTextCampaign<ResultsCase>({
     name: 'answers to results',
@@ -134,7 +138,9 @@ interface ArtifactCase {
   readonly answer: WireAnswer;
 }
 
-it('sends artifacts until they are validly taken', { timeout: TIMEOUT_MS }, async () => {
+it('an agent sends artifacts until the service validly accepts them', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   const body = {
     // No bytes are changed in it, as an address could become that of somebody.
     begin: changedTree([ARTIFACT_UPLOAD]),

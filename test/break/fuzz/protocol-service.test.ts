@@ -107,7 +107,9 @@ const FIXED: readonly Case[] = REQUEST_KINDS.flatMap((kind) => {
 describe('a service', () => {
   const worldOf = useResultsWorld(useRunningService('pglite', { config }));
 
-  it('takes any request of an agent for what it validly is', { timeout: TIMEOUT_MS }, async () => {
+  it('the service takes any request of an agent for what it validly is', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const lane = await ServiceLane.open(worldOf());
     await runTextCampaign<Case>({
       name: 'requests to the service',

@@ -69,7 +69,7 @@ describe.skipIf(lack !== null)(
       expect(await agent.stop()).toBe(0);
     });
 
-    it('captures packets with CAP_NET_RAW, still as UID 10001', async () => {
+    it('the agent container captures packets with CAP_NET_RAW, as UID 10001', async () => {
       const place = await deployment.addLocation();
       const agent = await deployment.startAgent(place, 'docker-run-agent-capture');
       await agent.logged(/failures of the network are captured/);
@@ -81,7 +81,7 @@ describe.skipIf(lack !== null)(
       expect(log.split('\n').filter((line) => /"(?:warn|error)"/.test(line))).toEqual([]);
     });
 
-    it('is live and not ready while it drains, and a run in progress ends well', async () => {
+    it('a draining agent container is live and not ready, and its running check ends well', async () => {
       const place = await deployment.addLocation();
       const check = await deployment.addCheck(place, 'url', { url: 'http://targets:8000/hold' });
       const agent = await deployment.startAgent(place, 'docker-run-agent', NO_RESTART);
@@ -102,7 +102,7 @@ describe.skipIf(lack !== null)(
       expect(json).toMatchObject([{ hasFailures: false, runLocation: place.location }]);
     });
 
-    it('keeps the result of a run in progress for its next start while the service is away', async () => {
+    it('an agent container saves the result of a running check for its next start while the service is away', async () => {
       const place = await deployment.addLocation();
       const check = await deployment.addCheck(place, 'url', { url: 'http://targets:8000/hold' });
       const agent = await deployment.startAgent(place, 'docker-run-agent', NO_RESTART);
@@ -123,7 +123,7 @@ describe.skipIf(lack !== null)(
       expect(json).toMatchObject([{ hasFailures: false, runLocation: place.location }]);
     });
 
-    it('reaps what others leave', async () => {
+    it('the agent container reaps orphaned processes', async () => {
       const agent = await deployment.startAgent(await deployment.addLocation());
       const first = await agent.pid();
       const node = await nodePid();
@@ -143,7 +143,7 @@ describe.skipIf(lack !== null)(
       expect(await agent.stop()).toBe(0);
     });
 
-    it('is small, and takes little memory at rest with 100 checks', async () => {
+    it('the agent image is small, and an idle agent with 100 checks takes little memory', async () => {
       const imageBytes = await ownBytes(deployment.host, 'vedette-agent');
       const place = await deployment.addLocation();
       for (let count = 0; count < 100; count += 1) {
@@ -162,7 +162,7 @@ describe.skipIf(lack !== null)(
       expect(bytesOf('VmRSS')).toBeLessThan(MAX_RESIDENT_BYTES);
     });
 
-    it('has nothing to build or to fetch with, and writes where it keeps its data alone', async () => {
+    it('the agent image has no tool that builds or downloads, and writes only to its data folder', async () => {
       const run = (script: string) =>
         deployment.host.script(
           `docker run --rm --read-only --entrypoint sh vedette-agent -c '${script}'`,
@@ -174,7 +174,7 @@ describe.skipIf(lack !== null)(
       expect(written.stderr).toContain('/tmp/other');
     });
 
-    it('runs a file once, and a file for good', async () => {
+    it('the agent image runs a check file once, and runs one continuously', async () => {
       const folder = makeTempFolder();
       onTestFinished(() => folder.remove());
       const checks = `checks:
@@ -190,7 +190,7 @@ describe.skipIf(lack !== null)(
       await deployment.agentIs('/-/readiness', ({ status }) => status === 200);
     });
 
-    it('says where the commands are that it has not', async () => {
+    it('the agent image says which image has the commands that it lacks', async () => {
       for (const command of ['service', 'up']) {
         const { code, stderr } = await deployment.host.tryPodman(
           'run',

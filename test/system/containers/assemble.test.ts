@@ -60,21 +60,21 @@ it("puts into the agent's image what its commands import, and nothing of the ser
   expect(readdirSync(folder.file('dist/service'))).toEqual(['config.js']);
 });
 
-it('works where it stands, and says where the commands are that it has not', async () => {
+it('an assembled folder works on its own and names the image of the commands that it lacks', async () => {
   const vedette = (...args: readonly string[]) =>
     runToEnd(process.execPath, [folder.file('dist/cli/main.js'), ...args], { env: {} });
   expect(await vedette('--version')).toMatchObject({ code: 0, stderr: '' });
   expect(await vedette('apply', '--help')).toMatchObject({ code: 0, stderr: '' });
   for (const command of ['service', 'up']) {
-    const told = 'vedette: this image has agent, run, validate and apply; up and service are in';
+    const refusal = 'vedette: this image has agent, run, validate and apply; up and service are in';
     const { code, stderr } = await vedette(command);
-    expect({ code, told: stderr.slice(0, told.length) }).toEqual({ code: 2, told });
+    expect({ code, refusal: stderr.slice(0, refusal.length) }).toEqual({ code: 2, refusal });
   }
   // An argument that is only called like a command that is left out.
   expect((await vedette('validate', 'service')).stderr).toContain('service');
 });
 
-it('leaves a folder alone that has something in it, and knows two images', async () => {
+it('assembling refuses a folder that is not empty and an unknown image', async () => {
   const full = await assembleTo(join(import.meta.dirname));
   expect(full.code).not.toBe(0);
   expect(full.stderr).toContain('is not empty');

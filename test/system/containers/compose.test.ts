@@ -20,7 +20,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
   }, IMAGES_LIMIT_MS);
   afterAll(() => stack.host.close());
 
-  it('comes up by itself, and both agents run the checks of all types', async () => {
+  it('the stack starts by one command, and both agents run checks of all types', async () => {
     expect(await stack.once('prepare')).toMatchObject({ code: 0, stderr: '' });
     // In place of PostgreSQL, whose image is not to be had, the service's own database.
     await removeSecret('DATABASE_URL');
@@ -51,7 +51,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
     }
   });
 
-  it('lets none of them do more than it needs', async () => {
+  it('every container has only the rights that it needs', async () => {
     for (const name of ['service', 'agent-1']) {
       const container = stack.host.container(name);
       const pid = await container.pid();
@@ -66,7 +66,7 @@ describe.skipIf(lacks !== null)(`compose.yaml${lacks === null ? '' : ` (lacks ${
     expect((await agent.exec('touch', '/run/vedette/key')).code).not.toBe(0);
   });
 
-  it('changes nothing when it is started again, and each program stops in its time', async () => {
+  it('a second start changes nothing, and each program stops in time', async () => {
     const agent = stack.host.container('agent-2');
     const key = (await agent.exec('cat', '/run/vedette/key')).stdout;
     expect((await stack.once('setup')).stdout.match(/is there|left alone/g)).toHaveLength(4);

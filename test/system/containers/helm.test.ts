@@ -14,7 +14,7 @@ const CHART_SETTINGS = ['--set', 'agent.serviceUrl=https://vedette.example.com']
 const CHART_SERVICE = ['--set', 'service.enabled=true,service.s3Bucket=vedette-artifacts'];
 
 describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
-  it('is found good by helm lint', () => {
+  it('the chart passes helm lint', () => {
     expect(run('helm', ['lint', '--strict', CHART, ...CHART_SETTINGS, ...CHART_SERVICE])).toContain(
       '0 chart(s) failed',
     );
@@ -50,7 +50,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     }
   });
 
-  it('makes the job of the kustomization migrate', () => {
+  it('the chart’s job migrates like the job of the kustomization', () => {
     const settings = [...CHART_SERVICE, '--set', 'service.image.tag=latest,agent.enabled=false'];
     const jobs = rendered(settings).filter(({ kind }) => kind === 'Job');
     expect(comparable(jobs)).toEqual(comparable(built('migrate')));
@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(brokenReferences(objects)).toEqual([]);
   });
 
-  it('gives variables as they were meant, whatever YAML made of them', () => {
+  it('the chart passes variables as they were meant, whatever type YAML gave them', () => {
     const variables = { S3_FORCE_PATH_STYLE: true, RATE_LIMIT_PER_MINUTE: 1_000_000 };
     const objects = rendered([
       ...CHART_SERVICE,
@@ -105,7 +105,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     });
   });
 
-  it('lets out nothing but questions for names where nothing is named', () => {
+  it('the network policy allows only DNS if no target is named', () => {
     const none = 'agent.networkPolicy.egress=[],service.networkPolicy.egress=[]';
     const policies = rendered([...CHART_SERVICE, '--set-json', none]).filter(
       ({ kind }) => kind === 'NetworkPolicy',
@@ -125,7 +125,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(() => rendered(settings)).toThrow(message);
   });
 
-  it('is installed by the command of the README', () => {
+  it('the chart is installed by the command of the README', () => {
     const words = readmeCommand('helm-agents')
       .replaceAll('\\\n', ' ')
       .replaceAll('$SERVICE_URL', 'https://vedette.example.com')

@@ -42,7 +42,7 @@ describe.skipIf(lack !== null)(
       await deployment.host.tryPodman('volume', 'prune', '--force');
     });
 
-    it('becomes ready, runs checks with all that it is given, and ends well', async () => {
+    it('an agent pod becomes ready, runs checks with its secrets and volumes, and ends well', async () => {
       const place = await deployment.addLocation();
       const url = 'http://targets:8000/{{{SHOP_TOKEN}}}';
       const checks = [

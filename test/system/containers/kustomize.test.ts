@@ -31,7 +31,7 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
     },
   );
 
-  it('overlays/persistent differs from the base in its volumes alone', () => {
+  it('overlays/persistent differs from the base only in its volumes', () => {
     const [base] = workloadsOf(built('base'));
     const [persistent] = workloadsOf(built('overlays/persistent'));
     expect(persistent?.object).toMatchObject({
@@ -46,7 +46,7 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
     });
   });
 
-  it('overlays/complete leads the agents to the service', () => {
+  it('overlays/complete connects the agents to the service', () => {
     const objects = built('overlays/complete');
     const url = new URL(String(configMapOf(objects, 'vedette-agent').SERVICE_URL));
     const service = objects.find(
@@ -100,7 +100,7 @@ patches:
     });
   });
 
-  it('take image, number and variables from a kustomization over them, and start the pods anew', () => {
+  it('the manifests take image, replicas and variables from an overlay, and a change restarts the pods', () => {
     const before = built('base');
     const after = overlaid(`resources: [KUBERNETES/base]
 images: [{ name: vedette-agent, newName: registry.example.com/vedette-agent, newTag: 1.2.3 }]
@@ -135,7 +135,7 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
     S3_BUCKET: 'vedette-artifacts',
   };
 
-  it('make all that the agents need, in one namespace', () => {
+  it('the agent manifests create all that agents need in one namespace', () => {
     const folder = temporaryFolder();
     const { objects, noted } = runReadme(
       folder,
@@ -161,7 +161,7 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
     ]);
   });
 
-  it('make all that the service needs, and its migration', () => {
+  it('the service manifests create all that the service needs, and its migration', () => {
     const folder = temporaryFolder();
     const { objects, noted } = runReadme(folder, ['kubernetes-service', 'kubernetes-migrate'], env);
     expect(objects.flatMap(schemaProblems)).toEqual([]);

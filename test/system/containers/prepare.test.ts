@@ -23,7 +23,7 @@ const FILES = [
 ];
 
 describe('prepare.mjs', () => {
-  it('makes the secrets, each in the folder of the one that needs it', async () => {
+  it('prepare.mjs creates each secret in the folder of the container that needs it', async () => {
     const made = await prepared(makeTestFolder());
     expect([...made.keys()]).toEqual(FILES);
     expect(made.get('service/FIRST_API_KEY')).toMatch(/^vk_[0-9a-f]{32}\n$/);
@@ -35,12 +35,12 @@ describe('prepare.mjs', () => {
     expect(made.get('service/S3_SECRET_ACCESS_KEY')).toBe(made.get('store/ROOT_SECRET_KEY'));
   });
 
-  it('makes others for each installation', async () => {
+  it('prepare.mjs creates different secrets for each installation', async () => {
     const [one, other] = [await prepared(makeTestFolder()), await prepared(makeTestFolder())];
     for (const name of FILES) expect(one.get(name), name).not.toBe(other.get(name));
   });
 
-  it('lets them be read by the users of other images, who own none of the files', async () => {
+  it('the secrets can be read by the users of other images, who own none of the files', async () => {
     const folder = makeTestFolder();
     await prepared(folder);
     for (const name of FILES) {
@@ -49,7 +49,7 @@ describe('prepare.mjs', () => {
     }
   });
 
-  it('leaves what is there, and tells a replaced one to whoever uses it', async () => {
+  it('prepare.mjs leaves existing secrets, and passes a replaced one to each of its users', async () => {
     const folder = makeTestFolder();
     const before = await prepared(folder);
     expect(await prepared(folder)).toEqual(before);
@@ -63,7 +63,7 @@ describe('prepare.mjs', () => {
     expect(after.get('service/ENCRYPTION_KEY')).toBe(before.get('service/ENCRYPTION_KEY'));
   });
 
-  it('ends with one line where it cannot write', async () => {
+  it('prepare.mjs ends with one line if it cannot write', async () => {
     const file = join(makeTestFolder(), 'a-file');
     writeFileSync(file, '');
     const { code, stderr } = await runNode([PREPARE, file, DATABASE]);
@@ -78,7 +78,7 @@ describe('with-secrets.sh', () => {
   const run = (folder: string, ...more: readonly string[]) =>
     runCommand(['sh', WITH_SECRETS, folder, process.execPath, '-e', show, ...more]);
 
-  it('gives a command each file as a variable, whole and as it is', async () => {
+  it('with-secrets.sh gives a command each file as a variable, byte for byte', async () => {
     const folder = makeTestFolder();
     writeFileSync(join(folder, 'ONE'), 'with "quotes", $dollars, \\ and = and spaces  \n');
     writeFileSync(join(folder, 'TWO'), 'without a newline');
@@ -103,7 +103,7 @@ describe('with-secrets.sh', () => {
     expect(stderr).toMatch(/^with-secrets\.sh: .+\n$/);
   });
 
-  it('takes the place of its shell, so that signals reach the command', async () => {
+  it('with-secrets.sh replaces its shell by the command, so signals reach it', async () => {
     const folder = makeTestFolder();
     writeFileSync(join(folder, 'ONE'), 'a');
     const child = await runCommand([

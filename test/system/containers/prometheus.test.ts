@@ -36,7 +36,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: '' });
   });
 
-  it('raises each alert for what it is there for, and none where all is well', async () => {
+  it('each alert fires in its case, and none fires when all is well', async () => {
     expect(ALERT_CASES.map(({ alert }) => alert)).toEqual(alertRules().map(({ alert }) => alert));
     const file = join(makeTestFolder(), 'tests.yml');
     writeFileSync(file, stringify(alertTests(ALERT_RULES)));
@@ -45,7 +45,7 @@ describe.skipIf(lacks !== null)(`Prometheus (needs ${lacks ?? 'nothing'})`, () =
     expect(code, stdout + stderr).toBe(0);
   });
 
-  it('has data of a real agent and a real service for all that the dashboard shows', async () => {
+  it('every panel of the dashboard has data of a real agent and a real service', async () => {
     const target = await startTarget();
     const service = await startService();
     const { slug, key } = await service.addLocation('office');

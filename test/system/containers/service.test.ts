@@ -46,14 +46,14 @@ describe.skipIf(lack !== null)(
       await deployment.serviceIsReady();
     });
 
-    it('makes the tables of a new database, alone', async () => {
+    it('the migrate command creates the tables of a new database and starts nothing else', async () => {
       const once = `docker run --rm ${HARDENED} -v fresh:/data vedette service migrate`;
       const first = await deployment.host.script(once);
       expect(first.stdout).toMatch(/^applied 0001_/);
       expect((await deployment.host.script(once)).stdout).toBe('nothing to do\n');
     });
 
-    it('serves on PostgreSQL, and is not healthy without it', async () => {
+    it('the service container serves on PostgreSQL and is unhealthy without it', async () => {
       const server = await startPostgres();
       onTestFinished(() => server.remove());
       const database = new URL(await server.createDatabase());
@@ -78,7 +78,7 @@ describe.skipIf(lack !== null)(
       expect(await service.stop()).toBe(0);
     });
 
-    it('has all commands, and nothing to build or to fetch with', async () => {
+    it('the service image has all commands and no tool that builds or downloads', async () => {
       const bytes = await ownBytes(deployment.host, 'vedette');
       console.log(`vedette over Debian and Node: ${Math.round(bytes / MEGABYTE)} MB`);
       expect(bytes).toBeLessThan(MAX_IMAGE_BYTES);

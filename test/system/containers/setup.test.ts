@@ -26,7 +26,7 @@ const LIMIT_MS = 120_000;
 const CHECKS = join(DOCKER, 'compose/checks.yaml');
 
 describe('setup.mjs', { timeout: LIMIT_MS }, () => {
-  it('makes bucket, location, key and checks, by which an agent begins to work, and all that once', async () => {
+  it('setup.mjs creates bucket, location, key and checks once, and an agent works with them', async () => {
     // More often than the client of the store tries again by itself.
     const stack = await startStack({ busyFor: 5 });
     const first = await stack.setup();
@@ -59,7 +59,7 @@ describe('setup.mjs', { timeout: LIMIT_MS }, () => {
     expect((await stack.service.ask('/v1/checks')).json).toHaveLength(4);
   });
 
-  it('makes another key where the file is of another database or lost, and says what it cannot do', async () => {
+  it('setup.mjs creates a new key if the key file is lost or of another database, and says what it cannot do', async () => {
     const stack = await startStack({ hasBucket: false });
     await stack.setup();
     writeFileSync(stack.keyFile, `pl_${'0'.repeat(32)}\n`);

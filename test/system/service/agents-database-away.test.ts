@@ -30,7 +30,7 @@ describe('agents while the database goes away and comes back', () => {
   useMigrated(storeOf);
   const labOf = useAgentLab(storeOf);
 
-  it('all that wait look again, since what was told meanwhile is not known', async () => {
+  it('all waiting polls query again after the database returns, since notifications may be missing', async () => {
     const wake = await createLocationWake(storeOf(), systemClock);
     const woken = Promise.all([
       wake.wait('one', MINUTE_MS, new AbortController().signal),
@@ -46,7 +46,7 @@ describe('agents while the database goes away and comes back', () => {
     await wake.close();
   });
 
-  it('checks are assigned again after it, and one line was logged', async () => {
+  it('checks are assigned again after the database returns, and one line was logged', async () => {
     const lab = labOf();
     const { log, records } = captureLog();
     const assigner = createAssigner({ store: storeOf(), clock: systemClock, log });

@@ -40,7 +40,7 @@ describe.skipIf(lacks !== null)(`artifacts on a full disk (lacking: ${lacks ?? '
     execFileSync('mount', ['-o', 'remount,size=64m', folder.path]);
   }
 
-  it('say so for the part that does not fit, and go on once there is space', async () => {
+  it('uploads name the part that does not fit, and continue once there is space', async () => {
     const content = newContent(3 * MIN_PART_BYTES);
     const upload = await beginUpload(store, content);
     const [first, second, third] = upload.missing;
@@ -60,7 +60,7 @@ describe.skipIf(lacks !== null)(`artifacts on a full disk (lacking: ${lacks ?? '
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('show nothing half when the whole does not fit, and keep the parts', async () => {
+  it('an upload whose whole does not fit shows no partial artifact and retains its parts', async () => {
     const content = newContent(2 * MIN_PART_BYTES);
     const upload = await beginUpload(store, content);
     await putMissing(store, upload, content);

@@ -84,7 +84,7 @@ describe('S3', () => {
     folder.remove();
   });
 
-  it('is asked again while it is busy, a set number of times', async () => {
+  it('a busy S3 is asked again, a bounded number of times', async () => {
     const content = newContent(1000);
     const patient = another({ limits: { attempts: 3 } });
     let refusals = 2;
@@ -103,7 +103,7 @@ describe('S3', () => {
     expect(asked('HeadObject')).toBe(6);
   });
 
-  it('that does not answer is unavailable after the time limit', async () => {
+  it('an S3 that does not answer is unavailable after the time limit', async () => {
     server.fault(() => ({ kind: 'silence' }));
     const hasty = another({ limits: { answerTimeoutMs: 50, attempts: 1 } });
     await expect(hasty.stat(newContent(1).description, forever)).rejects.toMatchObject({
@@ -112,7 +112,7 @@ describe('S3', () => {
     });
   });
 
-  it('that does not answer is left at once when the signal aborts', async () => {
+  it('a request to an S3 that does not answer ends at once when the signal aborts', async () => {
     const reason = new Error('the service stops');
     const stop = new AbortController();
     const waiting = new Promise<void>((resolve) => {
@@ -127,7 +127,7 @@ describe('S3', () => {
     await expect(asking).rejects.toBe(reason);
   });
 
-  it('that nobody runs is unavailable', async () => {
+  it('an S3 that is not running is unavailable', async () => {
     const gone = await startS3Server({ folder: folder.path });
     await gone.close();
     const lost = another({ endpoint: gone.endpoint, limits: { attempts: 1 } });
@@ -137,7 +137,7 @@ describe('S3', () => {
     });
   });
 
-  it('refuses wrong credentials and an unknown bucket, and no secret is told', async () => {
+  it('wrong credentials and an unknown bucket are refused, and no secret is shown', async () => {
     const secretAccessKey = 'wrong-and-secret';
     const stranger = another({
       credentials: { accessKeyId: server.credentials.accessKeyId, secretAccessKey },
@@ -178,7 +178,7 @@ describe('S3', () => {
     },
   );
 
-  it('that cuts a part leaves it missing', async () => {
+  it('a part that S3 cuts stays missing', async () => {
     const content = newContent(2 * MIB);
     const upload = await beginUpload(store, content);
     server.fault((operation) =>
@@ -194,7 +194,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('that refuses a part does not wait for the rest of it', async () => {
+  it('an S3 that refuses a part is not sent the rest of it', async () => {
     const content = newContent(2 * MIB);
     const upload = await beginUpload(store, content);
     server.fault((operation) =>
@@ -209,7 +209,7 @@ describe('S3', () => {
     source.destroy();
   });
 
-  it('that cuts the read-back is taken up at the byte reached', async () => {
+  it('a read-back that S3 cuts is resumed at the byte reached', async () => {
     const content = newContent(3 * MIB);
     const upload = await beginUpload(store, content);
     await putMissing(store, upload, content);
@@ -227,7 +227,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('that cuts a download ends it with an error, not as if it were whole', async () => {
+  it('a download that S3 cuts ends with an error, not as if it were whole', async () => {
     const content = newContent(2 * MIB);
     await uploadWhole(store, content);
     server.fault((operation) =>
@@ -238,7 +238,7 @@ describe('S3', () => {
     });
   });
 
-  it('completes after a crash between joining and publishing', async () => {
+  it('an upload completes after a crash between joining and publishing', async () => {
     const content = newContent(MIN_PART_BYTES + 1000);
     const upload = await beginUpload(store, content);
     await putMissing(store, upload, content);
@@ -257,7 +257,7 @@ describe('S3', () => {
     expect([...server.bucket.objects.keys()]).toHaveLength(1);
   });
 
-  it('whose lifecycle rule ended an upload begins it anew', async () => {
+  it('an upload that a lifecycle rule ended begins again', async () => {
     const content = newContent(MIN_PART_BYTES + 1000);
     const upload = await beginUpload(store, content);
     server.bucket.uploads.clear();
@@ -270,7 +270,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('without conditional writes serves all the same', async () => {
+  it('an S3 without conditional writes serves all the same', async () => {
     const content = newContent(1000);
     let refusals = 1;
     server.fault((operation) => {
@@ -283,7 +283,7 @@ describe('S3', () => {
     expect((await readWhole(store, content)).equals(content.bytes)).toBe(true);
   });
 
-  it('lists what a crash left of uploads that nobody can find any more', async () => {
+  it('uploads that a crash orphaned are listed', async () => {
     const content = newContent(1000);
     const upload = await beginUpload(store, content);
     // As if the process had ended before it wrote the state.
@@ -298,7 +298,7 @@ describe('S3', () => {
     expect(server.bucket.uploads.size).toBe(0);
   });
 
-  it('does not take a prefix that could make two keys one', () => {
+  it('a prefix that could make two keys equal is refused', () => {
     for (const prefix of ['../', '/', 'a', 'a//', 'a b/']) {
       expect(() => another({ prefix })).toThrow(expect.objectContaining({ kind: 'config' }));
     }

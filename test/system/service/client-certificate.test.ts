@@ -40,7 +40,7 @@ async function runOf({ ask }: RunningService, checkId: string): Promise<Reply['j
   return (await ask(`/v1/check-results/${checkId}/${run.resultId}`)).json;
 }
 
-it('a client certificate from the API is shown to its host by an agent that runs on', async () => {
+it('a running agent presents a client certificate from the API to its host', async () => {
   const authority = await createAuthority();
   const url = await listenForMembers(await authority.issue(), authority.cert);
   const member = await authority.issue({ commonName: 'member' });

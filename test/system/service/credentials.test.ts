@@ -147,7 +147,7 @@ describe('credentials in a database that several replicas share', () => {
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
-  it('that a replica of the release before stores in clear later are encrypted, without a start', async () => {
+  it('credentials that a replica of the release before stores in clear are encrypted without a restart', async () => {
     const one = await replica(NEW);
     await one.begin();
     const waitsMs: number[] = [];
@@ -171,7 +171,7 @@ describe('credentials in a database that several replicas share', () => {
     expect(await one.told()).toEqual(REQUEST);
   });
 
-  it('can be read by every replica while the first key comes to one after the other', async () => {
+  it('every replica can read the credentials while the first key is rolled out', async () => {
     const [one, other] = [await replica(NEW), await replica()];
     await putInClear(one.store);
     await one.start();
@@ -187,7 +187,7 @@ describe('credentials in a database that several replicas share', () => {
     expect(await restarted.told()).toEqual(REQUEST);
   });
 
-  it('can be read by every replica while a new key comes to one after the other in one step', async () => {
+  it('every replica can read the credentials while a new key is rolled out in one step', async () => {
     const [before, other] = [await replica(OLD), await replica(OLD)];
     await putInClear(before.store);
     await before.start();
@@ -215,7 +215,7 @@ describe('credentials in a database that several replicas share', () => {
     expect(next.isOn()).toBe(true);
   });
 
-  it('are stored in clear again by no command beside a replica, which would encrypt them', async () => {
+  it('decrypt refuses to run beside a replica, which would encrypt the credentials again', async () => {
     const one = await replica(NEW);
     await putInClear(one.store);
     await one.start();

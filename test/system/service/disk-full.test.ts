@@ -54,7 +54,7 @@ async function databaseOn(
 describe.skipIf(lacks !== null).each(['pglite', 'postgres'] as const)(
   `a service on %s whose disk is full${lacks === null ? '' : ` (lacks ${lacks})`}`,
   (kind) => {
-    it('is not ready while it can store no result, answers what it can, and is ready again with room', async () => {
+    it('a service that can store no result is not ready, answers what it can, and is ready again once there is space', async () => {
       const disk = mountSmallDisk(400);
       const service = await startService(await databaseOn(disk, kind));
       const { key, slug } = await service.addLocation('cellar');

@@ -40,7 +40,7 @@ describe('heartbeats while the database is restarted', () => {
     await server?.remove();
   });
 
-  it('are pinged all the same', async () => {
+  it('heartbeats accept pings while the database restarts', async () => {
     const { heartbeats, heartbeatEvents, heartbeatPings } = replica();
     const rhythm = { period: 1, periodUnit: 'DAYS', grace: 0, graceUnit: 'SECONDS' };
     const { check, pingToken } = await heartbeats.create(

@@ -33,7 +33,7 @@ async function results(service: RunningService, checkId: string, count: number):
   return text;
 }
 
-it('fills the templates of checks with what the service knows, and never shows it', {
+it('variables of the service fill the templates of checks and are never shown', {
   timeout: 60_000,
 }, async () => {
   const service = await startService();
@@ -96,7 +96,7 @@ it('fills the templates of checks with what the service knows, and never shows i
   expect(told[0]).toContain('you said Bearer ******** ********');
 });
 
-it('says which variable is missing, in the result and in the log', {
+it('a missing variable is named in the result and in the log', {
   timeout: 60_000,
 }, async () => {
   const service = await startService();

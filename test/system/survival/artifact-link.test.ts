@@ -54,7 +54,7 @@ const missing = lacking({ commands: [], files: ['/proc/self/clear_refs'] });
 describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
   `artifacts, on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
-    it('150 MB over a line that is cut five times arrive whole, and memory does not grow with them', async () => {
+    it('150 MB over a connection that is cut five times arrive whole, in bounded memory', async () => {
       const { service, key, slug, checkId } = await deploy(kind);
       const slot = await lastSlotGiven(service, key);
       const result = resultOfRun({ checkId, runLocation: slug, slot });
@@ -91,7 +91,7 @@ describe.skipIf(missing !== null).each(databasesToTest('postgres'))(
       expect(listed.json).toMatchObject([{ sha256, bytes: MAX_ARTIFACT_BYTES, url: asset }]);
     });
 
-    it('150 MB and a byte are refused with the limit, and the result says so', async () => {
+    it('150 MB and one byte are refused with the limit, and the result says so', async () => {
       const { service, key, slug, checkId } = await deploy(kind);
       const begin = (bytes: number) =>
         service.ask(PATHS.artifacts, {

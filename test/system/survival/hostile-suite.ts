@@ -47,7 +47,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(world.errors()).toEqual([]);
     });
 
-    it('knows the routes, and the victim has something in every table', async () => {
+    it('the hostile walk knows all routes, and the victim has rows in every table', async () => {
       const { routes, store } = worldOf();
       expect(routes.length).toBeGreaterThan(150);
       const tables = Object.keys(await contentsOf(store, null));
@@ -56,7 +56,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(Object.keys(before).length).toBeGreaterThan(40);
     });
 
-    it('lets nobody in without a key of the right kind', async () => {
+    it('a request without a key of the right kind is refused', async () => {
       const world = worldOf();
       const { routes, victim, store } = world;
       const rows = await contentsOf(store, null);
@@ -71,7 +71,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(store, null)).toEqual(rows);
     });
 
-    it('lets no key do more than its role, and none act for another account', async () => {
+    it('a key can do no more than its role allows, and nothing in another account', async () => {
       const world = worldOf();
       const { routes, victim, store } = world;
       const attacker = await world.newAttacker();
@@ -88,7 +88,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(store, null)).toEqual(rows);
     });
 
-    it('finds nothing by the ids of another account', async () => {
+    it('ids of another account are not found', async () => {
       const world = worldOf();
       const { routes } = world;
       const attacker = await world.newAttacker();
@@ -108,7 +108,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await faults(world, asked, isNotThere)).toEqual([]);
     });
 
-    it('makes its own of what it puts under the ids of another account', async () => {
+    it('PUT under an id of another account creates a resource of its own account', async () => {
       const world = worldOf();
       const { routes } = world;
       const attacker = await world.newAttacker();
@@ -130,7 +130,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(made.length).toBeGreaterThan(0);
     });
 
-    it('answers hostile texts in paths and queries, and lists nothing of another account', async () => {
+    it('hostile texts in paths and queries are answered and list nothing of another account', async () => {
       const world = worldOf();
       const { routes, victimIds } = world;
       const attacker = await world.newAttacker();
@@ -192,7 +192,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       },
     );
 
-    it('refuses what is no JSON, too deep, too large or of another type', async () => {
+    it('a body that is not JSON, too deep, too large or of another type is refused', async () => {
       const world = worldOf();
       const attacker = await world.newAttacker();
       await world.settled();
@@ -224,7 +224,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(world.store, null)).toEqual(rows);
     });
 
-    it('keeps artifacts inside of their folder, whatever they are called', async () => {
+    it('artifacts stay inside their folder, whatever their name', async () => {
       const world = worldOf();
       const attacker = await world.newAttacker();
       await world.settled();
@@ -244,7 +244,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(world.store, null)).toEqual(rows);
     });
 
-    it('goes on after agents that send garbage', async () => {
+    it('the service serves on after agents that send garbage', async () => {
       const world = worldOf();
       const attacker = await world.newAttacker();
       const routes = world.routes.filter(

@@ -27,11 +27,11 @@ const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000);
 console.info(`kills at random moments: KILL_SEED=${seed}`);
 
 describe.each(['pglite', 'postgres'] as const)('on %s', (kind) => {
-  it('an agent that is killed again and again answers for every slot once', async () => {
+  it('an agent that is killed again and again accounts for every slot once', async () => {
     await survive(kind, { kills: IS_NIGHTLY ? 25 : 6, serviceFails: false });
   });
 
-  it('so it does where the service is killed now and then, too', async () => {
+  it('an agent accounts for every slot once while agent and service are both killed', async () => {
     await survive(kind, { kills: IS_NIGHTLY ? 8 : 5, serviceFails: true });
   });
 });

@@ -43,7 +43,7 @@ function server(): TestPostgres {
 }
 
 describe('two replicas that start at once on an empty database', () => {
-  it('make the schema and the first account once, and both know its key', async () => {
+  it('two replicas that start at once create the schema and the first account once, and both know its key', async () => {
     const databaseUrl = await server().createDatabase();
     const apiKey = newApiKey();
     const replicas = await Promise.all([
@@ -64,7 +64,7 @@ describe('two replicas that start at once on an empty database', () => {
     expect(new Set(applied).size).toBe(applied.length);
   });
 
-  it('let one first key in and no other, where each was given one of its own', async () => {
+  it('two replicas with different first keys admit one of them', async () => {
     const databaseUrl = await server().createDatabase();
     const replicas = await Promise.all([
       startService({ databaseUrl }),
@@ -83,7 +83,7 @@ describe('two replicas that start at once on an empty database', () => {
 });
 
 describe('two replicas under load', () => {
-  it('lose nothing, though one is killed and the database restarts without a word', async () => {
+  it('two replicas under load lose nothing when one is killed and the database restarts', async () => {
     const databaseUrl = await server().createDatabase();
     const where = { databaseUrl };
     const apiKey = newApiKey();

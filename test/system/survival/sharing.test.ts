@@ -33,7 +33,7 @@ const lacks = lacking({ commands: ['ip', 'nft'], files: [] });
 describe.skipIf(lacks !== null).each(databasesToTest('postgres'))(
   `agents of one location, with %s${lacks === null ? '' : ` (skipped: no ${lacks})`}`,
   (kind) => {
-    it('run each slot once between them, whoever joins, dies, is cut off or comes back', async () => {
+    it('agents of a location run each slot once between them while agents join, die, lose the network and return', async () => {
       const where = await newDatabase(kind);
       const service = await startService(where);
       const { key, slug } = await service.addLocation('cellar');

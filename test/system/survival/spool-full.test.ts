@@ -35,7 +35,7 @@ const missing = lacking({ commands: ['mount', 'umount'], files: [] });
 describe.skipIf(missing !== null).each(databasesToTest('pglite'))(
   `an agent of a service on %s${missing === null ? '' : ` (lacks ${missing})`}`,
   (kind) => {
-    it('goes on while its disk is full, counts what is lost, says it once, and recovers', async () => {
+    it('an agent whose disk is full runs on, counts and logs once what it loses, and recovers', async () => {
       const where = await newDatabase(kind);
       const service = await startService(where);
       const { key, slug } = await service.addLocation('cellar');

@@ -59,7 +59,7 @@ const slotOf = (run: string): number => Number(run.split(' ')[1]);
 
 const checksOf = async (agent: RunningAgent): Promise<number> => (await agent.health()).json.checks;
 
-it('an agent that was stopped for longer than its lease runs no slot that another one ran', async () => {
+it('an agent that was stopped for longer than its lease runs no slot that another agent ran', async () => {
   const { where, service, key, target, checkIds } = await setUp();
   const [stopped, other] = [await startPrinting(service, key), await startPrinting(service, key)];
   const isShared = (count: number): boolean => count > 10 && count < CHECKS - 10;
@@ -94,7 +94,7 @@ it('an agent that was stopped for longer than its lease runs no slot that anothe
   });
 });
 
-it('where its service does not answer, it runs on after 5 s, and asks no second time', async () => {
+it('an agent whose service does not answer runs its last assignments after 5 s and sends no second request', async () => {
   const { service, key, target } = await setUp();
   const agent = await startPrinting(service, key);
   await until(
