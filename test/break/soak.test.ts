@@ -78,7 +78,7 @@ it.skipIf(lacks !== null)(
     await service.ask(pathOf(silent), { key: null });
 
     const agentDir = makeTestFolder();
-    // What hangs when it is told to stop is cut short, and missed.
+    // A run that hangs at the stop is cancelled, and its slot missed.
     const env = { ...INSPECTED, SHUTDOWN_GRACE_SECONDS: '5' };
     const options = { serviceUrl: service.url, key, dataDir: agentDir, env };
     const agent = await startAgent(options);

@@ -71,7 +71,7 @@ describe.skipIf(lacks !== null)(
         const { jobLog, pcapDataUrl } = json[0].tcpCheckResult;
         const story = jobLog.map(({ msg }: { msg: string }) => msg).join('\n');
         if (without.test(story)) busy += 1;
-        // On a machine that is very busy tcpdump may not begin in time, which is told as well.
+        // On a machine that is very busy tcpdump may not begin in time; the result then says so.
         else
           expect(story).toMatch(pcapDataUrl === null ? /^No capture: /m : /^Captured \d+ packets/m);
       }

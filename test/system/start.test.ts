@@ -58,6 +58,6 @@ it('npm start prints passing results of the sample and saves them, and Ctrl-C en
   // npm ends by the signal itself; its pipes close when all that it started has ended, too.
   process.kill(-pid, 'SIGINT');
   await once(npm, 'close');
-  const told = errors.split('\n').filter((line) => !line.startsWith('npm warn'));
-  expect(told).toEqual([expect.stringMatching(/^First start: making a database in /), '']);
+  const lines = errors.split('\n').filter((line) => !line.startsWith('npm warn'));
+  expect(lines).toEqual([expect.stringMatching(/^First start: making a database in /), '']);
 }, 120_000);

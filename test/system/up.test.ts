@@ -17,7 +17,7 @@ const daily = (id: string, url: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** What the greeting tells: the address of the API, and its key. */
+/** The address of the API and its key, from the greeting. */
 function greetingIn(text: string): { readonly port: number; readonly key: string } {
   return {
     port: Number(/API +http:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1]),

@@ -12,7 +12,7 @@ import { FaultyDisk } from './support/spool/spool-disk.ts';
 import { PowerShadow } from './support/spool/spool-power.ts';
 import { quiet } from './support/spool/spool-stage.ts';
 
-/** Opens the spool of one folder again and again, all on a disk that can be told to refuse. */
+/** Opens the spool of one folder again and again, all on a disk that refuses on demand. */
 function setUp() {
   const folder = makeTempFolder();
   const dataDir = folder.file('data');

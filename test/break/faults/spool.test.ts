@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { casesOf, type FaultCase, play } from './support/spool/spool-cases.ts';
+import { reportProblem } from './support/spool/spool-reports.ts';
 import { byText, callSites, otherDoors, PORT_METHODS } from './support/spool/spool-sites.ts';
-import { tellingProblem } from './support/spool/spool-telling.ts';
 
 /** For what is left where the power goes. */
 const SEED = Number(process.env.BREAK_SEED ?? randomInt(2 ** 31));
@@ -31,8 +31,8 @@ async function problemsOf(each: FaultCase): Promise<string[]> {
   if (found?.name !== each.call.name || found.site !== each.call.site) {
     problems.push(`call ${each.at} is ${found?.name} of ${found?.site}`);
   }
-  const untold = tellingProblem(each, stage);
-  if (untold !== null) problems.push(untold);
+  const problem = reportProblem(each, stage);
+  if (problem !== null) problems.push(problem);
   const { at, kind, call } = each;
   return problems.map((problem) => `call ${at}, ${call.name} of ${call.site}, ${kind}: ${problem}`);
 }

@@ -392,22 +392,22 @@ it('an HTTP response is parsed the same however its bytes are split', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const read = (segments: readonly Buffer[]) => {
-    const told = { heads: [] as unknown[], body: '', ended: 0 };
+    const parsed = { heads: [] as unknown[], body: '', ended: 0 };
     const parser = new ResponseParser('GET', 65_536, {
-      head: (head) => told.heads.push(head),
+      head: (head) => parsed.heads.push(head),
       data: (piece) => {
-        told.body += piece.toString('latin1');
+        parsed.body += piece.toString('latin1');
       },
       end: () => {
-        told.ended += 1;
+        parsed.ended += 1;
       },
     });
     let error: object | null = null;
     for (const segment of segments) error ??= parser.execute(segment);
-    const finished = error === null && told.ended === 0 ? parser.finish() : null;
+    const finished = error === null && parsed.ended === 0 ? parser.finish() : null;
     parser.free();
     // Which of two faults comes first may hang on the cut, that there is one does not.
-    return { ...told, isBroken: error !== null, isFinished: finished === true };
+    return { ...parsed, isBroken: error !== null, isFinished: finished === true };
   };
   await runCampaign({
     name: 'HTTP responses are parsed the same however they are cut',

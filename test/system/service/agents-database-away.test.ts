@@ -60,8 +60,8 @@ describe('agents while the database goes away and comes back', () => {
     await expect(a.look()).rejects.toMatchObject({ kind: 'unavailable' });
     await server?.start();
     await lab.addCheck('after');
-    const told = await a.poll();
-    expect(told.upsert.map(({ checkId }) => checkId)).toEqual(['after']);
+    const polled = await a.poll();
+    expect(polled.upsert.map(({ checkId }) => checkId)).toEqual(['after']);
     stop.abort();
     await running;
     expect(records().length).toBeLessThanOrEqual(1);

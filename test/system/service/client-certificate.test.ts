@@ -15,7 +15,7 @@ import {
 } from '../../support/service/deployment.ts';
 import type { Reply } from '../../support/service/service-app.ts';
 
-/** Answers whoever shows a certificate of the authority, and nobody else. */
+/** Answers only clients with a certificate of the authority. */
 async function listenForMembers(server: Identity, ca: string): Promise<string> {
   const target = createServer(
     { ...server, ca, requestCert: true, rejectUnauthorized: true },
@@ -97,11 +97,11 @@ it('a running agent presents a client certificate from the API to its host', asy
       service.ask(at),
     ),
   );
-  const told = [made, ...answers].map(({ text }) => text).join('\n');
-  expect(told).toContain('BEGIN CERTIFICATE');
+  const answersText = [made, ...answers].map(({ text }) => text).join('\n');
+  expect(answersText).toContain('BEGIN CERTIFICATE');
   const logs = `${service.log()}\n${agent.log()}`;
   for (const line of keyLinesOf(member)) {
-    expect(told).not.toContain(line);
+    expect(answersText).not.toContain(line);
     expect(logs).not.toContain(line);
   }
 

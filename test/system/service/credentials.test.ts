@@ -51,8 +51,8 @@ async function replica(...keys: readonly Buffer[]) {
       await store.close();
       await untilForgotten(found?.pid ?? 0);
     },
-    /** As agents are told it. */
-    async told(): Promise<unknown> {
+    /** The request as agents receive it. */
+    async assigned(): Promise<unknown> {
       const { body, sealed } = await row(store);
       return variables.open(KEY, body, sealed).request;
     },
@@ -124,7 +124,7 @@ describe('credentials in a database that several replicas share', () => {
     await one.keep(3);
     expect(one.isOn()).toBe(false);
     expect(one.keyOfNew()).toBeNull();
-    expect(await one.told()).toEqual(REQUEST);
+    expect(await one.assigned()).toEqual(REQUEST);
     expect((await row(one.store)).sealed).toBeNull();
     expect(one.logs.records()).toMatchObject([
       {
@@ -143,7 +143,7 @@ describe('credentials in a database that several replicas share', () => {
     expect(one.isOn()).toBe(false);
     await one.keep(1);
     expect(one.isOn()).toBe(true);
-    expect(await one.told()).toEqual(REQUEST);
+    expect(await one.assigned()).toEqual(REQUEST);
     expect((await row(one.store)).sealed).not.toBeNull();
   });
 
@@ -168,7 +168,7 @@ describe('credentials in a database that several replicas share', () => {
     const { body, sealed } = await row(one.store);
     expect(sealed).not.toBeNull();
     expect(JSON.stringify(body)).not.toContain('correct-horse');
-    expect(await one.told()).toEqual(REQUEST);
+    expect(await one.assigned()).toEqual(REQUEST);
   });
 
   it('every replica can read the credentials while the first key is rolled out', async () => {
@@ -176,15 +176,15 @@ describe('credentials in a database that several replicas share', () => {
     await putInClear(one.store);
     await one.start();
     await one.keep(3);
-    expect(await other.told()).toEqual(REQUEST);
+    expect(await other.assigned()).toEqual(REQUEST);
     await other.end();
     const restarted = await replica(NEW);
     await restarted.begin();
     await Promise.all([one.keep(ENOUGH_WAITS), restarted.keep(ENOUGH_WAITS)]);
     expect([one.isOn(), restarted.isOn()]).toEqual([true, true]);
     expect((await row(one.store)).sealed).not.toBeNull();
-    expect(await one.told()).toEqual(REQUEST);
-    expect(await restarted.told()).toEqual(REQUEST);
+    expect(await one.assigned()).toEqual(REQUEST);
+    expect(await restarted.assigned()).toEqual(REQUEST);
   });
 
   it('every replica can read the credentials while a new key is rolled out in one step', async () => {
@@ -201,7 +201,7 @@ describe('credentials in a database that several replicas share', () => {
     expect(one.keyOfNew()).toEqual(OLD);
     await one.keep(3);
     expect(one.keyOfNew()).toEqual(OLD);
-    expect(await other.told()).toEqual(REQUEST);
+    expect(await other.assigned()).toEqual(REQUEST);
     expect(one.logs.records()).toMatchObject([
       { level: 'warn', msg: expect.stringContaining('encrypted by an older key') },
     ]);
@@ -209,7 +209,7 @@ describe('credentials in a database that several replicas share', () => {
     await one.keep(ENOUGH_WAITS);
     expect(one.keyOfNew()).toEqual(NEW);
     const next = await replica(NEW);
-    expect(await next.told()).toEqual(REQUEST);
+    expect(await next.assigned()).toEqual(REQUEST);
     // It sees at once that the key is in use.
     await next.begin();
     expect(next.isOn()).toBe(true);

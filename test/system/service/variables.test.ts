@@ -64,7 +64,7 @@ it('variables of the service fill the templates of checks and are never shown', 
   const agent = await startAgent({ serviceUrl: service.url, key, dataDir: makeTestFolder() });
   const run = () => service.ask(`/v1/checks/${checkId}/run`, { method: 'POST', body: {} });
   await run();
-  const told = [await results(service, checkId, 1)];
+  const outputs = [await results(service, checkId, 1)];
   expect(target.seen).toEqual([`Bearer ${first} ${own}`]);
 
   // A new value is used from the next run on, and the old one stays masked.
@@ -82,18 +82,18 @@ it('variables of the service fill the templates of checks and are never shown', 
     },
     (last) => last === `Bearer ${second} ${own}`,
   );
-  told.push(await results(service, checkId, target.seen.length));
+  outputs.push(await results(service, checkId, target.seen.length));
   for (const path of ['/v1/variables', `/v1/checks/${checkId}`, '/v1/checks']) {
-    told.push((await service.ask(path)).text);
+    outputs.push((await service.ask(path)).text);
   }
   await agent.kill('SIGTERM');
   await service.kill('SIGTERM');
-  told.push(agent.log(), service.log());
+  outputs.push(agent.log(), service.log());
   for (const secret of [first, second, own]) {
-    expect(told.join('\n')).not.toContain(secret);
-    expect(told.join('\n')).not.toContain(encodeURIComponent(String(secret)));
+    expect(outputs.join('\n')).not.toContain(secret);
+    expect(outputs.join('\n')).not.toContain(encodeURIComponent(String(secret)));
   }
-  expect(told[0]).toContain('you said Bearer ******** ********');
+  expect(outputs[0]).toContain('you said Bearer ******** ********');
 });
 
 it('a missing variable is named in the result and in the log', {

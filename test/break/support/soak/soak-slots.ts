@@ -70,7 +70,7 @@ export async function judgeSlots(
     !lasting.has(checkId) ||
     slotMs <= afterMs ||
     (reason === 'previous_run_active' && overrunning.has(checkId)) ||
-    // Those that it had begun when it was told to stop.
+    // Those that were running at the stop.
     (reason === 'agent_stopped' && slotMs > upToMs - STOPPED_WITHIN_MS);
   const isOfStandstill = ({ slotMs, reason }: Answer): boolean =>
     reason !== null && STANDING_STILL.has(reason) && isNear(standstills, slotMs);

@@ -7,7 +7,7 @@ import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import type { StormRecords } from './storm-records.ts';
 import { talkTo } from './storm-talk.ts';
 
-/** What befalls the checks of a group in the storm; nothing does the healthy ones. */
+/** What the storm does to the checks of a group; nothing to the healthy ones. */
 export const GROUPS = ['healthy', 'dropped', 'reset', 'nameless'] as const;
 export type Group = (typeof GROUPS)[number];
 

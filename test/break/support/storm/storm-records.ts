@@ -3,7 +3,7 @@ import type { SlotRecord } from '../../../support/service/deployment.ts';
 import { PERIOD_SECONDS, type StormCheck } from './storm-checks.ts';
 import type { Group } from './storm-lab.ts';
 
-/** What the service was told of an attempt. */
+/** An attempt as the service received it. */
 export interface StormResult {
   readonly checkId: string;
   readonly slotMs: number;

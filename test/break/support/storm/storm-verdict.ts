@@ -46,7 +46,7 @@ const FAILS_WITHIN_MS: Readonly<Record<Group, number>> = {
 /** A run that began so long before the outbreak has ended. */
 const RUN_MS = 2_000;
 
-/** Judges all that was told of a storm. */
+/** Judges all records of a storm. */
 export function stormFaults(
   { results, missed }: StormRecords,
   checks: readonly StormCheck[],

@@ -11,7 +11,7 @@ interface Look {
 
 /** How long a process had work and got no processor for it, since others had them all. */
 export interface Waiting {
-  /** To be called often: what is told is as fine as the looks are. */
+  /** Call it often: the result is as fine as the samples. */
   look(): void;
   /** The most in any second since the last call, milliseconds. */
   mostMs(): number;

@@ -37,7 +37,7 @@ const REFUSALS: Readonly<Record<string, readonly Code[]>> = {
 };
 const READS: ReadonlySet<string> = new Set(['readdir', 'stat', 'file stat', 'read']);
 
-/** All that may befall each call of the recording. */
+/** All faults that each call of the recording can have. */
 export function casesOf(calls: readonly DiskCall[]): readonly FaultCase[] {
   return calls.flatMap((call, at) =>
     faultsOf(call).map(({ kind, fault, losesPower = false }) => ({
@@ -50,16 +50,16 @@ export function casesOf(calls: readonly DiskCall[]): readonly FaultCase[] {
   );
 }
 
-interface Befalling {
+interface CallFault {
   readonly kind: string;
   readonly fault: Fault;
   readonly losesPower?: boolean;
 }
 
-function faultsOf({ method, name }: DiskCall): readonly Befalling[] {
+function faultsOf({ method, name }: DiskCall): readonly CallFault[] {
   const refusals = REFUSALS[method];
   if (refusals === undefined) throw new Error(`no faults are known for ${method}`);
-  const faults: Befalling[] = refusals.map((code) => ({
+  const faults: CallFault[] = refusals.map((code) => ({
     kind: `fails (${code})`,
     fault: { kind: 'fail', code, done: 'nothing' },
   }));
@@ -108,7 +108,7 @@ export interface Played {
 
 /** Plays the scenario in that folder, which must be empty. */
 export async function play(folder: string, only: FaultCase | null, seed: number): Promise<Played> {
-  // The names of the calls tell the last folder, which is this one's.
+  // The calls' names contain only the last folder, which is this one.
   mkdirSync(join(folder, 'top'), { recursive: true });
   const dataDir = join(folder, 'top', 'a', 'b');
   const random = randomFrom(seed + (only?.at ?? 0));

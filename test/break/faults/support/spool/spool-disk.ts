@@ -16,7 +16,7 @@ import { basename, dirname } from 'node:path';
 import type { Disk, DiskFile } from '../../../../../src/agent/spool/disk/disk.ts';
 import type { PowerShadow } from './spool-power.ts';
 
-/** What befalls one call. `die`: nothing is answered any more, to nobody. */
+/** The fault of one call. `die`: no call is answered from then on. */
 export type Fault =
   | { readonly kind: 'fail'; readonly code: string; readonly done: 'nothing' | 'half' | 'all' }
   | { readonly kind: 'stall'; readonly code: string | null }
@@ -32,7 +32,7 @@ export interface DiskCall {
 }
 
 export interface PlannedFault {
-  /** The number of the call, or a name, whose first call it befalls. */
+  /** The number of the call, or a name: then its first call. */
   readonly at: number | string;
   readonly fault: Fault;
 }

@@ -7,7 +7,7 @@ interface Kept {
   readonly body: Uint8Array;
   /** Said to be on disk. */
   isSafe: boolean;
-  /** `asked`: the spool was told that it was accepted. `gone`: and has said that it is out for good. */
+  /** `asked`: the caller has reported it as accepted. `gone`: the spool has confirmed that it left for good. */
   leave: 'no' | 'asked' | 'gone';
   /** Asked while the disk refused: a restart may bring it back. */
   wasRefusing: boolean;
@@ -154,7 +154,7 @@ export class Ledger {
       }
       const counted = spool.dropped[kind] - (this.#droppedBefore?.[kind] ?? 0);
       if (counted !== dropped) {
-        this.problems.push(`${counted} ${kind} dropped, but ${dropped} told`);
+        this.problems.push(`${counted} ${kind} dropped, but ${dropped} reported`);
       }
     }
     const depth = [...held.values()].reduce((sum, count) => sum + count, 0);

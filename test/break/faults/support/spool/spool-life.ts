@@ -55,7 +55,7 @@ export class Life {
         ledger.problems.push(`it does not start: ${String(error)}`);
         throw error;
       }
-      stage.told.add(`open ${error.code}`);
+      stage.reported.add(`open ${error.code}`);
     }
   }
 
@@ -164,17 +164,17 @@ export class Life {
           this.stage.ledger.problems.push(`it cannot be read: ${String(error)}`);
           return all;
         }
-        this.stage.told.add('batch SPOOL_UNREADABLE');
+        this.stage.reported.add('batch SPOOL_UNREADABLE');
       }
     }
   }
 
   async #heard(adding: Promise<AddedArtifact>): Promise<void> {
-    const { disk, told } = this.stage;
+    const { disk, reported } = this.stage;
     const { fired } = disk;
     const { ok } = await adding;
     // What the scenario itself does is no news.
-    if (!ok && (disk.refuses === null || disk.fired !== fired)) told.add('artifact refused');
+    if (!ok && (disk.refuses === null || disk.fired !== fired)) reported.add('artifact refused');
   }
 
   async #send(note: SpooledRecord): Promise<void> {
@@ -188,7 +188,7 @@ export class Life {
         content.push(Buffer.from(piece));
       }
     } catch {
-      this.stage.told.add('artifact unreadable');
+      this.stage.reported.add('artifact unreadable');
       return;
     }
     if (!isWhole) {
@@ -212,7 +212,7 @@ export class Life {
     for (const { id, body } of notes) {
       const { bytes } = JSON.parse(Buffer.from(body).toString()) as { bytes: number };
       const whole = await must(this.stage, this.outbox.isWhole(id, bytes));
-      if (whole.state === 'failed') this.stage.told.add('artifact unreadable');
+      if (whole.state === 'failed') this.stage.reported.add('artifact unreadable');
       else if (whole.value) continue;
       // The sender gives up one whose file was taken away before its note.
       else if (!solidIds.has(id)) ledger.spoil('artifact-note', id);

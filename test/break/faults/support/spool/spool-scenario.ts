@@ -86,7 +86,7 @@ async function grow(stage: Stage): Promise<void> {
   await life.commit();
   const more = resultsOf(await life.compare());
   await life.accept(more.slice(0, 8));
-  // One that is told again after it was taken, and together with one that is.
+  // One is put again after it was accepted, together with a new one.
   for (const { kind, id, atMs, body } of more.slice(6, 8)) life.put({ kind, id, atMs, body });
   await life.accept(more.slice(8, 9));
 
@@ -193,7 +193,7 @@ const resultsOf = (records: readonly SpooledRecord[]): readonly SpooledRecord[] 
   records.filter(({ kind }) => kind !== 'artifact-note');
 const notesOf = (records: readonly SpooledRecord[]): readonly SpooledRecord[] =>
   records.filter(({ kind }) => kind === 'artifact-note');
-const OLDEST = (lot: string): string => `${lot}-${'0'.repeat(16)}.seg`;
+const OLDEST = (priority: string): string => `${priority}-${'0'.repeat(16)}.seg`;
 
 function spoilOnDisk(folder: string): void {
   for (const path of readdirSync(folder).map((name) => join(folder, name))) {

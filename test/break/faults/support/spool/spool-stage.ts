@@ -19,8 +19,8 @@ export interface Stage {
   readonly disk: FaultyDisk;
   readonly clock: FakeClock;
   readonly ledger: Ledger;
-  /** How callers were told of trouble, with the code. */
-  readonly told: Set<string>;
+  /** The problems that callers received, with the code. */
+  readonly reported: Set<string>;
   readonly logs: LogCapture[];
   /** Of the records, through all lives. */
   readonly numbers: { last: number };
@@ -29,16 +29,16 @@ export interface Stage {
 }
 
 export function newStage(dataDir: string, disk: FaultyDisk, before: Stage | null = null): Stage {
-  const { ledger = new Ledger(), told = new Set<string>() } = before ?? {};
+  const { ledger = new Ledger(), reported = new Set<string>() } = before ?? {};
   const { logs = [], numbers = { last: 0 } } = before ?? {};
   const clock = new FakeClock(before?.clock.wallMs());
   const { isDamaged = false } = before ?? {};
-  return { dataDir, disk, clock, ledger, told, logs, numbers, isDamaged };
+  return { dataDir, disk, clock, ledger, reported, logs, numbers, isDamaged };
 }
 
 /** Lets all go on that can, and the clock as far as somebody waits for it, up to the patience. */
 export async function settle<T>(stage: Stage, work: Promise<T>): Promise<Settled<T>> {
-  const { disk, clock, ledger, told } = stage;
+  const { disk, clock, ledger, reported } = stage;
   let settled: Settled<T> = { state: 'open' };
   work.then(
     (value) => {
@@ -51,7 +51,7 @@ export async function settle<T>(stage: Stage, work: Promise<T>): Promise<Settled
   const endMs = clock.monotonicMs() + PATIENCE_MS;
   for (;;) {
     await quiet(disk);
-    if (disk.fired !== null && disk.refuses === null && ledger.isFailing) told.add('failing');
+    if (disk.fired !== null && disk.refuses === null && ledger.isFailing) reported.add('failing');
     if (disk.isDead) throw new Died();
     if ((settled as Settled<T>).state !== 'open') return settled;
     const nextMs = clock.nextTimerInMs;

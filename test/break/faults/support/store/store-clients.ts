@@ -16,7 +16,7 @@ type Heard = Reply | 'gave up';
 
 const TRIES = 6;
 
-/** When whoever heard nothing asks again: an agent at once; a user looks again when all is calm. */
+/** When a client without an answer asks again: an agent at once, a user after all is calm. */
 export type Patience = 'at once' | 'when calm';
 
 /**

@@ -63,8 +63,8 @@ interface Broken {
 }
 
 /**
- * A database that fails at the call that it is told to, in the way that it is told to. To the
- * features it is the store that they have always; the statements run on the real one.
+ * A database whose given call fails in a given way. To the features it is the usual store; the
+ * statements run on the real one.
  */
 export class FaultStore implements Store {
   readonly kind: Store['kind'];

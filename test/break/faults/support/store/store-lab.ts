@@ -29,7 +29,7 @@ const PATIENT_TURNS = 400;
 
 /**
  * One service over one database: the HTTP side, the features, all of their loops, and a clock that
- * moves when it is told to. It lives through many cases, as a service lives through many faults.
+ * moves on demand. It serves many cases, as a service survives many faults.
  */
 export interface FaultLab {
   /** The real database, for the tests themselves. */
@@ -41,7 +41,7 @@ export interface FaultLab {
   readonly port: number;
   /** Of the service that runs now. */
   features(): Features;
-  /** A while in which whoever can go on does. */
+  /** Waits while everything that can continue does so. */
   turn(): Promise<void>;
   /** Resolves when nothing stalls any more. */
   calm(): Promise<void>;
@@ -174,7 +174,7 @@ async function untilItStarts(start: () => Promise<TestFeatures>): Promise<TestFe
   }
 }
 
-/** Real contents of artifacts, of which one can be gone when it is looked for. */
+/** Real contents of artifacts; one can be missing when it is read. */
 async function openForgetful(
   clock: FakeClock,
 ): Promise<ArtifactStore & { readonly loseNext: () => void }> {

@@ -31,7 +31,7 @@ export interface Campaign {
 export type Choice = (faults: readonly Fault[]) => readonly Fault[];
 
 const MAX_FAILURES = 20;
-/** Each of them meets another try of whoever asks. */
+/** Each fault hits another try of the client. */
 const FAULTS_A_STEP = 3;
 const TRIES_ALONE = 4;
 /** A loop asks the same in each turn: the first turns of a scenario stand for the others. */

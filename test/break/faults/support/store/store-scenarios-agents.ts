@@ -21,7 +21,7 @@ interface ToldRun {
   readonly retriesMade: number;
 }
 
-/** An agent's side of the protocol: keeps what it was told, and asks again until it is told. */
+/** An agent's side of the protocol: saves its assignments, and polls again until it receives them. */
 class FaultAgent {
   readonly id: string;
   readonly #world: World;
@@ -66,14 +66,14 @@ class FaultAgent {
     this.runs = json.runs;
   }
 
-  /** Polls until it was told so. */
-  pollUntil(what: string, isTold: () => boolean): Promise<void> {
+  /** Polls until it has received that. */
+  pollUntil(what: string, hasReceived: () => boolean): Promise<void> {
     return this.#world.step(async () => {
       for (let polls = 0; polls < POLLS; polls += 1) {
-        if (isTold()) return;
+        if (hasReceived()) return;
         await this.poll();
       }
-      if (!isTold()) throw new Error(`${this.id} was never told that ${what}`);
+      if (!hasReceived()) throw new Error(`${this.id} never received that ${what}`);
     });
   }
 
@@ -109,7 +109,7 @@ class FaultAgent {
     return json.location;
   }
 
-  /** Makes all runs that it was told of beside its plan. */
+  /** Makes all one-off runs that it received. */
   async makeRuns(origin: string): Promise<void> {
     const results = this.runs.map(({ checkId, slot, sequenceId, retriesMade: attempts }) => ({
       ...resultOfRun({ checkId, slot, attempts, origin, runLocation: this.#place.slug }),
@@ -133,7 +133,7 @@ async function silence(world: World, agentId: string): Promise<void> {
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'] as const;
 
 export const agentsScenario: Scenario = {
-  name: 'agents come, share, are told of changes, and go',
+  name: 'agents join, share checks, receive changes, and leave',
   async prepare(world) {
     const berlin = await world.location('berlin');
     const put = (id: string, name: string) =>
@@ -222,7 +222,7 @@ export const runsScenario: Scenario = {
          where account_id = $1 and state in ('waiting', 'assigned')`,
       );
     return async () => {
-      // Whoever hears nothing asks for another run.
+      // A client without an answer requests another run.
       const run = await world.done(201, 'POST', '/v1/checks/shop/run');
       await one.pollUntil('a run is wanted', () => one.runs.some(({ runId }) => runId === run.id));
       await one.makeRuns('berlin');

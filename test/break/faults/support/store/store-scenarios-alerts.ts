@@ -31,7 +31,7 @@ export async function noticesDone(world: World, count: number): Promise<void> {
 }
 
 export const alertsScenario: Scenario = {
-  name: 'a check fails, is told of once, and recovers',
+  name: 'a check fails, is alerted once, and recovers',
   async prepare(world) {
     const berlin = await world.location('berlin');
     await hookOf(world);
@@ -145,7 +145,7 @@ export const failuresScenario: Scenario = {
       await world.done(200, 'GET', '/v1/root-cause-analyses?checkId=shop');
       return {
         seen: [`archived ${shown.archivedUntilNextEvent}`],
-        // Whoever hears nothing asks again.
+        // A client without an answer asks again.
         mayDiffer: (row) => row.startsWith('too many: root_cause_analyses'),
       };
     };

@@ -20,12 +20,12 @@ interface Resource {
   readonly before?: (world: World) => Promise<Fields>;
 }
 
-/** What changes by itself. */
+/** Fields that change with the time. */
 const VARYING = ['updated_at', 'created_at', 'updatedAt', 'createdAt', 'last_used_at'];
 
 /**
- * Whatever call of the store fails, afterwards the whole change is there or none of it; and whoever
- * repeats what may be repeated has it in the end, once.
+ * Whichever call of the store fails, the change is there as a whole or not at all, and a client that
+ * repeats it has it once in the end.
  */
 function crudScenario(resource: Resource): Scenario {
   const { path, change, id: idField = 'id', before = async () => ({}) } = resource;
@@ -41,7 +41,7 @@ function crudScenario(resource: Resource): Scenario {
           (found) => !already.has(String(found[idField])) && (found.revoked_at ?? null) === null,
         );
 
-      /** Only where nobody made it is it asked for once more. */
+      /** Asks again only if it was not created. */
       const create = async (): Promise<Fields> => {
         for (;;) {
           const reply = await world.tryOnce('POST', path, body);
@@ -54,7 +54,7 @@ function crudScenario(resource: Resource): Scenario {
           if (reply !== null) throw new Error('it was made and is not there');
         }
       };
-      /** How it looked after each try. */
+      /** The resource after each try. */
       const alter = async (at: string, fields: Fields): Promise<readonly string[]> => {
         const shapes: string[] = [];
         for (;;) {
@@ -264,14 +264,14 @@ export const partsScenario: Scenario = {
       await world.ask('DELETE', `/v1/test-sessions/${session}`);
       const updates = `/v1/incidents/${incident.id}/incident-updates`;
       const update = { status: 'INVESTIGATING', description: 'Looking' };
-      const told = await done(201, 'POST', updates, update);
-      await done(200, 'PATCH', `${updates}/${told.id}`, { description: 'Still looking' });
-      await world.ask('DELETE', `${updates}/${told.id}`);
+      const added = await done(201, 'POST', updates, update);
+      await done(200, 'PATCH', `${updates}/${added.id}`, { description: 'Still looking' });
+      await world.ask('DELETE', `${updates}/${added.id}`);
       const resolved = { status: 'RESOLVED', description: 'Gone' };
       await done(201, 'POST', `/v1/status-pages/incidents/${shown.id}/incident-updates`, resolved);
       await done(200, 'GET', `/v1/status-pages/${page.id}/summary`);
       await world.ask('DELETE', '/v1/checks/url/shop');
-      // What has no id of the caller's choice is made once more by whoever hears nothing.
+      // A client without an answer creates it once more if it cannot choose the id.
       return {
         seen: [`${results} results, ${missed.length} missed`],
         mayDiffer: (row) => /^too many: (incident_updates|status_page_incident_updates)/.test(row),

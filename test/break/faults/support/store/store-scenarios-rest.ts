@@ -6,7 +6,7 @@ import type { World } from './store-world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Where nothing is due it looks all the same. */
+/** Where nothing is due it scans all the same. */
 const MIN_LOOKS = 4;
 const BYTES = Buffer.from('what a browser would show of the failure');
 const ARTIFACTS = '/agent/v1/artifacts';
@@ -59,8 +59,8 @@ export const artifactsScenario: Scenario = {
 };
 
 /**
- * Time passes with a service that is there, until it has looked at what is due by then: each of its
- * looks may meet a fault, and the next one is a second later.
+ * Time passes while the service runs, until it has processed what is due by then: each of its scans
+ * may meet a fault, and the next one follows a second later.
  */
 async function passPresent({ lab, passUntil, rows }: World, durationMs: number): Promise<void> {
   const { clock, store } = lab;
@@ -69,10 +69,10 @@ async function passPresent({ lab, passUntil, rows }: World, durationMs: number):
     new Date(clock.wallMs()),
   ]);
   const dueBy = new Date(clock.wallMs()).toISOString();
-  let looks = 0;
+  let scans = 0;
   await passUntil('it was looked', async () => {
-    looks += 1;
-    if (looks <= MIN_LOOKS) return false;
+    scans += 1;
+    if (scans <= MIN_LOOKS) return false;
     const due = await rows(
       `select 1 as one from heartbeats where account_id = $1 and due_at <= '${dueBy}'`,
     );
@@ -128,8 +128,8 @@ export const heartbeatsScenario: Scenario = {
       await world.done(200, 'GET', `/v1/checks/heartbeats/${made.id}/events/${events[0].id}`);
       return {
         seen: [`failing ${failing.hasFailures}`],
-        // A ping whose answer was lost is taken once more, for one that came early; and whoever
-        // hears nothing of a window makes another one.
+        // A client without an answer repeats its ping, which counts as early, and creates another
+        // maintenance window.
         mayDiffer: (row) => /^too many: (heartbeat_events .*EARLY|maintenance_windows)/.test(row),
       };
     };

@@ -45,7 +45,7 @@ export function reporterOf(world: World, place: Place) {
   return { slot, send, deliver, result };
 }
 
-/** For what comes before the faults: the check, of which its locations have every slot. */
+/** Before the faults: the check, whose locations own every slot. */
 export async function shopIn(
   world: World,
   {

@@ -9,7 +9,7 @@ import { isOfLoop } from './store-loops.ts';
 const STALLED_TURNS = 40;
 const STEP_MS = 500;
 const MAX_STEPS = 200;
-/** Whoever had a lease is given up after so many steps in which nothing came of it. */
+/** An agent's lease is given up after this many steps without progress. */
 const STEPS_OF_A_LEASE = 10;
 
 /** One case's account, and those who ask for it. */

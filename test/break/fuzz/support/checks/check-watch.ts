@@ -52,15 +52,15 @@ export async function watchingFile(workerUrl: URL) {
     ids: (): readonly string[] => sets.at(-1)?.checks.map(({ id }) => id) ?? [],
     /** Puts the text into the file, and gives what the log then says is wrong with it. */
     async refuses(text: string): Promise<string> {
-      const told = sets.length;
-      const before = records().length;
+      const before = sets.length;
+      const linesBefore = records().length;
       write(text);
       await look();
-      if (sets.length !== told) throw new Error('it was told as a new set');
+      if (sets.length !== before) throw new Error('it became a new set');
       const warning = records()
-        .slice(before)
+        .slice(linesBefore)
         .find(({ level }) => level === 'warn');
-      return String(warning?.msg ?? 'nothing was said');
+      return String(warning?.msg ?? 'nothing was logged');
     },
     /** How many threads were started so far. */
     threads: (): number => threads,
@@ -71,11 +71,11 @@ export async function watchingFile(workerUrl: URL) {
     },
     /** A good file is a new set again. */
     async takesAgain(): Promise<void> {
-      const told = sets.length;
+      const before = sets.length;
       hosts += 1;
       write(good(hosts));
       await look();
-      if (sets.length !== told + 1) throw new Error('a good file was not told as a new set');
+      if (sets.length !== before + 1) throw new Error('a valid file did not become a new set');
     },
   };
 }

@@ -72,9 +72,9 @@ function readAnswer(kind: Exclude<AnswerKind, 'error-answer'>, value: unknown): 
       return { kind: 'result' as const, id, atMs: 0, body, key };
     });
     const { accepted, rejected, deferred, open } = settle(records, answer);
-    const told = [...accepted, ...[...rejected, ...deferred].map(({ record }) => record)];
-    expect(new Set([...told, ...open])).toEqual(new Set(records));
-    expect(told.length + open.length).toBe(records.length);
+    const answered = [...accepted, ...[...rejected, ...deferred].map(({ record }) => record)];
+    expect(new Set([...answered, ...open])).toEqual(new Set(records));
+    expect(answered.length + open.length).toBe(records.length);
     for (const { id } of accepted) expect(answer.accepted).toContain(id);
   }
   return true;

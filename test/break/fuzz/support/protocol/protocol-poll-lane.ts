@@ -104,7 +104,7 @@ export class PollLane {
     this.#cases += 1;
     if (this.#cases % CASES_A_RECOVERY === 1) await this.#recover();
     const before = await this.#nextPoll();
-    const { told, epoch } = this.#agent;
+    const { received, epoch } = this.#agent;
     await this.#answer(before, answer);
     if (isReplacement(answer)) {
       expect(systemCodeOf(await this.#agent.failure())).toBe('AGENT_REPLACED');
@@ -116,9 +116,9 @@ export class PollLane {
     const next = await this.#peekPoll();
     const message = messageIn(answer);
     if (message === null || changesNothingKnown(message, before.asked)) {
-      expect(this.#agent.told, 'sets that were told').toBe(told);
+      expect(this.#agent.received, 'received check sets').toBe(received);
       expect(next.asked.epoch).toBe(message?.epoch ?? epoch);
-      // All is asked for anew, or what changed since.
+      // Requests either everything or the changes since.
       expect([0, before.asked.revision]).toContain(next.asked.revision);
       this.#expectIds();
       return 'nothing of it';
@@ -129,8 +129,8 @@ export class PollLane {
       expect(next.asked).toMatchObject({ revision: message.revision, page: null });
     } else {
       expect(next.asked.page).toBe(message.nextPage);
-      // Half an answer is no set.
-      expect(this.#agent.told).toBe(told);
+      // One page of an answer is not a whole set.
+      expect(this.#agent.received).toBe(received);
       const last = { full: true, upsert: [], epoch: message.epoch, revision: 8 };
       await this.#answer(await this.#nextPoll(), good(last));
       await this.#peekPoll();
@@ -187,15 +187,15 @@ export class PollLane {
 }
 
 interface Agent {
-  /** How many sets it told. */
-  readonly told: number;
+  /** How many check sets it has received. */
+  readonly received: number;
   readonly epoch: number;
   readonly ended: boolean;
-  /** It waits until the next poll. */
+  /** True while it waits for the next poll. */
   readonly isResting: boolean;
   ids(): readonly string[];
   location(): string;
-  /** Moves its clock to what it waits for. */
+  /** Advances its clock to its next timer. */
   passTime(): Promise<void>;
   /** What ended it. */
   failure(): Promise<unknown>;
@@ -235,13 +235,13 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
     clock,
     log,
   });
-  let told = 0;
+  let received = 0;
   let last: CheckSet | null = null;
   let ended = false;
   const stopping = new AbortController();
   const listener = {
     onChecks(set: CheckSet): void {
-      told += 1;
+      received += 1;
       last = set;
     },
     onRun: ({ runId }: OneOff): void => source.done(runId),
@@ -255,8 +255,8 @@ async function startAgent(serviceUrl: URL): Promise<Agent> {
   });
   const lastSet = (): CheckSet | null => last;
   return {
-    get told() {
-      return told;
+    get received() {
+      return received;
     },
     get epoch() {
       return source.epoch;

@@ -30,7 +30,7 @@ export async function sendAnswer(response: ServerResponse, answer: WireAnswer): 
 
 export interface HoldingServer<Asked> {
   readonly url: URL;
-  /** Oldest first; whoever answers one takes it out. */
+  /** Oldest first; answering one removes it. */
   readonly held: Held<Asked>[];
   close(): Promise<void>;
 }

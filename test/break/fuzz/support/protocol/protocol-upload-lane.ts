@@ -69,7 +69,7 @@ export class UploadLane {
     const excused = excusedBy(answered, ids);
     for (const id of ids) {
       const times = taken.filter((each) => each === id).length;
-      // One that the agent was told of is not sent again; any other is, until it is taken.
+      // A record that was answered is not sent again; any other is, until it is accepted.
       if (times === 0 && !excused.has(id)) throw new Error(`${id} is lost`);
       if (times > 1) throw new Error(`${id} was taken ${times} times`);
     }
