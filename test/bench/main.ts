@@ -99,7 +99,7 @@ async function main(): Promise<void> {
   }
   const stop = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    // A terminal tells both processes, so that it comes twice.
+    // A terminal signals both processes, so the signal comes twice.
     process.on(name, () => stop.abort(new Error(`interrupted by ${name}`)));
   }
   const rows = await measured(options, stop.signal).catch((error: unknown) => {

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Set in the process that is in a network of its own. */
+/** Set in the process inside its own network namespace. */
 const MARK = 'BENCH_OWN_NETWORK';
 /** unshare(1) makes the network, in which even loopback is down. */
 const SCRIPT = 'ip link set lo up && exec "$@"';
 
 /**
- * Runs this very process once more in a network namespace of its own, where root may make one: the
+ * Runs this process again in its own network namespace if root may create one: the
  * machine's own network may keep track of each connection, and some thousand a second fill the table
  * for that. Then packets are lost, and what is measured is how long that takes.
  *

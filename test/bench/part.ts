@@ -25,7 +25,7 @@ export interface PartContext {
   readonly short: boolean;
   /** How often each measure is taken; the table has the medians. */
   readonly rounds: number;
-  /** Told what happens now, a few words: measuring takes minutes. */
+  /** Receives a few words about the current step, since measuring takes minutes. */
   readonly progress: (doing: string) => void;
   readonly signal: AbortSignal;
 }

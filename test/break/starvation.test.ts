@@ -48,7 +48,7 @@ interface Starved {
 interface Condition {
   /** On which the agent runs: hogs leave the other one to the rest. */
   readonly cpu: number;
-  /** Checks of healthy targets, most of which run every ten seconds. */
+  /** Checks of healthy targets; most run every ten seconds. */
   readonly healthy: number;
   readonly starve: (agent: StarvedAgent, memory: OwnMemory | null) => void;
   readonly hasOwnMemory?: true;
@@ -169,7 +169,7 @@ function isReported(check: StarvationCheck, agent: StarvedAgent, fromMs: number)
   );
 }
 
-/** For whoever looks into it: what came of the check's slots. */
+/** For diagnosis: the outcome of each of the check's slots. */
 function whatCameOf(checkId: string, { results, missed }: StarvedAgent, fromMs: number): string {
   const ran = results
     .filter((result) => result.checkId === checkId && result.checkRunId > fromMs)

@@ -1,4 +1,4 @@
-/** Of this process, in which the set-ups of all projects run, each with modules of its own. */
+/** Global to this process: the set-ups of all projects run in it, each with its own modules. */
 const DONE = Symbol.for('vedette.once-a-run');
 const known = globalThis as { [DONE]?: Map<string, unknown> };
 

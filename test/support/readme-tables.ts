@@ -153,7 +153,7 @@ function kindOf(field: Schema): string {
   if (field.type === 'string') return withLimits('text', field.minLength, field.maxLength);
   if (field.type === 'integer' || field.type === 'number') {
     const noun = field.type === 'integer' ? 'whole number' : 'number';
-    // A whole number without a limit of its own has that of the number type.
+    // An integer without its own limit has that of the number type.
     const max = field.maximum === Number.MAX_SAFE_INTEGER ? undefined : field.maximum;
     return withLimits(noun, field.minimum, max);
   }

@@ -1,5 +1,5 @@
 /**
- * @peculiar/x509 refuses to load without the metadata part of the Reflect API, of which it uses
+ * @peculiar/x509 refuses to load without the metadata part of the Reflect API, which it uses
  * only look-ups that may find nothing. Import this file before it.
  */
 const lookUps = {

@@ -1,6 +1,6 @@
 import { FakeClock } from './fake-clock.ts';
 
-/** A clock that tells when somebody looks at it: the probe does so when something happens. */
+/** A clock that reports each reading: the probe reads it when something happens. */
 export class WatchedClock extends FakeClock {
   #look = (): void => {};
 

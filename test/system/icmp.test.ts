@@ -109,7 +109,7 @@ describe.skipIf(lacks !== null)(`ICMP on real networks (lacking: ${lacks ?? 'not
   );
 
   it.for(EVERY_WAY)(
-    'over $ipFamily through $socket tells apart all that targets do',
+    'over $ipFamily through $socket distinguishes all that targets do',
     async ({ ipFamily, network, socket, groups, user, ipv6Ttl }) => {
       namespace.allowPing(groups);
       await respond({

@@ -29,7 +29,7 @@ async function machine(servicePort: number) {
   await openDoors(namespace, { [SERVICE_PORT]: doorTo(servicePort) });
   const conf = join(folder, 'resolv.conf');
   writeFileSync(conf, 'nameserver 127.0.0.1\n');
-  // `ip netns exec` gives each command a tree of mounts of its own.
+  // `ip netns exec` gives each command its own mount namespace.
   const withNames = [
     'sh',
     '-c',

@@ -76,7 +76,7 @@ it('the first start creates the database and says so, and the next start finds i
     expect.stringContaining('making the embedded database'),
     'the embedded database is made',
   ]);
-  // PGlite gives its cache a mode of its own, inside folders that are closed.
+  // PGlite sets its own mode on its cache, inside closed folders.
   const isCache = (path: string) => path.endsWith('/pg_internal.init');
   expect(openToOthers(folder).filter((path) => !isCache(path))).toEqual([]);
 

@@ -70,7 +70,7 @@ it('each slot is accounted for exactly once through a reload, a frozen process a
   write(...kept, slow, added);
   await cli.seen('stderr', /the checks are in[\s\S]*the checks are in/);
   cli.child.kill('SIGSTOP');
-  // While it is stopped nothing of its own can be waited for, so the target's clock must do.
+  // A stopped process gives no event to wait for, so the target's clock must do.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   cli.child.kill('SIGCONT');
   await cli.seen('stdout', lines(2 * CHECKS));

@@ -1,5 +1,5 @@
-// Simulated agents of one location, in a process of its own: each holds one long poll over a
-// connection of its own, and keeps what it is told. Its argument is {origin, locationKey, apiKey,
+// Simulated agents of one location, in their own process: each holds one long poll over its own
+// connection, and saves its assignments. Its argument is {origin, locationKey, apiKey,
 // agents} as JSON. Each line of stdin is a command, each line of stdout what became of it:
 //   {"join": n}                  agents 0 to n - 1 poll from now on
 //   {"settled": checks}          until the agents together have so many checks
@@ -15,7 +15,7 @@ import { gunzipSync } from 'node:zlib';
 const { origin, locationKey, apiKey } = JSON.parse(process.argv[2]);
 const connections = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 const agents = [];
-/** Looked at after every answer that told something. */
+/** Checked after every answer with changes. */
 let look = () => {};
 let failure = null;
 

@@ -1,4 +1,4 @@
-// What uploads go to, in a process of its own. It does the same work for the agent as for whoever
+// What uploads go to, in a process of its own. It does the same work for the agent as for whatever else
 // sends the same bytes in another way: a batch of results is unpacked, parsed, hashed and on disk
 // before it is answered; bytes of an artifact are hashed as they come and synced every partBytes.
 // Its argument is {folder, partBytes} as JSON. Its first line of stdout is {"origin": …}, and each line of

@@ -6,7 +6,7 @@ import { measureIngest } from '../service/ingest.ts';
 
 const INGEST = { of: 'value', bound: 'at least', number: 5_000 } as const;
 
-/** What the service does for many agents: takes results in, tells of changes, shares checks out. */
+/** What the service does for many agents: accepts results, sends changes, assigns checks. */
 export const servicePart: Part = {
   name: 'service',
   method:

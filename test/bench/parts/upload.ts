@@ -30,7 +30,7 @@ interface Kind {
   /** Megabytes of what is sent. */
   readonly megabytes: number;
   readonly records: number;
-  /** What the agent is told to put into its folder. */
+  /** What the agent puts into its folder. */
   readonly fill: { readonly fill: string } | { readonly keep: string };
   /** Milliseconds. */
   byCurl(): Promise<number>;

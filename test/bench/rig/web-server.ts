@@ -8,7 +8,7 @@ import { freePorts } from './free-ports.ts';
 
 /**
  * Fresh connections to one address and port use up the ephemeral ports, and those of the minute
- * before slow down whoever comes next; so there are many of both.
+ * before slow down the next ones; so there are many of both.
  */
 const PORTS = 32;
 const ADDRESSES = Array.from({ length: 16 }, (_, n) => `127.0.0.${n + 1}`);

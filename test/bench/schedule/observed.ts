@@ -40,7 +40,7 @@ export function judge(checks: readonly PlannedCheck[], seen: Seen, window: Windo
     if (slotMs <= window.fromMs || slotMs > window.toMs) continue;
     const key = `${id} ${slotMs}`;
     starts.set(key, [...(starts.get(key) ?? []), startedAtMs]);
-    // Results tell whole milliseconds, rounded down: it started less than one later.
+    // Results have whole milliseconds, rounded down: it started less than 1 ms later.
     lateMs.push(startedAtMs + 1 - slotMs);
     if (errorMs !== null) errorsMs.push(Math.abs(errorMs));
   }

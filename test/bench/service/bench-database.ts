@@ -2,7 +2,7 @@ import { findPostgres, startPostgres } from '../../support/database/postgres.ts'
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { cpuMsOfFamily } from '../cpu-time.ts';
 
-/** A database of the benchmark's own, and how a service is told of it. */
+/** A database of the benchmark, and the variables that point a service to it. */
 export interface BenchDatabase {
   readonly name: 'PostgreSQL' | 'PGlite';
   readonly config: { readonly databaseUrl: string | null; readonly dataDir: string | null };

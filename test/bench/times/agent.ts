@@ -109,7 +109,7 @@ function readingOf(result: CheckResult, probes: readonly Probe[]): Reading {
   };
 }
 
-/** Of a URL check, what its answer tells. */
+/** The values that a URL check's result contains. */
 function timesOf({ apiCheckResult, tcpCheckResult, dnsCheckResult }: CheckResult): Times {
   if (tcpCheckResult !== null) return { tcp: tcpCheckResult.timingPhases.connection };
   if (dnsCheckResult !== null) return { dns: dnsCheckResult.timingPhases.total };

@@ -6,7 +6,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const NAME = 'bench.test';
 
-/** What the nth of many probes goes to; each has a place of its own. */
+/** The target of the nth probe; each has its own. */
 export interface Probe {
   readonly kind: Kind;
   readonly hostname: string;

@@ -33,7 +33,7 @@ export interface Place {
   readonly port: number;
 }
 
-/** Servers behind a wire that says when what passed. Each number stands for a place of its own. */
+/** Servers behind a wire that says when what passed. Each number has its own address and port. */
 export interface Wire {
   /** For the certificates of the secure places. */
   readonly caFile: string;

@@ -75,7 +75,7 @@ const FAILURES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
 );
 
 /**
- * node:http2 tells neither of every broken frame (in Node 20 of few) nor of the connection's end
+ * node:http2 reports neither every broken frame (Node 20 few) nor the connection's end
  * behind one: such a probe ends at its deadline, as with a server that falls silent. So all of
  * these cases have a short one, and many are run at a time.
  */

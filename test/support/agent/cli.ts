@@ -80,7 +80,7 @@ export function runCli(
 }
 
 /**
- * Runs a command line in this process: for what needs no process of its own, as starting Node
+ * Runs a command line in this process, for tests that need no own process, since starting Node
  * takes long. No colours unless `env` asks for them.
  */
 export async function runHere(

@@ -20,7 +20,7 @@ interface DaemonRigOptions {
   readonly waiting?: WaitingLimit;
 }
 
-/** A daemon whose checks connect to a real target, on a clock of its own. Ends with the test. */
+/** A daemon with its own clock, whose checks connect to a real target. Ends with the test. */
 export async function startDaemon({ env = {}, waiting }: DaemonRigOptions = {}) {
   const { log, records } = captureLog();
   const clock = new FakeClock();

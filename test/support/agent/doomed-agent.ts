@@ -20,7 +20,7 @@ interface Accounted {
   readonly unfinished: readonly (readonly [checkId: string, slotMs: number])[];
 }
 
-/** @param number of the life: each prints to a file of its own, whose last line may be cut */
+/** @param number of the life: each prints to its own file, whose last line may be cut */
 export async function liveAgain(
   options: AgentOptions & { readonly dataDir: string },
   number: number,
@@ -51,7 +51,7 @@ function wholeLines(text: string): readonly string[] {
   return text.split('\n').slice(0, -1);
 }
 
-/** The lines of a log that tell of an error. */
+/** The lines of a log at level error. */
 export function errorsIn(log: string): readonly string[] {
   return log.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line));
 }

@@ -98,7 +98,7 @@ function startReports(
   };
 }
 
-/** Errors of so many kinds, each thrown at a place of its own in a file that is there. */
+/** Errors of so many kinds, each thrown at another line of an existing file. */
 export function errorsOfKinds(count: number): Error[] {
   const file = new URL('../../../src/agent/daemon.ts', import.meta.url).href;
   return Array.from({ length: count }, (_, n) => {

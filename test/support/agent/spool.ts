@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../../src/runtime/clock.ts';
 import type { FakeClock } from '../fake-clock.ts';
 import { captureLog } from '../log-capture.ts';
 
-/** A record whose body tells its id and has so many bytes, or a few more than the id. */
+/** A record whose body contains its id and has this many bytes, or a few more than the id. */
 export function recordFor(
   id: string,
   { kind = 'result' as SpoolKind, bytes = 100, atMs = Date.now() } = {},
@@ -56,7 +56,7 @@ export async function idsOf(spool: Spool): Promise<string[]> {
   return (await readAll(spool)).map(({ id }) => id);
 }
 
-/** Puts and commits, on a clock that moves only when told. */
+/** Puts and commits, on a clock that moves only on demand. */
 export async function putAt(spool: Spool, clock: FakeClock, record: SpoolRecord): Promise<void> {
   spool.put(record);
   const done = spool.committed();

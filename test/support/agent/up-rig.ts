@@ -37,7 +37,7 @@ export function upRig(...checks: readonly object[]): UpRig {
     start(env = {}, stdout) {
       const ports = { PORT: '0', AGENT_HEALTH_PORT: '0' };
       const cli = startCli(['up', '--file', file, '--data', data], { ...ports, ...env }, stdout);
-      // What it starts has groups of its own, and ends when it has gone.
+      // Its children have their own process groups, and end after it has.
       onTestFinished(async () => {
         cli.child.kill('SIGKILL');
         await cli.ended;

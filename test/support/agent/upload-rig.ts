@@ -53,7 +53,7 @@ async function startAgent(
   uploads: Required<Omit<RigOptions, keyof SpoolOptions>>,
 ) {
   const { serviceUrl, artifactOrigins, lingerMs, random, outlivesProcess } = uploads;
-  // The spool's clock is the machine's, and both tell when a record came to be.
+  // The spool uses the machine's clock, and both date records.
   const clock = new FakeClock(Date.now());
   const { log, records } = captureLog();
   const { spool, dropped } = await openTestSpool(spoolOptions);
@@ -126,7 +126,7 @@ async function startAgent(
   };
 }
 
-/** Tells whether a request is under way. */
+/** True while a request is in flight. */
 class WatchedClient extends ServiceClient {
   #asking = 0;
 

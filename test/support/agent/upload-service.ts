@@ -27,7 +27,7 @@ export interface Seen {
   readonly body: Buffer;
 }
 
-/** Answers one request, of which nothing but the head is read yet. */
+/** Answers one request. Only its head has been read. */
 export type Script = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 interface Upload {

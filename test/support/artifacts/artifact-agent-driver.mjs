@@ -1,4 +1,4 @@
-// The part of an agent that brings artifacts to a service, from dist and in a process of its own,
+// The part of an agent that uploads artifacts to a service, from dist and in its own process,
 // whose memory can be watched: the spool, the outbox, the client and the uploader. Its argument is
 // {dataDir, serviceUrl, key, checkId} as JSON. Each line of stdin is an artifact, {resultId, name,
 // path}, each line of stdout what became of it, when it was sent: what the outbox said, and how

@@ -15,7 +15,7 @@ export interface ArtifactAgentOptions {
   readonly checkId: string;
 }
 
-/** The uploading part of an agent, in a process of its own. It is killed with the test. */
+/** The uploading part of an agent, in its own process. Killed with the test. */
 export interface ArtifactAgent {
   readonly pid: number;
   /** Resolves when the service has all of it, or never will. */

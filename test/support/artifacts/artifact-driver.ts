@@ -20,7 +20,7 @@ export interface MemoryReport {
 }
 
 /**
- * Uploads and reads an artifact in a process of its own, and tells by how much more that one held at
+ * Uploads and reads an artifact in its own process, and returns how much more memory that held at
  * any time than after a small artifact. The collector is made to run every few megabytes, since
  * otherwise what nobody holds would be measured: the buffers that sockets read into are freed only
  * by a collection, and their bytes bring one about only at about 64 MB, however small the file.

@@ -188,7 +188,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         expect((await store.upload(upload, forever)).missing.map(({ n }) => n)).toEqual([1, 3]);
       });
 
-      it('of other content than announced is refused, and begins anew', async () => {
+      it('of other content than announced is refused, and begins again', async () => {
         const content = newContent(THREE_PARTS);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, newContent(THREE_PARTS));
@@ -238,7 +238,7 @@ export function artifactStoreSuite(name: string, make: () => Promise<StorageOfTe
         }
       });
 
-      it('that is discarded is gone, and begins anew', async () => {
+      it('that is discarded is gone, and begins again', async () => {
         const content = newContent(100);
         const upload = await beginUpload(store, content);
         await putMissing(store, upload, content);

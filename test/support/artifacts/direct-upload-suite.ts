@@ -5,7 +5,7 @@ import { MIN_PART_BYTES } from '../../../src/service/object-store/port.ts';
 import { beginUpload, forever, newContent, readWhole } from './artifact-content.ts';
 import type { StorageOfTest } from './artifact-store-suite.ts';
 
-/** As an agent would: it knows nothing but what the service told it. */
+/** Like an agent: it knows only the service's answers. */
 async function put(direct: DirectPut | null, body: Buffer): Promise<number> {
   if (direct === null) throw new Error('The part has no URL');
   const { method, headers } = direct;

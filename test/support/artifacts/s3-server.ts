@@ -37,7 +37,7 @@ export interface S3Server {
 /**
  * A small S3 server that speaks the protocol as far as artifacts need it: Signature Version 4 of
  * headers and of presigned URLs, objects with ranges, conditions and copies, multipart uploads
- * with S3's own rules, listings in pages, and errors as XML. It is told apart from S3 by what it
+ * with S3's own rules, listings in pages, and errors as XML. It differs from S3 by what it
  * leaves out, not by what it does otherwise: the same suite passes on a store of others.
  */
 export async function startS3Server(options: S3ServerOptions): Promise<S3Server> {
@@ -54,7 +54,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
     operations.push(operation);
     const fault = chooseFault(operation);
     if (fault?.kind === 'silence') return;
-    if (fault?.kind === 'refuse') throw new S3Refusal(fault.status, fault.code, 'As told');
+    if (fault?.kind === 'refuse') throw new S3Refusal(fault.status, fault.code, 'As ordered');
     if (fault?.kind === 'cut' && operation === 'UploadPart') {
       cutAfter(request, fault.afterBytes);
     }
@@ -84,7 +84,7 @@ export async function startS3Server(options: S3ServerOptions): Promise<S3Server>
       const code = known ? error.code : 'InternalError';
       const message = error instanceof Error ? error.message : String(error);
       const document = xmlDocument('Error', { Code: code, Message: message, RequestId: '1' });
-      // Whoever refuses a body unread cannot keep the connection.
+      // A server that refuses a body unread cannot keep the connection.
       const headers = { 'content-type': 'application/xml', connection: 'close' };
       response.writeHead(known ? error.status : 500, headers);
       response.end(request.method === 'HEAD' ? undefined : document);

@@ -19,7 +19,7 @@ const GROUPINGS = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'gro
 const WORDS = new Set(['and', 'or', 'unless', 'bool', 'offset']);
 
 /**
- * The selectors of a PromQL expression without variables. It knows as much of the grammar as tells
+ * The selectors of a PromQL expression without variables. It knows as much of the grammar as it takes to tell
  * which metrics are asked for, and how; whether all of it is right is for promtool to say.
  * @throws Error at what it does not know
  */

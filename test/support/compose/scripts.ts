@@ -17,7 +17,7 @@ export interface ScriptEnd {
   readonly stderr: string;
 }
 
-/** Runs a command to its end with a small environment of its own. It is killed with the test. */
+/** Runs a command to its end, with a small environment. Killed with the test. */
 export async function runCommand(
   [command = '', ...args]: readonly string[],
   env: Readonly<Record<string, string>> = {},

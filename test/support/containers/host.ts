@@ -67,7 +67,7 @@ export class ContainerHost {
     await Promise.race([
       once(holder.stdout, 'data'),
       once(holder, 'exit').then(() => {
-        throw new Error('no namespaces of its own');
+        throw new Error('cannot create namespaces');
       }),
     ]);
     return new ContainerHost(folder, storage, holder);
@@ -84,7 +84,7 @@ export class ContainerHost {
   }
 
   /**
-   * Runs a script of a user's at the root of the repository (unless told otherwise), to its end.
+   * Runs a user's script to its end, at the root of the repository by default.
    * Its `docker` works here.
    */
   script(
@@ -150,7 +150,7 @@ export class ContainerHost {
   }
 }
 
-/** Whoever enters another namespace of mounts stands at its root. */
+/** A process that enters another mount namespace starts at its root. */
 function shell(lines: string, cwd: string): readonly string[] {
   return ['sh', '-euc', `cd "$0"\n${lines}`, cwd];
 }

@@ -32,11 +32,11 @@ export async function ensureImages(host: ContainerHost): Promise<void> {
   if ((await isThere('vedette-agent')) && (await isThere('vedette'))) return;
   const built = await host.buildScript(readmeCommand('docker-build'));
   if (built.code === 0) return;
-  const told = `${built.stdout}\n${built.stderr}`.split('\n').slice(-40).join('\n');
-  throw new Error(`the images cannot be built:\n${told}`);
+  const output = `${built.stdout}\n${built.stderr}`.split('\n').slice(-40).join('\n');
+  throw new Error(`the images cannot be built:\n${output}`);
 }
 
-/** What an image takes of its own, beside Debian and Node, in bytes. */
+/** The size of an image without Debian and Node, in bytes. */
 export async function ownBytes(host: ContainerHost, image: string): Promise<number> {
   const sizeOf = async (name: string): Promise<number> =>
     Number(await host.podman('image', 'inspect', '--format', '{{.Size}}', name));

@@ -30,6 +30,6 @@ export async function runToEnd(
 export async function mustRun(...how: Parameters<typeof runToEnd>): Promise<string> {
   const end = await runToEnd(...how);
   if (end.code === 0) return end.stdout;
-  const told = `${end.stdout}\n${end.stderr}`.trim().split('\n').slice(-40).join('\n');
-  throw new Error(`${how[0]} ${how[1].join(' ')}: exit ${end.code}\n${told}`);
+  const output = `${end.stdout}\n${end.stderr}`.trim().split('\n').slice(-40).join('\n');
+  throw new Error(`${how[0]} ${how[1].join(' ')}: exit ${end.code}\n${output}`);
 }

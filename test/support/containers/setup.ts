@@ -14,7 +14,7 @@ declare module 'vitest' {
 /**
  * Gives the system tests a folder in which images are built once, when the first test wants them,
  * and removes it at the end, with all containers that are left. Where CONTAINERS_FOLDER names a
- * folder, that one is used and kept: for whoever works on these tests, and removes what is stale.
+ * folder, that folder is used and stays: for people who work on these tests and remove what is stale themselves.
  */
 export function setup(project: TestProject): () => Promise<void> {
   const kept = process.env.CONTAINERS_FOLDER;

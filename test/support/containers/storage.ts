@@ -62,7 +62,7 @@ async function canOverlay(folder: string): Promise<boolean> {
   const at = (name: string): string => join(folder, 'trial', name);
   for (const name of ['lower', 'upper', 'work', 'merged']) mkdirSync(at(name), { recursive: true });
   const options = `lowerdir=${at('lower')},upperdir=${at('upper')},workdir=${at('work')}`;
-  // In a namespace of its own, with which the mount goes.
+  // In its own namespace, so the mount ends with it.
   const mount = ['mount', '-t', 'overlay', 'overlay', '-o', options, at('merged')];
   const { code } = await runToEnd('unshare', ['--mount', ...mount]);
   rmSync(join(folder, 'trial'), { recursive: true, force: true });

@@ -146,7 +146,7 @@ export const ANALYTICS_REPORT: Table = {
     frequency: number,
     ...all(['from', 'to'], date),
     tags: array(string),
-    // The table says `string[]`, which could tell nothing: the semantics have the data in it.
+    // The table says `string[]`; the project's model has objects in it, since a string could say nothing.
     series: array(object({ data: array(object({ time: dateTime })) })),
     pagination: object({ page: number, limit: number }),
     metadata: map(

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from '../../../src/service/http/plugins/json-body.ts';
 
-/** What does harm to whoever puts it into a statement, a path, a header or an object as it is. */
+/** Texts that do harm if they are put unescaped into a statement, a path, a header or an object. */
 export const TEXTS = [
   `'; drop table checks; -- " \\ $1 $$ %s` +
     ' ../../etc/passwd ..\\boot.ini\r\nx-injected: yes\r\n\r\n',
@@ -73,7 +73,7 @@ export const BAD_BODIES: readonly {
   },
 ];
 
-/** Of which none may become a file's. */
+/** None of these may become the name of a file. */
 export const ARTIFACT_NAMES = [
   '',
   '.',

@@ -32,7 +32,7 @@ export function collectRoutes(): {
       for (const method of [options.method].flat()) routes.push(routeOf(method, options));
     });
   };
-  // Not in a scope of its own: the hook is for the plugins beside it.
+  // Not encapsulated: the hook is for the plugins beside it.
   return { plugin: Object.assign(plugin, { [Symbol.for('skip-override')]: true }), routes };
 }
 

@@ -19,7 +19,7 @@ const TEXTS = [
 const NUMBERS = [1, 5, 10, 200, 5000, 0, 0.5];
 
 /**
- * A value that the schema takes as far as each of its parts tells, with every field that it knows:
+ * A value that is valid by each part of the schema, with every field that it knows:
  * where texts may be put. What holds between the fields it does not know.
  */
 export function exampleOf(schema: z.ZodType): Json {
@@ -39,7 +39,7 @@ export function exampleOf(schema: z.ZodType): Json {
   return known ?? 'a';
 }
 
-/** What a schema stands around; of several the one that tells most of what may be sent. */
+/** The schema inside a wrapper; of several the one that accepts most fields. */
 function innerOf(schema: z.ZodType): z.ZodType | null {
   if (
     schema instanceof z.ZodOptional ||

@@ -50,13 +50,13 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What in an answer tells of our inside. */
+/** What reveals internals in an answer. */
 const INSIDE = /SQLSTATE|STORE_|syntax error|node_modules\/|\/src\/|\.ts:\d|\n {4}at /i;
 
 /** src/service/README.md, "The API". */
 const ERROR_FIELDS = ['statusCode', 'error', 'message', 'attributes'];
 
-/** What is wrong with an answer, whoever asked for whatever. */
+/** What is wrong with an answer to any request. */
 export function wrongIn(
   { method }: Sent,
   { status, headers, text, json }: Answer,
@@ -65,7 +65,7 @@ export function wrongIn(
   if (status >= 500) wrong.push(`is ${status}`);
   if (headers['x-injected'] !== undefined) wrong.push('has a header of the request');
   if (status < 400) return wrong;
-  if (INSIDE.test(text)) wrong.push(`tells of our inside: ${text}`);
+  if (INSIDE.test(text)) wrong.push(`reveals internals: ${text}`);
   if (method === 'HEAD') return wrong;
   const isForm =
     json !== null &&

@@ -1,6 +1,6 @@
 // Captures packets with the agent's capturer from dist, and makes traffic, for the system tests.
 // Takes one JSON command a line on stdin (CaptureCommand of capture-lab.ts), and answers each with
-// one line of JSON; its first line tells what the capturer can.
+// one line of JSON; its first line says what the capturer can do.
 import { Resolver } from 'node:dns/promises';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';

@@ -94,7 +94,7 @@ export class TwoMachines {
   }
 }
 
-/** An agent's capturer in a process of its own, and a hand that makes traffic there. */
+/** An agent's capturer in its own process, and a way to make traffic there. */
 export class CaptureDriver {
   readonly usable: boolean;
   readonly lack: string | null;
@@ -154,7 +154,7 @@ export function shownPackets(captured: ToldCapture): readonly string[] {
 
 /** @throws where tcpdump cannot read the file to its end */
 export function tcpdumpText(pcap: Buffer, ...options: readonly string[]): string {
-  // What it reads from is told on stderr, with an error where the file ends within a packet.
+  // stderr names the source, with an error if the file ends within a packet.
   return execFileSync('tcpdump', ['-nn', ...options, '-r', '-'], {
     input: pcap,
     encoding: 'utf8',

@@ -53,7 +53,7 @@ export class TunResponder {
     return endChild(this.#child, 'SIGTERM');
   }
 
-  /** The holds of one target's first echoes, the agent's or others', once so many were told. */
+  /** The hold times of one target's first echoes, the agent's or others', once this many were reported. */
   async heldMs(target: string, whose: 'agent' | 'others', count: number): Promise<number[]> {
     const matching = (): readonly Held[] =>
       this.#held.filter(
@@ -91,7 +91,7 @@ export interface DriverReport {
   readonly runs: readonly { readonly outcome: IcmpOutcome; readonly log: readonly string[] }[];
 }
 
-/** Runs the agent's probe, as it is shipped, in a process of its own inside the namespace. */
+/** Runs the agent's probe, as it is shipped, in its own process inside the namespace. */
 export async function drive(
   namespace: NetworkNamespace,
   options: DriverOptions,

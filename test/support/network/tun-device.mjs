@@ -47,7 +47,7 @@ export function readPacket(fd, buffer) {
   return read(fd, buffer, buffer.length);
 }
 
-/** Waits until one of the descriptors can be read, or for so long. Tells which can. */
+/** Waits until one of the descriptors is readable, at most this long. Returns which are. */
 export function waitFor(fds, timeoutMs) {
   const asked = Buffer.alloc(fds.length * POLL_FD_BYTES);
   for (const [at, fd] of fds.entries()) {

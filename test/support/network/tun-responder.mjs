@@ -4,7 +4,7 @@
 // are compared with, and does not depend on when this process got to run.
 // Usage: node tun-responder.mjs DEVICE TARGETS, which are {address: Rule} of ping-lab.ts as JSON.
 // Prints a line "ready", then one JSON line for each reply: {target, heldMs, tail}, where tail is
-// the last data byte, by which two probes of one target are told apart.
+// the last data byte, which tells two probes of one target apart.
 import { writeSync } from 'node:fs';
 import { openTun, readPacket, Tap, waitFor } from './tun-device.mjs';
 
@@ -27,7 +27,7 @@ for (;;) {
   if (bytes > 0) accept(Buffer.from(packet.subarray(0, bytes)), performance.now());
   while (due.length > 0 && due[0].atMs <= performance.now()) writeSync(tun, due.shift().reply);
   tap.readAll(note);
-  // Whoever started it is gone.
+  // Its parent has ended.
   if (process.ppid === 1) process.exit();
 }
 

@@ -20,7 +20,7 @@ export interface FieldHint {
 
 const ABSENT = Symbol('absent');
 
-/** Values of a schema, most of them good as far as the schema and the hints tell. */
+/** Values of a schema, most of them valid by the schema and the hints. */
 export function arbitraryOf(
   document: OpenApiDocument,
   given: JsonSchema,

@@ -3,8 +3,8 @@ import type { Operation } from './document.ts';
 /** Of one thing: the values of the parameters in its path. */
 export type IdPath = readonly string[];
 
-/** Where else something is asked for that answers of a path tell of. */
-const ALSO_AT: readonly (readonly [told: RegExp, asked: string])[] = [
+/** Other paths that accept ids from the answers of a path. */
+const ALSO_AT: readonly (readonly [from: RegExp, to: string])[] = [
   [/^\/v1\/checks\/(url|api|tcp|dns|icmp|heartbeats)$/, '/v1/checks'],
   [/^\/v1\/checks$/, '/v1/check-results'],
   [/^\/v1\/checks$/, '/v1/check-statuses'],
@@ -23,7 +23,7 @@ const TOKENS = '/heartbeat';
 /** Any of them may be renewed at any time. */
 const KEPT_TOKENS = 4;
 
-/** What there is, as far as answers told: by the path that lists it, in the order in which it was told. */
+/** Ids of existing resources, from answers: by the path that lists them, oldest first. */
 export class KnownIds {
   readonly #paths = new Map<string, IdPath[]>();
   readonly #reserved = new Set<string>();
@@ -35,11 +35,11 @@ export class KnownIds {
 
   add(home: string, path: IdPath): void {
     if (path.some((id) => this.#reserved.has(id))) return;
-    // Told again, it is likely to be there still.
+    // Seen again, so it probably still exists.
     const others = this.paths(home).filter((other) => other.join('\n') !== path.join('\n'));
     this.#paths.set(home, [...others, path].slice(home === TOKENS ? -KEPT_TOKENS : -KEPT));
-    for (const [told, asked] of ALSO_AT) {
-      if (told.test(home)) this.add(home.replace(told, asked), path);
+    for (const [from, to] of ALSO_AT) {
+      if (from.test(home)) this.add(home.replace(from, to), path);
     }
   }
 
@@ -53,7 +53,7 @@ export class KnownIds {
     return this.#paths.get(home) ?? [];
   }
 
-  /** What an answer of success told, to a request whose path had these values. */
+  /** Adds the ids of a successful answer to a request whose path had these values. */
   learn({ path, method }: Operation, asked: IdPath, answer: unknown): void {
     if (method === 'DELETE') {
       this.#forget(homeOf(path), asked);
@@ -94,9 +94,9 @@ export class KnownIds {
 
 /** Whether both are paths of the same things. */
 function isAlias(home: string, other: string): boolean {
-  const all = ALSO_AT.filter(([told]) => told.test(home));
-  return all.some(([told, asked]) => {
-    const place = home.replace(told, asked);
+  const all = ALSO_AT.filter(([from]) => from.test(home));
+  return all.some(([from, to]) => {
+    const place = home.replace(from, to);
     return place === other || isAlias(place, other);
   });
 }

@@ -30,7 +30,7 @@ const WAYS = [
 const SAME_BODY: Readonly<Record<string, string>> = { '/v1/checks/{id}': '/v1/checks/url/{id}' };
 
 /**
- * Makes requests at random, the same ones for the same seed and the same answers. What answers tell
+ * Makes requests at random, the same ones for the same seed and the same answers. What answers contain
  * of ids is asked for again, so that most requests are about something that exists.
  */
 export class RequestMaker {

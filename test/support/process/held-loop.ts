@@ -35,7 +35,7 @@ export function beginAndHold<Value>(
   });
 }
 
-/** A name server in a thread of its own: it answers while our loop is held, without any record. */
+/** A name server in its own thread: while our event loop is blocked it answers, without a record. */
 export async function nameServerThread(): Promise<{
   readonly port: number;
   /** Blocks until it has answered one more question than before. */
@@ -68,7 +68,7 @@ const NAME_SERVER = `
   socket.bind(0, '127.0.0.1', () => parentPort.postMessage(socket.address().port));
 `;
 
-/** A server in a thread of its own that sends `hello` so long after it has accepted a connection. */
+/** A server in its own thread that sends `hello` this long after it accepted a connection. */
 export async function greetingThread(afterMs: number): Promise<{
   readonly port: number;
   /** Blocks until it has greeted. */
@@ -108,7 +108,7 @@ export async function realStarvation(): Promise<AttemptStarvation & StarvationWa
   return meter.begin();
 }
 
-/** A client in a thread of its own, which sends a text as soon as it has connected, and gives what it got. */
+/** A client in its own thread that sends a text once connected, and returns what it received. */
 export function clientThread(
   port: number,
   sent: string,

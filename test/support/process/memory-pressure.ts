@@ -43,7 +43,7 @@ const PRESS = `for (;;) {
     select undef, undef, undef, 0.2 + rand 2;
   }`;
 
-/** The memory of a file counts for whoever reads it first, so the copy must not be in the cache. */
+/** The first process that reads a file is charged for its memory, so the copy must not be in the cache. */
 function copyOfNode(): string {
   const copy = join(makeTestFolder(), 'node');
   copyFileSync(process.execPath, copy);

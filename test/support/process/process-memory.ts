@@ -7,7 +7,7 @@ export interface MemoryWatch {
 }
 
 export function watchMemory(pid: number): MemoryWatch {
-  // proc(5): from here on the peak counts anew.
+  // proc(5): resets the peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const startBytes = statusBytes(pid, 'VmRSS');
   return { peakGrowthBytes: () => statusBytes(pid, 'VmHWM') - startBytes };

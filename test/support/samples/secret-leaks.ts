@@ -21,7 +21,7 @@ export const HEADER_KINDS = KINDS.slice(0, 6);
 const SEED = process.env.FUZZ_SEED ?? randomBytes(8).toString('hex');
 
 /**
- * One of each kind at least, in a place of its own.
+ * At least one of each kind, each at its own position.
  *
  * @param name of the secret: with the same seed it is the same secret again
  */
@@ -42,7 +42,7 @@ export function secretOf(name: string, kinds: readonly string[]): string {
   return `${end()}${word}${end()}`;
 }
 
-/** What packs bytes hides nothing from whoever unpacks them. */
+/** Compression does not hide a secret: anybody can unpack it. */
 export function unpacked(bytes: Buffer): Buffer {
   return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What encodings treat in a way of its own, or may be taken for a part of one. */
+/** Characters that encodings treat specially, or that look like a part of an encoding. */
 const UNITS = [
   ...'"\'\\%+&<>=/-_.,:;#@$*?()[]{}|~ \n\t\r\u0001\u007f',
   ...'abnuxztlqABQZ0123459',

@@ -17,7 +17,7 @@ export interface Visit {
 
 /**
  * The target of TCP checks that send their name: it notes each visit, answers with the visitor's
- * name and hangs up. So what was run can be told from what is said to have been run.
+ * name and hangs up. So actual runs can be compared with reported ones.
  */
 export class CountingTarget {
   readonly visits: Visit[] = [];

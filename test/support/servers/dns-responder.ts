@@ -11,7 +11,7 @@ interface Channel {
   sendFromElsewhere(message: Buffer): Promise<void>;
   /** TCP: these bytes as they are, in one segment if the kernel will. */
   write(bytes: Buffer): void;
-  /** TCP: byte by byte, each in a turn of the loop of its own. */
+  /** TCP: byte by byte, each in its own iteration of the event loop. */
   drip(bytes: Buffer): Promise<void>;
   /** TCP: no more will come. */
   end(): void;

@@ -13,7 +13,7 @@ export interface Peer {
   close(): void;
   /** Tears the connection down (RST). */
   reset(): void;
-  /** Resolves when the connection is gone, whoever ended it. */
+  /** Resolves when the connection has ended, from either side. */
   readonly closed: Promise<void>;
   readonly socket: Socket;
 }

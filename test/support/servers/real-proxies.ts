@@ -20,7 +20,7 @@ export interface RealProxy {
 export interface RealProxyOptions {
   /** Any free one where left out. */
   readonly port?: number;
-  /** Wanted of whoever comes; nothing where left out. */
+  /** Required of clients; default nothing. */
   readonly credentials?: { readonly user: string; readonly password: string };
 }
 
@@ -123,7 +123,7 @@ async function started(
   onTestFinished(stop);
   while (!listensOn(port)) {
     if (isEnded) throw new Error(`${command} ended: ${said}`);
-    // Its own start is all that there is to wait for, and it tells nobody.
+    // There is only its own start to wait for, and it does not report it.
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return {

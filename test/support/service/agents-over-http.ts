@@ -20,7 +20,7 @@ import { type Reply, type ServiceApp, startServiceApp } from './service-app.ts';
 /** The agents of a lab behind real HTTP, where no poll is held. */
 export interface AgentsOverHttp {
   readonly app: ServiceApp;
-  /** As whoever has the key of the location. */
+  /** With the key of the location. */
   send(location: LabLocation, path: string, body: unknown): Promise<Reply>;
   /** As a user of the lab's account. */
   ask(path: string, method?: string, role?: Role): Promise<Reply>;

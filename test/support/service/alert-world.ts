@@ -97,7 +97,7 @@ export interface RunningWorker {
   readonly ended: Promise<void>;
 }
 
-/** A worker of its own process, as far as the database can tell. Stopped when the test ends. */
+/** A worker that the database cannot tell from one of another process. Stopped when the test ends. */
 export function startWorker(
   { store, clock }: TestService,
   config: Partial<DeliveryConfig> = {},

@@ -4,7 +4,7 @@ import { until } from './deployment.ts';
 import { resultOfRun } from './results-harness.ts';
 import { type Ask, askService, type Reply } from './service-app.ts';
 
-/** What a client was told other than that all is well. */
+/** An answer other than success. */
 export type Trouble =
   | { readonly kind: 'cut'; readonly code: string | null }
   | {
@@ -14,7 +14,7 @@ export type Trouble =
       readonly retryAfter: string | null;
     };
 
-/** Those that ask a service under load, and what they were told. */
+/** Clients that load a service, and the answers they received. */
 export interface ApiClients {
   /** Whatever was answered 2xx is in these, and by that is promised to stay. */
   readonly promised: Promised;
@@ -35,7 +35,7 @@ interface Promised {
 export interface ClientsOptions {
   readonly port: number;
   readonly apiKey: string;
-  /** The key of a location that runs the check, without agents of its own. */
+  /** The key of a location that runs the check, without agents. */
   readonly locationKey: string;
   readonly checkId: string;
   readonly slug: string;
@@ -126,7 +126,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
     ...Array.from({ length: writers }, () => repeat(write)),
     ...Array.from({ length: reporters }, () => repeat(report)),
   ];
-  // Told of by `stop`; until then nobody waits for them.
+  // `stop` reports them; until then nobody awaits them.
   for (const each of running) each.catch(() => {});
   return {
     promised,

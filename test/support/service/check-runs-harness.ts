@@ -85,7 +85,7 @@ export class RunsWorld {
     return id;
   }
 
-  /** The agent polls for the first time: its lease begins, or begins anew. */
+  /** The agent polls for the first time: its lease begins, or begins again. */
   async join(
     location: TestLocation,
     agentId: string,

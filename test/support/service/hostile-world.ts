@@ -46,7 +46,7 @@ export interface HostileWorld {
   files(): readonly string[];
   /** What was logged as an error, and what Node warned of. */
   errors(): readonly unknown[];
-  /** Resolves when the service has nothing left to do of its own. */
+  /** Resolves when the service is idle. */
   settled(): Promise<void>;
 }
 
@@ -152,9 +152,9 @@ export function useHostileWorld(kind: DatabaseKind): () => HostileWorld {
       send: (sent) => send(sent),
       judge(sent, answer) {
         const wrong = [...wrongIn(sent, answer)];
-        const told = `${answer.text}${JSON.stringify(answer.headers)}`;
-        if (secrets.some((secret) => told.includes(secret))) {
-          wrong.push(`tells of the victim: ${answer.text}`);
+        const answered = `${answer.text}${JSON.stringify(answer.headers)}`;
+        if (secrets.some((secret) => answered.includes(secret))) {
+          wrong.push(`shows data of the victim: ${answer.text}`);
         }
         const asked = `${sent.method} ${sent.path} ${String(sent.body ?? '').slice(0, 500)}`;
         return wrong.map((each) => `the answer to ${asked} ${each}`);

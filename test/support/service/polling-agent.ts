@@ -19,7 +19,7 @@ export interface PollingAgentFields {
   readonly capabilities?: Partial<PollRequest['capabilities']>;
 }
 
-/** An agent's side of the protocol: polls, and keeps what it is told. */
+/** An agent's side of the protocol: polls, and saves its assignments. */
 export class PollingAgent {
   readonly id: string;
   readonly #agents: Pick<Agents, 'poll' | 'release'>;

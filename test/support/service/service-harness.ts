@@ -31,7 +31,7 @@ export interface TestService {
   readonly theirs: Client;
   /** Another key of the first account, made through the API. */
   clientWith(role: Role): Promise<Client>;
-  /** Whoever has this key. */
+  /** A client with this key. */
   clientOf(key: string): Client;
   readonly features: Features;
 }

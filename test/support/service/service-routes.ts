@@ -32,7 +32,7 @@ const FAULTS: Readonly<Record<string, () => unknown>> = {
 /**
  * Routes like those of the API, one of each kind.
  *
- * @param onWaiting told when a request waits that is never answered
+ * @param onWaiting called when a request waits that is never answered
  */
 export function thingRoutes(onWaiting: () => void = () => {}): FastifyPluginAsync {
   return async (plugin) => {

@@ -299,7 +299,7 @@ function closed(routes: readonly Route[]): readonly Route[] {
   return routes.filter(({ access }) => access.kind !== 'public');
 }
 
-/** Those that take something from whoever asks, and answer with a body. */
+/** Routes that accept a body and answer with one. */
 function heard(routes: readonly Route[]): readonly Route[] {
   return routes.filter(
     ({ access, params, method }) =>

@@ -239,7 +239,7 @@ async function finalsAfter(databaseUrl: string, instantMs: number, count: number
   );
 }
 
-/** What a client was told is done, and is not. */
+/** Changes that were confirmed to a client and are missing. */
 async function brokenPromises(
   databaseUrl: string,
   { promised }: ApiClients,
@@ -259,13 +259,13 @@ async function brokenPromises(
   ];
 }
 
-/** What clients have to reckon with: a connection that is cut, or to be told when to come again. */
+/** Answers that clients must expect: a cut connection, or a Retry-After. */
 function isFair(trouble: Trouble): boolean {
   if (trouble.kind === 'cut') return trouble.code === 'ECONNRESET';
   return trouble.status === 503 && /^[1-9]\d?$/.test(trouble.retryAfter ?? '');
 }
 
-/** Lines of a log that tell of a fault, or are none of the logger's. */
+/** Log lines of a fault, or lines that are not the logger's. */
 function troublesIn(log: string): readonly string[] {
   const foreign = log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
   return [...errorsIn(log), ...foreign];

@@ -29,7 +29,7 @@ const AWAY_MS = 20_000;
 const FUZZ_MS = 1_000;
 /** Each agent runs on for so long, which has slots of some checks also without FUZZ_MS at both ends. */
 const STRETCH_MS = 5 * FUZZ_MS;
-/** By which two runs that were under way together may be told in the other order. */
+/** Two simultaneous runs may be reported in the other order by this much. */
 const ORDER_FUZZ_MS = 1_000;
 const MAX_LATE_MS = startToleranceMs(PERIOD_SECONDS * 1000) + 500;
 

@@ -25,7 +25,7 @@ const CHECKS = 60;
 const MOVED_WITHIN_MS = 3_000 + 5_000;
 /** In which nothing changes, so each slot is to be run by the one agent that has the check. */
 const QUIET_MS = 3_000;
-/** A run may start late, so slots so shortly before a change may be told to be part of it. */
+/** A run may start late, so slots this shortly before a change may count as part of it. */
 const FUZZ_MS = 1_000;
 
 const lacks = lacking({ commands: ['ip', 'nft'], files: [] });
@@ -179,7 +179,7 @@ function isFrom(name: string): (visit: SlotVisit) => boolean {
   return ({ from }) => from === name;
 }
 
-/** By slot, who made its FINAL: the target tells each visitor its name. */
+/** The agent of each slot's FINAL: the target answers each client with its name. */
 async function finalsIn(
   where: Parameters<typeof readDatabase>[0],
 ): Promise<ReadonlyMap<string, string>> {

@@ -21,7 +21,7 @@ import {
 import { askService } from '../../support/service/service-app.ts';
 
 const CHECKS = 200;
-/** With each of them a result has the body once more: half a MiB, of which memory takes 64 MiB. */
+/** Each assertion repeats the body in the result: half a MiB; memory holds 64 MiB of them. */
 const ASSERTIONS = 50;
 const LONG = 'All is well. '.repeat(800).slice(0, 10_000);
 const SHORT = 'All is well.';

@@ -80,7 +80,7 @@ it('an agent that was stopped for longer than its lease runs no slot that anothe
   expect(await service.kill('SIGTERM')).toBe(0);
 
   const ran = new Set(other.runs());
-  // Slots after that are of a check on its way back, of which the other may hear a moment later.
+  // Slots after that belong to a check that is moving back; the other agent may learn of it a moment later.
   const twice = stopped.runs().filter((run) => ran.has(run) && slotOf(run) <= wokenMs);
   expect(twice).toEqual([]);
   expect(stopped.runs().length).toBeGreaterThan(CHECKS / 2);

@@ -150,7 +150,7 @@ export function startSoakClients(options: SoakClientsOptions): SoakClients {
     repeat(CHURN_EVERY_MS, churn),
     repeat(SECRET_EVERY_MS, change),
   ];
-  // Told of by `stop`; until then nobody waits for them.
+  // `stop` reports them; until then nobody awaits them.
   for (const each of running) each.catch(() => {});
   return {
     done,

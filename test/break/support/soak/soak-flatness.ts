@@ -47,7 +47,7 @@ function mediansOf(samples: readonly Sample[], series: string): readonly [number
   return [of(early), of(late)];
 }
 
-/** In numbers, whatever the share; `ends` tells where a series was then and is now. */
+/** In numbers, whatever the share; `ends` has the first and the last level of a series. */
 function mostGrowth(
   { plus, besides = [] }: Rule,
   ends: (series: string) => readonly [number, number],

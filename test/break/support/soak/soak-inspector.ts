@@ -29,7 +29,7 @@ interface Evaluated {
   readonly exceptionDetails?: { readonly text: string; readonly exception?: unknown };
 }
 
-/** The Chrome DevTools protocol, of which Node's inspector speaks a part. Closed with the test. */
+/** The part of the Chrome DevTools protocol that Node's inspector speaks. Closed with the test. */
 export async function inspect(running: Running): Promise<Inspector> {
   const log = await running.logged(/Debugger listening on (ws:\S+)/);
   const url = /Debugger listening on (ws:\S+)/.exec(log)?.[1] ?? '';
