@@ -17,13 +17,14 @@ export interface Captured {
   readonly dropped: number | null;
 }
 
-/** A capture that is under way: packets are seen from when it is given. */
+export type CaptureOutcome =
+  | { readonly ok: true; readonly captured: Captured }
+  | { readonly ok: false; readonly note: string };
+
+/** A capture in progress. */
 export interface Capture {
-  /** Ends it, with what came until now. Never rejects; null where it broke, with the reason. */
-  stop(): Promise<
-    | { readonly ok: true; readonly captured: Captured }
-    | { readonly ok: false; readonly note: string }
-  >;
+  /** Ends it and returns the packets so far. Never rejects. */
+  stop(): Promise<CaptureOutcome>;
 }
 
 /** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */

@@ -3,7 +3,7 @@ import type { Traceroute } from '../../model/result/traceroute.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { NameServers } from '../net/dns/system/name-servers.ts';
 import type { Endpoint } from '../probes/endpoint.ts';
-import type { Capture, Captured, CaptureFilter, Capturer } from './capture.ts';
+import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './capture.ts';
 import type { Tracer } from './tracer.ts';
 import { tracerouteText } from './traceroute/text.ts';
 
@@ -163,7 +163,7 @@ export class EvidenceBudget {
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) limit.abort();
     let ended: string;
-    let stopped: Awaited<ReturnType<Capture['stop']>>;
+    let stopped: CaptureOutcome;
     try {
       ended = await repeat(limit.signal);
     } finally {

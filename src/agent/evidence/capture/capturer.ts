@@ -1,9 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 import type { Capturer } from '../capture.ts';
 import { findProgram, spawnOwn } from '../own-process.ts';
 import { buildFilter } from './filter.ts';
-import { type OwnRights, readOwnRights } from './own-rights.ts';
 import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
 
 /**
@@ -17,6 +17,18 @@ const KERNEL_BUFFER_KIB = 8192;
 const TRIAL = { addresses: ['192.0.2.1'], port: 9, transport: 'udp' } as const;
 const TRIAL_LIMIT_MS = 5000;
 const TRIAL_BYTES = 4096;
+
+/** capabilities(7), by their numbers. */
+const CAPABILITIES = { KILL: 5, SETGID: 6, SETUID: 7 } as const;
+type CapabilityName = keyof typeof CAPABILITIES;
+
+/** Root that has not the rights that root usually has, as in a container that dropped them. */
+interface OwnRights {
+  readonly isRoot: boolean;
+  readonly has: (name: CapabilityName) => boolean;
+  /** Programs that it starts get no rights beside its own (prctl(2), PR_SET_NO_NEW_PRIVS). */
+  readonly noNewPrivileges: boolean;
+}
 
 export interface CapturerOptions {
   readonly clock: Clock;
@@ -102,4 +114,24 @@ function remedyFor(path: string, rights: OwnRights): string {
     return 'no-new-privileges keeps tcpdump from its rights: start the container without it (in Kubernetes allowPrivilegeEscalation: true) and with `--cap-add=NET_RAW`';
   }
   return `\`setcap cap_net_raw+ep ${path}\` allows it, in a container \`--cap-add=NET_RAW\` as well`;
+}
+
+/** What this process may; where that cannot be read, what its user usually may. */
+async function readOwnRights(): Promise<OwnRights> {
+  const isRoot = process.geteuid?.() === 0;
+  const status = await ownStatus();
+  const digits = /^CapEff:\s*([0-9a-f]+)/m.exec(status)?.[1] ?? null;
+  const effective = digits === null ? null : BigInt(`0x${digits}`);
+  const has = (name: CapabilityName): boolean =>
+    effective === null ? isRoot : ((effective >> BigInt(CAPABILITIES[name])) & 1n) === 1n;
+  return { isRoot, has, noNewPrivileges: /^NoNewPrivs:\s*1$/m.test(status) };
+}
+
+/** proc(5); empty where it cannot be read. */
+async function ownStatus(): Promise<string> {
+  try {
+    return await readFile('/proc/self/status', 'latin1');
+  } catch {
+    return '';
+  }
 }

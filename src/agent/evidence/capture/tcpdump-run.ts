@@ -1,10 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { Captured } from '../capture.ts';
+import type { CaptureOutcome } from '../capture.ts';
 import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
 import { PcapCollector } from './pcap-collector.ts';
-import { Words } from './tcpdump-text.ts';
 
 /** From its start until it listens. It takes 20 ms, and more on a machine that is busy. */
 const START_MS = 3000;
@@ -13,6 +12,11 @@ const QUIET_MS = 100;
 const MAX_DRAIN_MS = 500;
 /** For writing what it has; then it is killed, and after as long again it is given up. */
 const FLUSH_MS = 500;
+
+/** Longer output is cut at its beginning. */
+const MAX_TEXT_CHARACTERS = 4096;
+/** In a sentence of the job log. */
+const MAX_SUMMARY_CHARACTERS = 200;
 
 /** What ended it, of several the first; null while nothing has. */
 type EndedBy = 'itself' | 'start' | 'stop' | 'limit' | 'full' | 'signal' | null;
@@ -24,16 +28,12 @@ export interface TcpdumpBounds {
   readonly maxBytes: number;
 }
 
-export type CaptureOutcome =
-  | { readonly ok: true; readonly captured: Captured }
-  | { readonly ok: false; readonly note: string };
-
 /** A tcpdump that writes to us, from its start to its end. Nothing here rejects. */
 export class TcpdumpRun {
   readonly #process: OwnProcess;
   readonly #clock: Clock;
   readonly #collector: PcapCollector;
-  readonly #words: Words;
+  readonly #messages: TcpdumpMessages;
   /** How it ended; null where it could not be ended. What it wrote has all come by then. */
   readonly #gone: Promise<OwnProcessEnd | null>;
   readonly #goneSignal = new AbortController();
@@ -48,7 +48,7 @@ export class TcpdumpRun {
     this.#clock = clock;
     this.#lastPieceMs = clock.monotonicMs();
     this.#collector = new PcapCollector(maxBytes);
-    this.#words = new Words(process.stderr);
+    this.#messages = new TcpdumpMessages(process.stderr);
     process.stdout.on('data', (piece: Uint8Array) => {
       this.#lastPieceMs = clock.monotonicMs();
       if (this.#collector.write(piece) === 'enough') this.#end('full');
@@ -66,7 +66,7 @@ export class TcpdumpRun {
     const late = new AbortController();
     const cancelLate = this.#clock.after(START_MS, () => late.abort());
     const isUp = await Promise.race([
-      this.#words.listening.then(() => true),
+      this.#messages.listening.then(() => true),
       this.#gone.then(() => false),
       new Promise<boolean>((resolve) => {
         late.signal.addEventListener('abort', () => resolve(false), { once: true });
@@ -103,7 +103,7 @@ export class TcpdumpRun {
       return { ok: false, note: this.#whyItEnded(end) };
     }
     if (bytes.length === 0) return { ok: false, note: fault ?? 'tcpdump wrote nothing' };
-    const { dropped } = this.#words;
+    const { dropped } = this.#messages;
     // Its own length, not its capacity: it may wait for hours.
     const own = Buffer.allocUnsafeSlow(bytes.length);
     own.set(bytes);
@@ -171,7 +171,7 @@ export class TcpdumpRun {
   #whyItEnded(end: OwnProcessEnd | null): string {
     if (end === null) return 'tcpdump could not be ended';
     if (end.startError !== null) return `tcpdump could not be started: ${end.startError}`;
-    const { summary } = this.#words;
+    const { summary } = this.#messages;
     if (summary !== '') return summary;
     return `tcpdump ended by itself (${end.signal ?? `exit code ${end.code}`})`;
   }
@@ -182,4 +182,38 @@ function closed(stream: Readable): Promise<void> {
     if (stream.closed) resolve();
     else stream.once('close', () => resolve());
   });
+}
+
+/** The stderr of tcpdump: that it listens or why not, and at its end its counters. */
+class TcpdumpMessages {
+  /** Resolves once tcpdump listens; otherwise never. */
+  readonly listening: Promise<void>;
+  #text = '';
+
+  constructor(stderr: Readable) {
+    this.listening = new Promise((resolve) => {
+      stderr.setEncoding('utf8').on('data', (text: string) => {
+        this.#text = (this.#text + text).slice(-MAX_TEXT_CHARACTERS);
+        // Its first bytes on stdout prove nothing: tcpdump writes them even if it then fails.
+        if (/^tcpdump[^:]*: listening on /m.test(this.#text)) resolve();
+      });
+    });
+  }
+
+  /** In one line, cut to fit a sentence; empty if there is no output. */
+  get summary(): string {
+    const lines = this.#text
+      .split('\n')
+      .filter((line) => !/: (?:data link type|listening on) /.test(line));
+    const summary = lines.join(' ').replace(/\s+/g, ' ').trim();
+    return summary.length > MAX_SUMMARY_CHARACTERS
+      ? `${summary.slice(0, MAX_SUMMARY_CHARACTERS)}…`
+      : summary;
+  }
+
+  /** Packets dropped by the kernel; null if tcpdump did not report it. */
+  get dropped(): number | null {
+    const count = /^(\d+) packets? dropped by kernel/m.exec(this.#text)?.[1];
+    return count === undefined ? null : Number(count);
+  }
 }

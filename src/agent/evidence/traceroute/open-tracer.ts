@@ -6,9 +6,9 @@ import type { NameServers } from '../../net/dns/system/name-servers.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressBytes, addressText } from '../../probes/icmp/address-bytes.ts';
 import type { Traced, Tracer, TraceTarget } from '../tracer.ts';
-import { assemble } from './assemble.ts';
+import { buildTraceroute } from './build-traceroute.ts';
+import type { Engine } from './engine.ts';
 import { NAMES_LIMIT_MS, withNames } from './hop-names.ts';
-import type { Engine } from './observed.ts';
 import { findRawEngine } from './raw-engine.ts';
 import { findSystemEngine } from './system-engine.ts';
 
@@ -107,7 +107,7 @@ class EngineTracer implements Tracer {
       return { ok: false, note: observed.ended === 'stopped' ? 'it was broken off' : limit };
     }
     const nameServers = (): NameServers => resolver.nameServers();
-    const unnamed = assemble(target, observed);
+    const unnamed = buildTraceroute(target, observed);
     const traceroute = await withNames(unnamed, { clock, signal, deadlineMs, nameServers });
     return { ok: true, traceroute };
   }

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Family } from '../../net/resolver.ts';
-import { type Answer, MAX_TTL, PROBES_A_HOP, type ProbeEnd, type Says } from './observed.ts';
+import { type Answer, MAX_TTL, PROBES_A_HOP, type ProbeEnd, type Says } from './engine.ts';
 import { PORT_UNREACHABLE, unreachableByMark } from './unreachable.ts';
 
 /** Thirty lines with three IPv6 addresses each are a fifth of it. */

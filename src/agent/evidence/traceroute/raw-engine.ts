@@ -1,12 +1,36 @@
-import type { Clock } from '../../../runtime/clock.ts';
+import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import { messageOf } from '../../../runtime/errors.ts';
+import { sleep } from '../../../runtime/wait.ts';
 import type { Family } from '../../net/resolver.ts';
 import { addressBytes } from '../../probes/icmp/address-bytes.ts';
 import { loadNetPing, type NetPing } from '../../probes/icmp/net-ping.ts';
-import type { Engine, EngineOptions, EngineRun, FoundEngine } from './observed.ts';
-import { RawRun } from './raw-run.ts';
+import {
+  type Answer,
+  type EngineOptions,
+  type EngineRun,
+  type FoundEngine,
+  MAX_TTL,
+  type Observed,
+  PROBE_WAIT_MS,
+  PROBES_A_HOP,
+  type ProbeEnd,
+  type Says,
+} from './engine.ts';
+import { type Sent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
 
-/** Raw ICMP sockets through net-ping, where the operating system opens them: CAP_NET_RAW. */
+/** Between the hops of a round, and between rounds: routers limit how often they answer. */
+const STEP_MS = 10;
+const ROUND_MS = MAX_TTL * STEP_MS;
+/**
+ * Behind the last hop that answered, all are asked once and so many again: a router that refuses
+ * them all at once has answers for fifty at a time (Linux's icmp_msgs_burst).
+ */
+const HOPS_ASKED_AGAIN = 5;
+/** Once the end of the way is known, what is still out has so many times the longest answer's. */
+const PATIENCE_FACTOR = 4;
+const MIN_PATIENCE_MS = 1000;
+
+/** Raw ICMP sockets through net-ping, if the operating system opens them (CAP_NET_RAW). */
 export async function findRawEngine(clock: Clock): Promise<FoundEngine> {
   const loaded = await loadNetPing();
   if (!loaded.ok) return loaded;
@@ -17,29 +41,199 @@ export async function findRawEngine(clock: Clock): Promise<FoundEngine> {
   } catch (error) {
     return { ok: false, reason: messageOf(error) };
   }
-  return { ok: true, engine: new RawEngine(netPing, clock) };
-}
-
-class RawEngine implements Engine {
-  readonly method = 'raw sockets';
-  readonly #netPing: NetPing;
-  readonly #clock: Clock;
-
-  constructor(netPing: NetPing, clock: Clock) {
-    this.#netPing = netPing;
-    this.#clock = clock;
-  }
-
-  async run(address: string, family: Family, options: EngineOptions): Promise<EngineRun> {
+  const run = async (
+    address: string,
+    family: Family,
+    options: EngineOptions,
+  ): Promise<EngineRun> => {
     const target = addressBytes(address);
     if (target === null) return { ok: false, note: `${address} is no IP address` };
-    const way = { family, address, target };
-    let run: RawRun;
+    let trace: RawTrace;
     try {
-      run = new RawRun(way, this.#netPing, this.#clock, options);
+      trace = new RawTrace({ family, address, target }, netPing, clock, options);
     } catch (error) {
       return { ok: false, note: `no raw ICMP socket could be opened: ${messageOf(error)}` };
     }
-    return await run.finish();
+    return await trace.finish();
+  };
+  return { ok: true, engine: { method: 'raw sockets', run } };
+}
+
+interface Probe {
+  readonly sentAtMs: number;
+  end: ProbeEnd;
+}
+
+/**
+ * One trace: in each of three rounds an echo request for every hop, without waiting for answers,
+ * so that a silent way takes one wait and not thirty. A hop's three are a round apart, and hops
+ * behind the end of the way are asked no more once it is known. Modes: sending, waiting, ended.
+ */
+class RawTrace implements TraceReceiver {
+  readonly #clock: Clock;
+  readonly #options: EngineOptions;
+  readonly #socket: TraceSocket;
+  /** By sequence number. */
+  readonly #probes = new Map<number, Probe>();
+  readonly #over = new AbortController();
+  #mode: 'sending' | 'waiting' | 'ended' = 'sending';
+  /** As far as it is worth asking: the first hop that is the destination, or refuses. */
+  #lastTtl = MAX_TTL;
+  #lastAnswering = 0;
+  #longestMs = 0;
+  #ended: Observed['ended'] = 'complete';
+  #fault: string | null = null;
+  #wait: CancelTimer = () => undefined;
+
+  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  constructor(
+    target: { readonly family: Family; readonly address: string; readonly target: Buffer },
+    netPing: NetPing,
+    clock: Clock,
+    options: EngineOptions,
+  ) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#socket = new TraceSocket(target, netPing, clock, this);
   }
+
+  /** To be called once. The socket is closed when it resolves. */
+  async finish(): Promise<EngineRun> {
+    const { signal, deadlineMs } = this.#options;
+    const clock = this.#clock;
+    const onAbort = (): void => this.#end('stopped');
+    const cancel = clock.after(deadlineMs - clock.monotonicMs(), () => this.#end('time limit'));
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    try {
+      await this.#sendAll();
+      this.#startWaiting();
+      await this.#isOver();
+    } finally {
+      cancel();
+      this.#wait();
+      signal.removeEventListener('abort', onAbort);
+      this.#socket.close();
+    }
+    if (this.#fault !== null) return { ok: false, note: this.#fault };
+    return { ok: true, observed: { hops: this.#hops(), ended: this.#ended } };
+  }
+
+  answer(sequence: number, address: string, says: Says, atMs: number): void {
+    const probe = this.#probes.get(sequence);
+    if (probe === undefined || probe.end !== null || this.#mode === 'ended') return;
+    const rttMs = Math.max(0, atMs - probe.sentAtMs);
+    const answer: Answer = { address, rttMs, says };
+    probe.end = answer;
+    this.#longestMs = Math.max(this.#longestMs, rttMs);
+    this.#lastAnswering = Math.max(this.#lastAnswering, ttlOf(sequence));
+    if (says !== 'on the way') this.#lastTtl = Math.min(this.#lastTtl, ttlOf(sequence));
+    this.#settle();
+  }
+
+  broken(reason: string): void {
+    this.#fault ??= reason;
+    this.#end('stopped');
+  }
+
+  /** By the plan made at the start, so that the lateness of one send does not move the others. */
+  async #sendAll(): Promise<void> {
+    const clock = this.#clock;
+    const startMs = clock.monotonicMs();
+    for (let round = 0; round < PROBES_A_HOP; round += 1) {
+      for (let ttl = 1; ttl <= this.#farthestOf(round); ttl += 1) {
+        const atMs = startMs + round * ROUND_MS + (ttl - 1) * STEP_MS;
+        if (!(await sleep(clock, atMs - clock.monotonicMs(), this.#over.signal))) return;
+        if (ttl <= this.#farthestOf(round)) this.#send(sequenceOf(ttl, round), ttl);
+      }
+    }
+  }
+
+  #farthestOf(round: number): number {
+    const again = this.#lastAnswering + HOPS_ASKED_AGAIN;
+    return round === 0 ? this.#lastTtl : Math.min(this.#lastTtl, again);
+  }
+
+  #send(sequence: number, ttl: number): void {
+    // Put down before it goes out: on this host the answer is there at once.
+    this.#probes.set(sequence, { sentAtMs: this.#clock.monotonicMs(), end: null });
+    this.#socket.send(sequence, ttl, (sent) => this.#noteSent(sequence, sent));
+  }
+
+  #noteSent(sequence: number, sent: Sent): void {
+    const probe = this.#probes.get(sequence);
+    if (sent.ok) {
+      if (probe?.end === null) this.#probes.set(sequence, { sentAtMs: sent.atMs, end: null });
+      return;
+    }
+    this.#probes.delete(sequence);
+    if (this.#probes.size === 0) this.broken(`the operating system sends nothing: ${sent.reason}`);
+    else this.#settle();
+  }
+
+  #startWaiting(): void {
+    if (this.#mode === 'ended') return;
+    this.#mode = 'waiting';
+    this.#settle();
+  }
+
+  /** Waits for the last of the probes that can still be answered; with none left it is over. */
+  #settle(): void {
+    if (this.#mode !== 'waiting') return;
+    this.#wait();
+    const open = [...this.#probes].filter(
+      ([sequence, { end }]) => end === null && ttlOf(sequence) <= this.#lastTtl,
+    );
+    const dueMs = Math.max(...open.map(([, { sentAtMs }]) => sentAtMs)) + this.#patienceMs();
+    const leftMs = dueMs - this.#clock.monotonicMs();
+    if (open.length === 0 || leftMs <= 0) this.#end('complete');
+    else this.#wait = this.#clock.after(leftMs, () => this.#end('complete'));
+  }
+
+  #patienceMs(): number {
+    if (this.#lastTtl === MAX_TTL) return PROBE_WAIT_MS;
+    const patienceMs = PATIENCE_FACTOR * this.#longestMs;
+    return Math.min(PROBE_WAIT_MS, Math.max(MIN_PATIENCE_MS, patienceMs));
+  }
+
+  #end(how: Observed['ended']): void {
+    if (this.#mode === 'ended') return;
+    this.#mode = 'ended';
+    this.#ended = how;
+    this.#over.abort();
+  }
+
+  #isOver(): Promise<void> {
+    const { signal } = this.#over;
+    return new Promise((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+  }
+
+  #hops(): Observed['hops'] {
+    const hops = Array.from({ length: this.#lastTtl }, (_, index) => this.#endsOf(index + 1));
+    const untold = hops.findIndex((ends) => ends.length === 0);
+    return untold < 0 ? hops : hops.slice(0, untold);
+  }
+
+  #endsOf(ttl: number): readonly ProbeEnd[] {
+    const nowMs = this.#clock.monotonicMs();
+    const patienceMs = this.#ended === 'complete' ? 0 : this.#patienceMs();
+    return Array.from({ length: PROBES_A_HOP }, (_, round) =>
+      this.#probes.get(sequenceOf(ttl, round)),
+    ).flatMap((probe) => {
+      if (probe === undefined) return [];
+      const isOpen = probe.end === null && nowMs - probe.sentAtMs < patienceMs;
+      return isOpen ? [] : [probe.end];
+    });
+  }
+}
+
+function sequenceOf(ttl: number, round: number): number {
+  return (ttl - 1) * PROBES_A_HOP + round;
+}
+
+function ttlOf(sequence: number): number {
+  return Math.floor(sequence / PROBES_A_HOP) + 1;
 }

@@ -12,7 +12,7 @@ import {
   type Observed,
   PROBE_WAIT_MS,
   PROBES_A_HOP,
-} from './observed.ts';
+} from './engine.ts';
 import { TracerouteOutput, withLastHopRead } from './output-parser.ts';
 
 /** Between two probes: slow enough for routers that limit their answers, 1.35 s for all. */

@@ -15,7 +15,7 @@ import { decodeIpPacket } from '../../probes/icmp/ip-packet.ts';
 import type { NetPing, NetPingSession, NetPingSocket } from '../../probes/icmp/net-ping.ts';
 import { ownIdentifier } from '../../probes/icmp/own-identifier.ts';
 import { icmpFilter } from '../../probes/icmp/raw-socket.ts';
-import type { Says } from './observed.ts';
+import type { Says } from './engine.ts';
 import { unreachableByCode } from './unreachable.ts';
 
 const ERROR_HEADER_BYTES = 8;

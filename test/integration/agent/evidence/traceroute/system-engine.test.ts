@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Engine, EngineRun } from '../../../../../src/agent/evidence/traceroute/observed.ts';
+import type { Engine, EngineRun } from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import { findSystemEngine } from '../../../../../src/agent/evidence/traceroute/system-engine.ts';
 import { systemClock } from '../../../../../src/runtime/clock.ts';
 import { eventually } from '../../../../support/eventually.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ProbeEnd } from '../../../../../src/agent/evidence/traceroute/observed.ts';
+import type { ProbeEnd } from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import {
   TracerouteOutput,
   withLastHopRead,

@@ -2,7 +2,7 @@ import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute
 import { latencyOf, packetLossPercent } from '../../probes/icmp/statistics.ts';
 import { roundMs } from '../../probes/probe.ts';
 import type { TraceTarget } from '../tracer.ts';
-import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './observed.ts';
+import { type Answer, MAX_TTL, type Observed, type ProbeEnd } from './engine.ts';
 import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
@@ -14,7 +14,10 @@ import { type Unreachable, unreachableText } from './unreachable.ts';
  * - `hop limit`: the last probed hop answered, and is not the destination
  * - `time limit`, `stopped` (the agent stops, or the program that traces was ended)
  */
-export function assemble({ hostname, address }: TraceTarget, observed: Observed): Traceroute {
+export function buildTraceroute(
+  { hostname, address }: TraceTarget,
+  observed: Observed,
+): Traceroute {
   const { lastHop, destinationReached, truncationReason } = endOf(observed);
   const hops = observed.hops.slice(0, lastHop).map(hopOf);
   return { hostname, resolvedIp: address, hops, destinationReached, truncationReason };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assemble } from '../../../../../src/agent/evidence/traceroute/assemble.ts';
+import { buildTraceroute } from '../../../../../src/agent/evidence/traceroute/build-traceroute.ts';
 import type {
   Observed,
   ProbeEnd,
   Says,
-} from '../../../../../src/agent/evidence/traceroute/observed.ts';
+} from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import { unreachableByCode } from '../../../../../src/agent/evidence/traceroute/unreachable.ts';
 import type { Traceroute } from '../../../../../src/model/result/traceroute.ts';
 
@@ -95,5 +95,5 @@ function answer(address: string, rttMs: number, says: Says = 'on the way'): Prob
 }
 
 function assembled(hops: Observed['hops'], ended: Observed['ended'] = 'complete'): Traceroute {
-  return assemble(TARGET, { hops, ended });
+  return buildTraceroute(TARGET, { hops, ended });
 }
