@@ -1,7 +1,7 @@
-/** What is captured: nothing of other hosts or ports. */
+/** Limits a capture to the hosts and port of a target. */
 export interface CaptureFilter {
   readonly addresses: readonly [string, ...(readonly string[])];
-  /** null: all of the transport. */
+  /** null captures all ports. */
   readonly port: number | null;
   /** `dns`: UDP and TCP. */
   readonly transport: 'tcp' | 'udp' | 'icmp' | 'dns';
@@ -11,7 +11,7 @@ export interface Captured {
   /** A whole pcap file. */
   readonly bytes: Buffer;
   readonly packets: number;
-  /** It was ended at its limit of bytes. */
+  /** The capture ended at `maxBytes`. */
   readonly truncated: boolean;
   /** Packets dropped by the kernel; null if unknown. */
   readonly dropped: number | null;
@@ -29,10 +29,11 @@ export interface Capture {
 
 /** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */
 export interface Capturer {
-  readonly usable: boolean;
-  /** Which privilege or program is missing, and how to grant it; null where nothing is. */
+  /**
+   * Which privilege or program is missing, and how to grant it; null if packets can be captured.
+   */
   readonly lack: string | null;
-  /** Never rejects. The process ends by `stop`, by `signal`, or after `limitMs`. */
+  /** Never rejects. The process ends by `stop`, `signal` or after `limitMs`. */
   start(
     filter: CaptureFilter,
     options: { readonly signal: AbortSignal; readonly limitMs: number; readonly maxBytes: number },

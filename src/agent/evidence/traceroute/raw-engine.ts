@@ -10,25 +10,27 @@ import {
   type EngineRun,
   type FoundEngine,
   MAX_TTL,
+  type Meaning,
   type Observed,
   PROBE_WAIT_MS,
-  PROBES_A_HOP,
+  PROBES_PER_HOP,
   type ProbeEnd,
-  type Says,
 } from './engine.ts';
 import { type Sent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
 
-/** Between the hops of a round, and between rounds: routers limit how often they answer. */
+/**
+ * Pause between the hops of a round, and length of a round: routers limit how often they answer.
+ */
 const STEP_MS = 10;
 const ROUND_MS = MAX_TTL * STEP_MS;
 /**
- * Behind the last hop that answered, all are asked once and so many again: a router that refuses
- * them all at once has answers for fifty at a time (Linux's icmp_msgs_burst).
+ * After the first round, probes only this many hops behind the last one that answered: a router
+ * that rejects all probes sends at most 50 answers at once (icmp_msgs_burst of Linux).
  */
-const HOPS_ASKED_AGAIN = 5;
-/** Once the end of the way is known, what is still out has so many times the longest answer's. */
-const PATIENCE_FACTOR = 4;
-const MIN_PATIENCE_MS = 1000;
+const HOPS_PROBED_AGAIN = 5;
+/** Once the end of the route is known, other probes wait this many times the longest round trip. */
+const WAIT_FACTOR = 4;
+const MIN_WAIT_MS = 1000;
 
 /** Raw ICMP sockets through net-ping, if the operating system opens them (CAP_NET_RAW). */
 export async function findRawEngine(clock: Clock): Promise<FoundEngine> {
@@ -65,9 +67,9 @@ interface Probe {
 }
 
 /**
- * One trace: in each of three rounds an echo request for every hop, without waiting for answers,
- * so that a silent way takes one wait and not thirty. A hop's three are a round apart, and hops
- * behind the end of the way are asked no more once it is known. Modes: sending, waiting, ended.
+ * One trace: in each of three rounds, sends an echo request for every hop without waiting for
+ * answers, so a silent route costs one wait, not 30. Once the end of the route is known, probes no
+ * hops behind it.
  */
 class RawTrace implements TraceReceiver {
   readonly #clock: Clock;
@@ -77,7 +79,7 @@ class RawTrace implements TraceReceiver {
   readonly #probes = new Map<number, Probe>();
   readonly #over = new AbortController();
   #mode: 'sending' | 'waiting' | 'ended' = 'sending';
-  /** As far as it is worth asking: the first hop that is the destination, or refuses. */
+  /** The first hop that is the destination or reports it unreachable. */
   #lastTtl = MAX_TTL;
   #lastAnswering = 0;
   #longestMs = 0;
@@ -97,7 +99,7 @@ class RawTrace implements TraceReceiver {
     this.#socket = new TraceSocket(target, netPing, clock, this);
   }
 
-  /** To be called once. The socket is closed when it resolves. */
+  /** Call it once. The socket is closed when it resolves. */
   async finish(): Promise<EngineRun> {
     const { signal, deadlineMs } = this.#options;
     const clock = this.#clock;
@@ -108,7 +110,7 @@ class RawTrace implements TraceReceiver {
     try {
       await this.#sendAll();
       this.#startWaiting();
-      await this.#isOver();
+      await this.#untilEnd();
     } finally {
       cancel();
       this.#wait();
@@ -119,15 +121,15 @@ class RawTrace implements TraceReceiver {
     return { ok: true, observed: { hops: this.#hops(), ended: this.#ended } };
   }
 
-  answer(sequence: number, address: string, says: Says, atMs: number): void {
+  answer(sequence: number, address: string, meaning: Meaning, atMs: number): void {
     const probe = this.#probes.get(sequence);
     if (probe === undefined || probe.end !== null || this.#mode === 'ended') return;
     const rttMs = Math.max(0, atMs - probe.sentAtMs);
-    const answer: Answer = { address, rttMs, says };
+    const answer: Answer = { address, rttMs, meaning };
     probe.end = answer;
     this.#longestMs = Math.max(this.#longestMs, rttMs);
     this.#lastAnswering = Math.max(this.#lastAnswering, ttlOf(sequence));
-    if (says !== 'on the way') this.#lastTtl = Math.min(this.#lastTtl, ttlOf(sequence));
+    if (meaning !== 'on the way') this.#lastTtl = Math.min(this.#lastTtl, ttlOf(sequence));
     this.#settle();
   }
 
@@ -136,26 +138,26 @@ class RawTrace implements TraceReceiver {
     this.#end('stopped');
   }
 
-  /** By the plan made at the start, so that the lateness of one send does not move the others. */
+  /** Send times are fixed at the start, so a late send does not delay the others. */
   async #sendAll(): Promise<void> {
     const clock = this.#clock;
     const startMs = clock.monotonicMs();
-    for (let round = 0; round < PROBES_A_HOP; round += 1) {
-      for (let ttl = 1; ttl <= this.#farthestOf(round); ttl += 1) {
+    for (let round = 0; round < PROBES_PER_HOP; round += 1) {
+      for (let ttl = 1; ttl <= this.#lastTtlOf(round); ttl += 1) {
         const atMs = startMs + round * ROUND_MS + (ttl - 1) * STEP_MS;
         if (!(await sleep(clock, atMs - clock.monotonicMs(), this.#over.signal))) return;
-        if (ttl <= this.#farthestOf(round)) this.#send(sequenceOf(ttl, round), ttl);
+        if (ttl <= this.#lastTtlOf(round)) this.#send(sequenceOf(ttl, round), ttl);
       }
     }
   }
 
-  #farthestOf(round: number): number {
-    const again = this.#lastAnswering + HOPS_ASKED_AGAIN;
+  #lastTtlOf(round: number): number {
+    const again = this.#lastAnswering + HOPS_PROBED_AGAIN;
     return round === 0 ? this.#lastTtl : Math.min(this.#lastTtl, again);
   }
 
   #send(sequence: number, ttl: number): void {
-    // Put down before it goes out: on this host the answer is there at once.
+    // Before it is sent: this host itself answers at once.
     this.#probes.set(sequence, { sentAtMs: this.#clock.monotonicMs(), end: null });
     this.#socket.send(sequence, ttl, (sent) => this.#noteSent(sequence, sent));
   }
@@ -177,23 +179,23 @@ class RawTrace implements TraceReceiver {
     this.#settle();
   }
 
-  /** Waits for the last of the probes that can still be answered; with none left it is over. */
+  /** Waits for the last of the probes that can still be answered; ends if there are none. */
   #settle(): void {
     if (this.#mode !== 'waiting') return;
     this.#wait();
     const open = [...this.#probes].filter(
       ([sequence, { end }]) => end === null && ttlOf(sequence) <= this.#lastTtl,
     );
-    const dueMs = Math.max(...open.map(([, { sentAtMs }]) => sentAtMs)) + this.#patienceMs();
+    const dueMs = Math.max(...open.map(([, { sentAtMs }]) => sentAtMs)) + this.#fullWaitMs();
     const leftMs = dueMs - this.#clock.monotonicMs();
     if (open.length === 0 || leftMs <= 0) this.#end('complete');
     else this.#wait = this.#clock.after(leftMs, () => this.#end('complete'));
   }
 
-  #patienceMs(): number {
+  #fullWaitMs(): number {
     if (this.#lastTtl === MAX_TTL) return PROBE_WAIT_MS;
-    const patienceMs = PATIENCE_FACTOR * this.#longestMs;
-    return Math.min(PROBE_WAIT_MS, Math.max(MIN_PATIENCE_MS, patienceMs));
+    const fullWaitMs = WAIT_FACTOR * this.#longestMs;
+    return Math.min(PROBE_WAIT_MS, Math.max(MIN_WAIT_MS, fullWaitMs));
   }
 
   #end(how: Observed['ended']): void {
@@ -203,7 +205,7 @@ class RawTrace implements TraceReceiver {
     this.#over.abort();
   }
 
-  #isOver(): Promise<void> {
+  #untilEnd(): Promise<void> {
     const { signal } = this.#over;
     return new Promise((resolve) => {
       if (signal.aborted) resolve();
@@ -213,27 +215,27 @@ class RawTrace implements TraceReceiver {
 
   #hops(): Observed['hops'] {
     const hops = Array.from({ length: this.#lastTtl }, (_, index) => this.#endsOf(index + 1));
-    const untold = hops.findIndex((ends) => ends.length === 0);
-    return untold < 0 ? hops : hops.slice(0, untold);
+    const firstEmpty = hops.findIndex((ends) => ends.length === 0);
+    return firstEmpty < 0 ? hops : hops.slice(0, firstEmpty);
   }
 
   #endsOf(ttl: number): readonly ProbeEnd[] {
     const nowMs = this.#clock.monotonicMs();
-    const patienceMs = this.#ended === 'complete' ? 0 : this.#patienceMs();
-    return Array.from({ length: PROBES_A_HOP }, (_, round) =>
+    const fullWaitMs = this.#ended === 'complete' ? 0 : this.#fullWaitMs();
+    return Array.from({ length: PROBES_PER_HOP }, (_, round) =>
       this.#probes.get(sequenceOf(ttl, round)),
     ).flatMap((probe) => {
       if (probe === undefined) return [];
-      const isOpen = probe.end === null && nowMs - probe.sentAtMs < patienceMs;
+      const isOpen = probe.end === null && nowMs - probe.sentAtMs < fullWaitMs;
       return isOpen ? [] : [probe.end];
     });
   }
 }
 
 function sequenceOf(ttl: number, round: number): number {
-  return (ttl - 1) * PROBES_A_HOP + round;
+  return (ttl - 1) * PROBES_PER_HOP + round;
 }
 
 function ttlOf(sequence: number): number {
-  return Math.floor(sequence / PROBES_A_HOP) + 1;
+  return Math.floor(sequence / PROBES_PER_HOP) + 1;
 }

@@ -1,4 +1,4 @@
-import { endpointText, withoutBrackets } from '../text.ts';
+import { endpointText, percentDecoded, withoutBrackets } from '../text.ts';
 
 /** A proxy as a URL names it. */
 export interface HttpProxy {
@@ -59,13 +59,4 @@ function credentialsOf({ username, password }: URL): readonly [string, string] |
 
 function base64(text: string): string {
   return Buffer.from(text, 'utf8').toString('base64');
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A % that starts no escape: the text is used unchanged.
-    return text;
-  }
 }

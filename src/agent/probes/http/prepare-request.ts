@@ -2,6 +2,7 @@ import type { ApiRequest, UrlRequest } from '../../../model/check/request.ts';
 import type { HttpRequestEcho } from '../../../model/result/result.ts';
 import type { IpFamily } from '../../../model/vocabulary.ts';
 import { VERSION } from '../../../runtime/version.ts';
+import { percentDecoded } from '../../net/text.ts';
 import { cutScrubbed, NOT_SCRUBBED, type Scrub } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader, MASK } from '../../secrets/sensitive-headers.ts';
 import { SUPPORTED_CODINGS } from './body/decoding/codings.ts';
@@ -132,15 +133,6 @@ function headersOf(
 function userinfoOf(url: URL): ApiRequest['basicAuth'] {
   if (url.username === '' && url.password === '') return null;
   return { username: percentDecoded(url.username), password: percentDecoded(url.password) };
-}
-
-function percentDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // A stray % that is no escape: the text is meant as it stands.
-    return text;
-  }
 }
 
 /** The check's own query text stays byte for byte: signatures may depend on its spelling. */

@@ -1,5 +1,6 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { withoutZone } from '../../net/text.ts';
 
 /** Where echo requests go, in the forms that both kinds of socket need. */
 export interface Destination {
@@ -33,6 +34,18 @@ export function addressBytes(address: string): Buffer | null {
     bytes.writeUInt16BE(group, index * 2);
   }
   return bytes;
+}
+
+const MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
+
+/**
+ * The bytes of an address as on the wire: without its zone, and those of IPv4 for an IPv4-mapped
+ * IPv6 address (RFC 4291 2.5.5.2). null for other text.
+ */
+export function wireBytes(address: string): Buffer | null {
+  const bytes = addressBytes(withoutZone(address));
+  const isMapped = bytes?.length === 16 && bytes.subarray(0, 12).equals(MAPPED_PREFIX);
+  return isMapped ? bytes.subarray(12) : bytes;
 }
 
 /** The usual text of 4 or 16 bytes, shortened as RFC 5952 has it. */

@@ -28,7 +28,7 @@ it('says what is there, and of captures only where they are kept', async () => {
   expect(room?.captures).toBe(true);
   tell(false);
   expect(told()).toEqual([
-    'warn: ended what a killed agent had left running',
+    'warn: ended processes that a killed agent had left running',
     'info: failures of the network are traced',
   ]);
   tell(true);

@@ -145,7 +145,7 @@ describe('the program traceroute', () => {
 });
 
 function twoHops(): unknown {
-  const answer = (address: string, rttMs: number) => ({ address, rttMs, says: 'on the way' });
+  const answer = (address: string, rttMs: number) => ({ address, rttMs, meaning: 'on the way' });
   return [[answer('10.0.0.1', 1), answer('10.0.0.1', 2), null], [answer('10.0.1.1', 3)]];
 }
 

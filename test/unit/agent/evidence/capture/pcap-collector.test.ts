@@ -82,7 +82,7 @@ describe('A capture that comes in pieces', () => {
   it('that is none is told, and what was whole before a broken record is kept', () => {
     const text = new PcapCollector(1000);
     expect(text.write(Buffer.from('tcpdump: this is no capture'))).toBe('enough');
-    expect(text.fault).toBe('what came is no packet capture');
+    expect(text.fault).toBe('the output is no packet capture');
     expect(text.bytes).toHaveLength(0);
 
     const good = pcap(LITTLE, [new Uint8Array(10)]);

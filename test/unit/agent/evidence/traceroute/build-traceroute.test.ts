@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { buildTraceroute } from '../../../../../src/agent/evidence/traceroute/build-traceroute.ts';
 import type {
+  Meaning,
   Observed,
   ProbeEnd,
-  Says,
 } from '../../../../../src/agent/evidence/traceroute/engine.ts';
 import { unreachableByCode } from '../../../../../src/agent/evidence/traceroute/unreachable.ts';
 import type { Traceroute } from '../../../../../src/model/result/traceroute.ts';
@@ -90,8 +90,8 @@ describe('a traceroute', () => {
   });
 });
 
-function answer(address: string, rttMs: number, says: Says = 'on the way'): ProbeEnd {
-  return { address, rttMs, says };
+function answer(address: string, rttMs: number, meaning: Meaning = 'on the way'): ProbeEnd {
+  return { address, rttMs, meaning };
 }
 
 function assembled(hops: Observed['hops'], ended: Observed['ended'] = 'complete'): Traceroute {

@@ -31,9 +31,9 @@ describe('the output of traceroute', () => {
     const [, second] = read(PROHIBITED, 6);
     const prohibited = { what: 'administratively prohibited', mark: '!X' };
     expect(second).toEqual([
-      { address: 'fd80:2::2', rttMs: 0.011, says: prohibited },
+      { address: 'fd80:2::2', rttMs: 0.011, meaning: prohibited },
       null,
-      { address: 'fd80:2::3', rttMs: 0.022, says: { what: 'host', mark: '!H' } },
+      { address: 'fd80:2::3', rttMs: 0.022, meaning: { what: 'host', mark: '!H' } },
     ]);
   });
 
@@ -50,12 +50,12 @@ describe('the output of traceroute', () => {
     ['!Q', 'another reason', '!Q'],
   ])('knows what the mark %s means', ([text, what, mark]) => {
     const [[end] = []] = read(` 1  10.0.0.1  1.0 ms ${text}\n`);
-    expect(end?.says).toEqual({ what, mark });
+    expect(end?.meaning).toEqual({ what, mark });
   });
 
   it('passes over marks that are none', () => {
     const [[end] = []] = read(' 1  10.0.0.1  1.0 ms !<> !toolong !\u001b[2J\n');
-    expect(end?.says).toBe('on the way');
+    expect(end?.meaning).toBe('on the way');
   });
 
   it('takes a router’s address without the interface that it is seen through', () => {
@@ -138,7 +138,7 @@ describe('the output of traceroute', () => {
 describe('the last line of an output', () => {
   const router = on('10.0.0.1', 1);
   const target = on('10.0.0.9', 2);
-  const atDestination = { ...target, says: 'destination' };
+  const atDestination = { ...target, meaning: 'destination' };
 
   it('is the destination where the target answers, however the program ended', () => {
     for (const endedItself of [true, false]) {
@@ -148,7 +148,7 @@ describe('the last line of an output', () => {
   });
 
   it('is a refused port where another answers without a mark and the program stops', () => {
-    const refused = { ...router, says: { what: 'port', mark: null } };
+    const refused = { ...router, meaning: { what: 'port', mark: null } };
     expect(withLastHopRead([[router], [router, null]], '10.0.0.9', true)).toEqual([
       [router],
       [refused, null],
@@ -166,7 +166,7 @@ describe('the last line of an output', () => {
 });
 
 function on(address: string, rttMs: number): ProbeEnd {
-  return { address, rttMs, says: 'on the way' };
+  return { address, rttMs, meaning: 'on the way' };
 }
 
 function read(text: string, family: 4 | 6 = 4): readonly (readonly ProbeEnd[])[] {
