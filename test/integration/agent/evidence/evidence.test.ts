@@ -86,7 +86,7 @@ describe('a diagnostic pass', () => {
 
   it('says what it lacks', async () => {
     const tracer = { ...stubTracer('at once'), lack: 'no sockets' };
-    const capturer = { ...stubCapturer(), usable: false, lack: 'no tcpdump' };
+    const capturer = { ...stubCapturer(), lack: 'no tcpdump' };
     const { room } = roomOf(tracer, capturer);
     expect(room.captures).toBe(false);
     expect(await room.gather(about(), NEVER)).toEqual({
