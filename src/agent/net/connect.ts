@@ -12,7 +12,7 @@ import {
 } from './connect-failures.ts';
 import { familyFor, hostHasIpv6 } from './host-families.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
-import { handshakeMs } from './kernel/socket-state.ts';
+import { handshakeMs } from './kernel/kernel-sockets.ts';
 import { type Opened, openSocket } from './open-socket.ts';
 import type { StarvationMark } from './overtime.ts';
 import { Stopwatch } from './stopwatch.ts';

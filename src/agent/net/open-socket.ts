@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { SocketState } from './kernel/kernel-sockets.ts';
+import { stateOf } from './kernel/kernel-sockets.ts';
 import { silenceOn, UNKNOWN_SILENCE } from './kernel/silence.ts';
-import { stateOf } from './kernel/socket-state.ts';
 import { type Limits, limitedWait } from './limited-wait.ts';
 
 export type NotOpened =

@@ -1,14 +1,15 @@
+import { isIP } from 'node:net';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { JobLog } from '../../probes/job-log.ts';
-import type { Family, ResolveOptions, Resolver } from '../resolver.ts';
+import type { Family, Resolution, ResolveOptions, Resolver } from '../resolver.ts';
+import { withoutBrackets } from '../text.ts';
 import { askForAddresses } from './dns-source.ts';
-import { resolveKnown } from './known-names.ts';
 import { absoluteName, displayName } from './message/names.ts';
 import type { Missed, SourceResult } from './source-result.ts';
 import { CLibrary, type GetAddresses, getaddrinfo, mayKnow } from './system/c-library.ts';
-import { findInHosts } from './system/hosts-source.ts';
+import { findInHosts } from './system/hosts-file.ts';
 import type { NameServers } from './system/name-servers.ts';
-import { candidateNames } from './system/search-list.ts';
+import { candidateNames } from './system/resolv-conf.ts';
 import {
   nameServersOf,
   openSystemFiles,
@@ -72,6 +73,24 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
         : { ok: false, failure: result.failure };
     },
   };
+}
+
+const LOOPBACK: Readonly<Record<Family, string>> = { 4: '127.0.0.1', 6: '::1' };
+
+/**
+ * Names that need no query: address literals (with or without a URL's brackets), and the names that
+ * are always this host (RFC 6761 6.3). null for all others.
+ */
+function resolveKnown(hostname: string, family: Family): Resolution | null {
+  const literal = withoutBrackets(hostname);
+  const literalFamily = isIP(literal);
+  if (literalFamily === family) return { ok: true, addresses: [literal] };
+  if (literalFamily !== 0) {
+    const message = `${literal} is an IPv${literalFamily} address, and IPv${family} was asked for`;
+    return { ok: false, failure: { code: 'DNS_NO_ADDRESS', message } };
+  }
+  const isLocal = /^(.+\.)?localhost\.?$/i.test(hostname);
+  return isLocal ? { ok: true, addresses: [LOOPBACK[family]] } : null;
 }
 
 interface LookUp {

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
+import { plainName } from '../host-key.ts';
 import { withoutBrackets } from '../text.ts';
 
 /**
@@ -24,5 +25,5 @@ export function clientCertificateFor(
 
 /** Without case, the root's dot and an IPv6 literal's brackets, none of which makes another host. */
 function comparable(hostname: string): string {
-  return withoutBrackets(hostname).toLowerCase().replace(/\.$/, '');
+  return plainName(withoutBrackets(hostname));
 }

@@ -10,9 +10,9 @@ import type { Limits } from '../limited-wait.ts';
 import { openSocket } from '../open-socket.ts';
 import { durationText, withoutBrackets } from '../text.ts';
 import { leafOf, tlsFacts } from './certificate-facts.ts';
+import { certificateFailure } from './certificate-failures.ts';
 import { shakeHands } from './handshake.ts';
 import { handshakeFailure, isWorthTlsProbe } from './handshake-failures.ts';
-import { judgeCertificate } from './judge-certificate.ts';
 import { probeTlsPermissively, type TlsProbe } from './permissive-probe.ts';
 import { secureContextFor } from './secure-contexts.ts';
 
@@ -102,7 +102,7 @@ export async function secureConnect(
   const { socket } = end;
   const shown = { wallMs: clock.wallMs(), scrub };
   const leaf = leafOf(socket);
-  const objection = judgeCertificate(socket, leaf, { target, hostname, ...shown });
+  const objection = certificateFailure(socket, leaf, { target, hostname, ...shown });
   const facts = tlsFacts(socket, leaf, objection === null, shown);
   const tlsMs = clock.monotonicMs() - startMs;
   context.log.info(`${facts.protocol} with ${facts.cipher} in ${durationText(tlsMs)}`);

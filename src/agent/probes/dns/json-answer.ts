@@ -1,7 +1,7 @@
 import type { DnsAnswer } from '../../../model/result/result.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
 import { TYPE_NUMBERS, typeName } from '../../net/dns/message/parameters.ts';
-import { textOfStrings } from '../../net/dns/message/rdata-parts.ts';
+import { textOfStrings } from '../../net/dns/message/rdata.ts';
 
 /**
  * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the

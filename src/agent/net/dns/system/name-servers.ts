@@ -1,8 +1,5 @@
-import type { DnsProtocol } from '../../../../model/check/request.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
-import type { JobLog } from '../../../probes/job-log.ts';
-import type { Limits } from '../../limited-wait.ts';
-import { type Answered, exchange } from '../exchange.ts';
+import { type Answered, type ExchangeOptions, exchange } from '../exchange.ts';
 import {
   type ExchangeFailed,
   failed,
@@ -21,12 +18,6 @@ export interface NameServers {
   readonly attempts: number;
 }
 
-export interface AskOptions extends Limits {
-  readonly log: JobLog;
-  readonly protocol: DnsProtocol;
-  readonly authenticData: boolean;
-}
-
 /**
  * Queries the servers one after the other until one settles the question, as the C library does:
  * NOERROR and NXDOMAIN settle it; every other code, a referral and silence lead to the next server.
@@ -36,7 +27,7 @@ export interface AskOptions extends Limits {
 export async function askNameServers(
   question: Question,
   { servers, timeoutMs, attempts }: NameServers,
-  options: AskOptions,
+  options: ExchangeOptions,
 ): Promise<Answered | ExchangeFailed> {
   const { clock, deadlineMs } = options;
   const startMs = clock.monotonicMs();

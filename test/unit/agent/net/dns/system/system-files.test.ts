@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parseHosts } from '../../../../../../src/agent/net/dns/system/hosts-file.ts';
 import { parseNsswitch } from '../../../../../../src/agent/net/dns/system/nsswitch.ts';
-import { parseResolvConf } from '../../../../../../src/agent/net/dns/system/resolv-conf.ts';
-import { candidateNames } from '../../../../../../src/agent/net/dns/system/search-list.ts';
+import {
+  candidateNames,
+  parseResolvConf,
+} from '../../../../../../src/agent/net/dns/system/resolv-conf.ts';
 import {
   nameServersOf,
   usesResolvedStub,

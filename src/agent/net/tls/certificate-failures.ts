@@ -21,7 +21,7 @@ const MAX_NAMED = 10;
 /** The peer controls the chain, which may contain a loop. */
 const MAX_CHAIN = 20;
 
-export interface Judged extends FactsOptions {
+export interface CertificateTarget extends FactsOptions {
   /** How messages name the target. */
   readonly target: string;
   /** The name or address that the certificate must be for, without brackets. */
@@ -29,19 +29,19 @@ export interface Judged extends FactsOptions {
 }
 
 /** What is wrong with the peer's certificate for this host; null where nothing is. */
-export function judgeCertificate(
+export function certificateFailure(
   socket: TLSSocket,
   leaf: Leaf | null,
-  judged: Judged,
+  presentedFor: CertificateTarget,
 ): Failure | null {
-  const { target, hostname, wallMs } = judged;
+  const { target, hostname, wallMs } = presentedFor;
   if (leaf === null) {
     return { code: 'TLS_CERT_INVALID', message: `${target} showed no certificate` };
   }
   const chainCode = chainErrorCode(socket);
   if (chainCode !== null) {
     const code = CHAIN_CODES[chainCode] ?? 'TLS_CERT_INVALID';
-    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), judged);
+    const facts = certificateFacts(culprit(socket, leaf, code, wallMs), presentedFor);
     return {
       code,
       message: `${target} ${CHAIN_WORDS[code]?.(facts) ?? invalid(facts, chainCode)}`,
@@ -49,7 +49,7 @@ export function judgeCertificate(
   }
   const identityCode = identityErrorCode(hostname, leaf);
   if (identityCode === null) return null;
-  const { subject, subjectAltNames } = certificateFacts(leaf, judged);
+  const { subject, subjectAltNames } = certificateFacts(leaf, presentedFor);
   const names = subjectAltNames.slice(0, MAX_NAMED).join(', ');
   const more =
     subjectAltNames.length > MAX_NAMED ? ` and ${subjectAltNames.length - MAX_NAMED} more` : '';
