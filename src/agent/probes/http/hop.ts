@@ -17,7 +17,7 @@ import type { Endpoint } from '../endpoint.ts';
 import type { ProbeContext } from '../probe.ts';
 import { tcpFactsOf } from '../tcp-facts.ts';
 import { type BodyPlan, type ExchangeResult, runExchange } from './exchange.ts';
-import { forwarded, forwardedHop, planBehindProxy } from './forwarded.ts';
+import { hopThroughProxy, planBehindProxy, requestForProxy } from './forwarding-proxy.ts';
 import { receiverOf } from './receivers.ts';
 import { requestText } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
@@ -109,12 +109,12 @@ export async function runHop(
   const tunnel = through?.tunnel ?? null;
   if (!isTls) {
     const isForwarded = proxy !== null && tunnel === null;
-    const sent = isForwarded ? forwarded(request, proxy, context.log) : request;
+    const sent = isForwarded ? requestForProxy(request, proxy, context.log) : request;
     const planOf = isForwarded ? planBehindProxy(options.planOf) : options.planOf;
     const exchange = await runExchange(connected.socket, sent, context, planOf);
     const rest = exchanged(request, exchange, base, peer, context);
     const hop: Hop = { ...base, reached: 'connect', ipFamily, ...rest };
-    return isForwarded ? forwardedHop(hop, request, proxy, context) : hop;
+    return isForwarded ? hopThroughProxy(hop, request, proxy, context) : hop;
   }
   const secured = await secureConnect(
     connected,

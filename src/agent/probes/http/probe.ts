@@ -13,7 +13,7 @@ import { parseProxy } from '../../net/proxy/proxy-url.ts';
 import { durationText } from '../../net/text.ts';
 import { shortenedText } from '../../secrets/cut-scrubbed.ts';
 import type { ProbeContext, ProbeOutcome } from '../probe.ts';
-import type { BodyMemory } from './body/body-room.ts';
+import type { BodyMemory } from './body/body-memory.ts';
 import { storedBodyOf } from './body/stored-body.ts';
 import type { BodyPlan } from './exchange.ts';
 import { type Hop, runHop } from './hop.ts';

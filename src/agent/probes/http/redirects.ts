@@ -1,4 +1,4 @@
-import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
+import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 import { isSensitiveHeader } from '../../secrets/sensitive-headers.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
@@ -46,7 +46,7 @@ export function redirectOf(
   request: HopRequest,
   head: ResponseHead,
   followed: number,
-  scrub: Scrub = NOT_SCRUBBED,
+  scrub: Scrub,
 ): Redirect {
   const cut = (text: string): string => shortenedText(text, MAX_QUOTED_CHARS, scrub);
   const location = head.headers.location;

@@ -1,9 +1,4 @@
-import {
-  MARGIN_CHARS,
-  NOT_SCRUBBED,
-  type Scrub,
-  shortenedReadable,
-} from '../../secrets/cut-scrubbed.ts';
+import { MARGIN_CHARS, type Scrub, shortenedReadable } from '../../secrets/cut-scrubbed.ts';
 
 const NOTHING = Buffer.alloc(0);
 const PROTOCOL = 'HTTP/1.';
@@ -47,7 +42,7 @@ export class ResponseStart {
    *   call is the final response's
    * @param scrub masks what is quoted of an answer in another protocol
    */
-  constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub = NOT_SCRUBBED) {
+  constructor(onFirstByte: () => void, maxInterimBytes: number, scrub: Scrub) {
     this.#scrub = scrub;
     this.#onFirstByte = onFirstByte;
     this.#maxInterimBytes = maxInterimBytes;

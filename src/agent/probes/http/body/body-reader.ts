@@ -1,5 +1,5 @@
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../../../secrets/cut-scrubbed.ts';
-import type { BodyMemory, BodyUse } from './body-room.ts';
+import type { BodyMemory, BodyUse } from './body-memory.ts';
 import { decodersFor, MAX_CODINGS } from './decoding/codings.ts';
 import type { Decoder, Sink } from './decoding/decoder.ts';
 

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { NOT_SCRUBBED, type Scrub } from '../../../secrets/cut-scrubbed.ts';
+import type { Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { endingOf, isCutOff, watchSocket } from '../endings.ts';
 import { ResponseStart } from '../response-start.ts';
 import {
@@ -30,7 +30,7 @@ export function startHttp1(
   request: HopRequest,
   events: TransportEvents,
   maxHeaderBytes: number,
-  scrub: Scrub = NOT_SCRUBBED,
+  scrub: Scrub,
 ): Transport {
   const evidence = watchSocket(socket);
   let responded = false;

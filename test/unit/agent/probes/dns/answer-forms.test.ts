@@ -3,9 +3,12 @@ import {
   type DnsMessage,
   decodeMessage,
 } from '../../../../../src/agent/net/dns/message/message.ts';
-import { digText, type TextFacts } from '../../../../../src/agent/probes/dns/dig-text.ts';
-import { jsonAnswerOf } from '../../../../../src/agent/probes/dns/json-answer.ts';
-import { shownPartOf } from '../../../../../src/agent/probes/dns/shown-records.ts';
+import {
+  digText,
+  jsonAnswerOf,
+  shownPartOf,
+  type TextFacts,
+} from '../../../../../src/agent/probes/dns/answer-forms.ts';
 import {
   type AnswerParts,
   AUTHORITATIVE_ANSWER,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ResponseStart } from '../../../../../src/agent/probes/http/response-start.ts';
+import { NOT_SCRUBBED } from '../../../../../src/agent/secrets/cut-scrubbed.ts';
 
 const FINAL = 'HTTP/1.1 200 OK\r\nX: 1\r\n\r\nbody\r\n\r\nHTTP/1.1 103 no head\r\n\r\n';
 
@@ -15,7 +16,7 @@ function feed(chunks: readonly string[], maxInterimBytes = 1000): Seen {
   const onFirstByte = (): void => {
     firstBytes += 1;
   };
-  const start = new ResponseStart(onFirstByte, maxInterimBytes);
+  const start = new ResponseStart(onFirstByte, maxInterimBytes, NOT_SCRUBBED);
   const passed = chunks
     .map((chunk) => start.take(Buffer.from(chunk, 'latin1'))?.toString('latin1') ?? '')
     .join('');

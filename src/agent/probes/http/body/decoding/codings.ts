@@ -1,8 +1,7 @@
 import * as zlib from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
-import { DeflateDecoder } from './deflate-decoder.ts';
 import { GzipDecoder } from './gzip-decoder.ts';
-import { StreamDecoder } from './stream-decoder.ts';
+import { DeflateDecoder, StreamDecoder } from './stream-decoder.ts';
 import type { ZlibStream } from './zlib-run.ts';
 
 export type MakeDecoder = (options: DecoderOptions) => Decoder;

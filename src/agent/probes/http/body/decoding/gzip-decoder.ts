@@ -1,11 +1,19 @@
 import { crc32, createInflateRaw } from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
-import { gzipHeaderBytes } from './gzip-header.ts';
 import { ZlibRun } from './zlib-run.ts';
 
 /** Real members hold tens of kilobytes; thousands of empty ones are there to burn time. */
 const MAX_MEMBERS = 1024;
 const TRAILER_BYTES = 8;
+const FIXED_HEADER_BYTES = 10;
+const FLAG_CRC = 0x02;
+const FLAG_EXTRA = 0x04;
+const FLAG_NAME = 0x08;
+const FLAG_COMMENT = 0x10;
+const RESERVED_FLAGS = 0xe0;
+
+/** Web servers send the ten fixed bytes; the limit keeps an endless file name out of memory. */
+const MAX_HEADER_BYTES = 8 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
@@ -127,4 +135,36 @@ export class GzipDecoder implements Decoder {
     this.#options.fail(problem);
     return false;
   }
+}
+
+/**
+ * The length of the gzip member header (RFC 1952 2.3) that the bytes start with; `incomplete`
+ * where more bytes are needed to tell.
+ */
+function gzipHeaderBytes(bytes: Buffer): number | 'incomplete' | 'invalid' {
+  if (!startsWith(bytes, [0x1f, 0x8b, 0x08])) return 'invalid';
+  if (bytes.length < FIXED_HEADER_BYTES) return 'incomplete';
+  const flags = bytes.readUInt8(3);
+  if ((flags & RESERVED_FLAGS) !== 0) return 'invalid';
+
+  let at: number | null = FIXED_HEADER_BYTES;
+  if ((flags & FLAG_EXTRA) !== 0) {
+    at = at + 2 <= bytes.length ? at + 2 + bytes.readUInt16LE(at) : null;
+  }
+  if ((flags & FLAG_NAME) !== 0) at = afterZero(bytes, at);
+  if ((flags & FLAG_COMMENT) !== 0) at = afterZero(bytes, at);
+  if ((flags & FLAG_CRC) !== 0 && at !== null) at += 2;
+
+  if (at !== null && at <= bytes.length && at <= MAX_HEADER_BYTES) return at;
+  return bytes.length > MAX_HEADER_BYTES ? 'invalid' : 'incomplete';
+}
+
+function afterZero(bytes: Buffer, from: number | null): number | null {
+  if (from === null) return null;
+  const zero = bytes.indexOf(0, from);
+  return zero === -1 ? null : zero + 1;
+}
+
+function startsWith(bytes: Buffer, magic: readonly number[]): boolean {
+  return magic.every((expected, at) => at >= bytes.length || bytes[at] === expected);
 }

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import {
-  decodeText,
-  storedBodyOf,
-} from '../../../../../../src/agent/probes/http/body/stored-body.ts';
+import { decodeText } from '../../../../../../src/agent/probes/http/body/decode-text.ts';
+import { storedBodyOf } from '../../../../../../src/agent/probes/http/body/stored-body.ts';
+import { NOT_SCRUBBED } from '../../../../../../src/agent/secrets/cut-scrubbed.ts';
 
 function stored(bytes: Buffer, contentType: string | null, more: { totalBytes?: number } = {}) {
-  return storedBodyOf({ bytes, totalBytes: bytes.length, truncated: false, ...more }, contentType);
+  return storedBodyOf(
+    { bytes, totalBytes: bytes.length, truncated: false, ...more },
+    contentType,
+    NOT_SCRUBBED,
+  );
 }
 
 const PNG = Buffer.from('89504e470d0a1a0a0000000d49484452000001f4', 'hex');
@@ -91,7 +94,10 @@ describe('binary', () => {
 
   test('what was truncated says so', () => {
     const body = { bytes: PNG, totalBytes: 26_214_400, truncated: true };
-    expect(storedBodyOf(body, 'image/png')).toMatchObject({ bodyTruncated: true, body: null });
+    expect(storedBodyOf(body, 'image/png', NOT_SCRUBBED)).toMatchObject({
+      bodyTruncated: true,
+      body: null,
+    });
   });
 });
 

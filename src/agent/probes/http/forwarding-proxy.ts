@@ -15,7 +15,7 @@ const OF_GATEWAYS: ReadonlySet<number> = new Set([502, 503, 504]);
  * The request as a proxy passes it on without a tunnel: with the whole URL in its request line
  * (RFC 9112 3.2.2), and the proxy's credentials, in place of any that the check brings.
  */
-export function forwarded(
+export function requestForProxy(
   request: HopRequest,
   { authorization }: HttpProxy,
   log: JobLog,
@@ -49,7 +49,7 @@ interface Answered {
 }
 
 /** A 407 comes from the proxy, so it says nothing about the target. */
-export function forwardedHop<Hop extends Answered>(
+export function hopThroughProxy<Hop extends Answered>(
   hop: Hop,
   request: HopRequest,
   proxy: HttpProxy,

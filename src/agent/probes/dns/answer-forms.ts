@@ -1,7 +1,73 @@
 import type { DnsProtocol } from '../../../model/check/request.ts';
+import type { DnsAnswer } from '../../../model/result/result.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { DnsMessage, DnsRecord } from '../../net/dns/message/message.ts';
-import { className, opcodeName, rcodeName, typeName } from '../../net/dns/message/parameters.ts';
+import {
+  className,
+  opcodeName,
+  rcodeName,
+  TYPE_NUMBERS,
+  typeName,
+} from '../../net/dns/message/parameters.ts';
+import { textOfStrings } from '../../net/dns/message/rdata.ts';
+
+/**
+ * Characters of records that a response shows. 64 KiB of wire unfold to megabytes of text at
+ * worst, which no result should carry; four times the wire's size is past every honest answer.
+ */
+const MAX_SHOWN_CHARS = 262_144;
+
+export interface ShownMessage {
+  readonly message: DnsMessage;
+  /** Records of the message that are not in it. */
+  readonly leftOut: number;
+}
+
+/** The message with as many of its records, in order, as fit into a result. */
+export function shownPartOf(message: DnsMessage): ShownMessage {
+  let left = MAX_SHOWN_CHARS;
+  let leftOut = 0;
+  const shown = (records: readonly DnsRecord[]): readonly DnsRecord[] =>
+    records.filter(({ name, data }) => {
+      left -= name.length + data.length;
+      if (left < 0) leftOut += 1;
+      return left >= 0;
+    });
+  const part = {
+    ...message,
+    answers: shown(message.answers),
+    authorities: shown(message.authorities),
+    additionals: shown(message.additionals),
+  };
+  return { message: part, leftOut };
+}
+
+/**
+ * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
+ * text form; data is what a zone file has, but for TXT: there it is the text itself, its strings
+ * joined, without quotes and escapes, since that is what somebody compares with.
+ */
+export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
+  return {
+    Status: message.rcode,
+    TC: message.truncated,
+    RD: message.recursionDesired,
+    RA: message.recursionAvailable,
+    AD: message.authenticData,
+    CD: message.checkingDisabled,
+    Question: message.questions.map(({ name, type }) => ({ name, type: typeName(type) })),
+    Answer: message.answers.map((record) => ({
+      name: record.name,
+      type: typeName(record.type),
+      TTL: record.ttlSeconds,
+      data: dataOf(record),
+    })),
+  };
+}
+
+function dataOf({ type, data, rdata }: DnsRecord): string {
+  return type === TYPE_NUMBERS.TXT || type === TYPE_NUMBERS.SPF ? textOfStrings(rdata) : data;
+}
 
 export interface TextFacts {
   readonly server: { readonly host: string; readonly address: string; readonly port: number };

@@ -12,7 +12,7 @@ export interface BodyMemory {
   close(): void;
 }
 
-export interface RoomWait {
+export interface MemoryWait {
   readonly clock: Pick<Clock, 'after'>;
   readonly waitMs: number;
   readonly signal: AbortSignal;
@@ -34,7 +34,7 @@ const DETAIL_SHARE = 1 / 2;
  * the others give back would else be taken bit by bit by new attempts, and a run that waits for much
  * of it would never be let in.
  */
-export class SharedBodyRoom {
+export class SharedBodyMemory {
   readonly #maxBytes: number;
   readonly #waiting = new Set<Waiter>();
   #freeBytes: number;
@@ -58,7 +58,7 @@ export class SharedBodyRoom {
    *
    * @returns null where the time is up or the signal aborts
    */
-  reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: RoomWait) {
+  reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: MemoryWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
     return new Promise<BodyMemory | null>((resolve) => {
       const end = (memory: BodyMemory | null): void => {

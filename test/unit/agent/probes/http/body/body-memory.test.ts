@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { BodyReader } from '../../../../../../src/agent/probes/http/body/body-reader.ts';
 import {
   type BodyMemory,
-  SharedBodyRoom,
-} from '../../../../../../src/agent/probes/http/body/body-room.ts';
+  SharedBodyMemory,
+} from '../../../../../../src/agent/probes/http/body/body-memory.ts';
+import { BodyReader } from '../../../../../../src/agent/probes/http/body/body-reader.ts';
 import { FakeClock } from '../../../../../support/fake-clock.ts';
 
 const KIB = 1024;
 
-describe('SharedBodyRoom', () => {
+describe('SharedBodyMemory', () => {
   it('gives what it has to all together, and no more', () => {
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const [a, b] = [shared.open(true), shared.open(true)];
     const take = (room: BodyMemory, bytes: number) => room.take(bytes, 'assertions');
     expect([take(a, 60), take(b, 41), take(b, 40), take(a, 1)]).toEqual([true, false, true, false]);
@@ -29,7 +29,7 @@ describe('room that is waited for', () => {
 
   it('goes to whoever came first, and nothing of it to bodies that are only to be shown', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const taken = shared.open(true);
     expect(taken.take(80, 'assertions')).toBe(true);
     const first = shared.reserve(90, wait(clock));
@@ -45,7 +45,7 @@ describe('room that is waited for', () => {
 
   it('is kept for who waits, whatever new attempts and those under way would take', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const [older, newer] = [shared.open(true), shared.open(true)];
     const take = (room: BodyMemory) => room.take(30, 'assertions');
     expect([take(older), take(newer)]).toEqual([true, true]);
@@ -62,7 +62,7 @@ describe('room that is waited for', () => {
 
   it('lets a body grow that waited and is longer now, while others wait', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     const first = await shared.reserve(50, wait(clock));
     const second = shared.reserve(90, wait(clock));
     expect(first?.take(60, 'assertions')).toBe(true);
@@ -72,7 +72,7 @@ describe('room that is waited for', () => {
 
   it('is given up when the time is up or nobody wants it, which lets the next one in', async () => {
     const clock = new FakeClock();
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     shared.open(true).take(60, 'assertions');
     const stop = new AbortController();
     const [large, next] = [
@@ -89,7 +89,7 @@ describe('room that is waited for', () => {
   });
 
   it('is half of all for bodies that are only to be shown', () => {
-    const shared = new SharedBodyRoom(100);
+    const shared = new SharedBodyMemory(100);
     expect(shared.open(false).take(1, 'detail')).toBe(false);
     const room = shared.open(true);
     expect([room.take(50, 'detail'), room.take(1, 'detail'), room.take(50, 'assertions')]).toEqual([
@@ -101,7 +101,7 @@ describe('room that is waited for', () => {
 });
 
 describe('a body reader with a room', () => {
-  function readerIn(shared: SharedBodyRoom, ownBytes = 50 * KIB) {
+  function readerIn(shared: SharedBodyMemory, ownBytes = 50 * KIB) {
     const room = shared.open(true);
     const limits = { contentEncoding: null, maxBytes: 1000 * KIB, keepBytes: 1000 * KIB };
     return {
@@ -122,7 +122,7 @@ describe('a body reader with a room', () => {
   it.each([1000, 64 * KIB, body.length])(
     'keeps all while there is room (%i bytes a piece)',
     async (pieceBytes) => {
-      const shared = new SharedBodyRoom(1000 * KIB);
+      const shared = new SharedBodyMemory(1000 * KIB);
       const { room, reader } = readerIn(shared);
       const { bytes, totalBytes } = await read(reader, body, pieceBytes);
       expect(bytes.equals(body)).toBe(true);
@@ -137,7 +137,7 @@ describe('a body reader with a room', () => {
   it.each([1000, 64 * KIB, body.length])(
     'keeps its own bytes where there is none (%i bytes a piece)',
     async (pieceBytes) => {
-      const { reader } = readerIn(new SharedBodyRoom(0));
+      const { reader } = readerIn(new SharedBodyMemory(0));
       const { bytes, totalBytes, truncated } = await read(reader, body, pieceBytes);
       expect(bytes.equals(body.subarray(0, 50 * KIB))).toBe(true);
       expect({ totalBytes, truncated }).toEqual({ totalBytes: body.length, truncated: false });
@@ -145,7 +145,7 @@ describe('a body reader with a room', () => {
   );
 
   it('stops keeping where the room ends', async () => {
-    const shared = new SharedBodyRoom(100 * KIB);
+    const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     const { bytes } = await read(reader, body, 1000);
     expect(bytes.length).toBeGreaterThanOrEqual(50 * KIB);
@@ -154,7 +154,7 @@ describe('a body reader with a room', () => {
   });
 
   it('asks for nothing while a body is short', async () => {
-    const shared = new SharedBodyRoom(100 * KIB);
+    const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     await read(reader, body.subarray(0, 50 * KIB), 100);
     expect(shared.freeBytes).toBe(100 * KIB);
