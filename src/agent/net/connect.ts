@@ -126,7 +126,7 @@ async function connectFamily(
   }
 
   const since = isLiteral ? start : startingNow(context);
-  const last = await tryInTurn(choice.addresses, target, since, context);
+  const last = await tryAddresses(choice.addresses, target, since, context);
   const until = starvation?.mark();
   const endMs = clock.monotonicMs();
   const kernelMs = last.end.ok ? kernelTimeOf(last, last.end.handshake, endMs) : 0;
@@ -189,7 +189,7 @@ interface Tried {
 }
 
 /** Returns the outcome of the last address that was tried: the first that answered, if any. */
-async function tryInTurn(
+async function tryAddresses(
   [first, ...rest]: Addresses,
   { hostname, port }: Target,
   from: Instant,

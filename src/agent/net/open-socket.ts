@@ -24,8 +24,8 @@ export type Opened =
   | NotOpened;
 
 /**
- * One TCP connection to one address, in the limits. The socket sends small packets at once and
- * has an error listener: an error between two listeners of its users must not end the process.
+ * Opens one TCP connection to one address. The socket sends small packets at once and retains an
+ * error listener: an error while its users have none must not end the process.
  */
 export function openSocket(address: string, port: number, limits: Limits): Promise<Opened> {
   const sockets = limits.starvation?.sockets ?? null;
@@ -64,8 +64,8 @@ export function openSocket(address: string, port: number, limits: Limits): Promi
 }
 
 /**
- * A connection to one of this machine's own free ports can by chance be given that very port, and
- * TCP then connects it to itself (RFC 9293 3.5, simultaneous open): nothing listens there.
+ * A connection to a free port of this machine may get that port as its own by chance. TCP then
+ * connects it to itself (RFC 9293 3.5, simultaneous open): nothing listens there.
  */
 function isSelfConnection(socket: Socket, port: number): boolean {
   return socket.localPort === port && socket.localAddress === socket.remoteAddress;

@@ -8,7 +8,7 @@ export interface StarvationMark {
   readonly runDelayMs: number;
   /** Total lateness of the event loop. */
   readonly lateMs: number;
-  /** For so long the event loop was busy, where that was for most of a while. */
+  /** Busy time of the event loop, without short intervals. */
   readonly busyMs: number;
 }
 
@@ -36,8 +36,8 @@ export interface StarvationWatch {
   readonly sockets: KernelSockets | null;
   /** Current counters, for `timedByKernel`. */
   mark(): StarvationMark;
-  /** Spans do not overlap. */
-  timedByKernel(stretch: KernelTimed): void;
+  /** Spans must not overlap. */
+  timedByKernel(span: KernelTimed): void;
   /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
   readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had its full time. */

@@ -103,7 +103,7 @@ class EngineTracer implements Tracer {
     const { observed } = run;
     if (observed.hops.length === 0) {
       const limit = `no hop was known after ${Math.round(limitMs)} ms`;
-      return { ok: false, note: observed.ended === 'stopped' ? 'it was broken off' : limit };
+      return { ok: false, note: observed.ended === 'stopped' ? 'it was cancelled' : limit };
     }
     const nameServers = (): NameServers => resolver.nameServers();
     const unnamed = buildTraceroute(target, observed);

@@ -29,25 +29,25 @@ export async function askForAddresses(
   nameServers: NameServers,
   options: ExchangeOptions,
 ): Promise<SourceResult> {
-  let telling: (Attempt & { result: Missed }) | null = null;
+  let best: (Attempt & { result: Missed }) | null = null;
   for (const name of candidates) {
     const { result, answered } = await askForOne(name, family, nameServers, options);
     if (result.kind !== 'missed') return result;
     const { code } = result.failure;
-    if (telling === null || telling.result.failure.code === 'DNS_NXDOMAIN') {
-      telling = { name, result, answered };
+    if (best === null || best.result.failure.code === 'DNS_NXDOMAIN') {
+      best = { name, result, answered };
     }
     if (code === 'DNS_TIMEOUT' || code === 'DNS_UNREACHABLE') break;
   }
-  if (telling === null) {
+  if (best === null) {
     return missedOrOver({ code: 'DNS_NXDOMAIN', message: 'There is no name to ask for' });
   }
-  if (telling.answered === null || telling.result.failure.code !== 'DNS_NO_ADDRESS') {
-    return telling.result;
+  if (best.answered === null || best.result.failure.code !== 'DNS_NO_ADDRESS') {
+    return best.result;
   }
-  const clause = await otherFamilyClause(telling.name, family, telling.answered, options);
-  const { failure } = telling.result;
-  return { ...telling.result, failure: { ...failure, message: `${failure.message}; ${clause}` } };
+  const clause = await otherFamilyClause(best.name, family, best.answered, options);
+  const { failure } = best.result;
+  return { ...best.result, failure: { ...failure, message: `${failure.message}${clause}` } };
 }
 
 async function askForOne(
@@ -101,9 +101,9 @@ async function otherFamilyClause(
   const servers: NameServers = { servers: [server], timeoutMs: OTHER_FAMILY_MS, attempts: 1 };
   const result = await askNameServers({ name, type: addressType(other) }, servers, options);
   if (result.kind === 'failed' || result.message.rcode !== RCODE.NOERROR) {
-    return `whether it has an IPv${other} address could not be learnt`;
+    return `; whether it has an IPv${other} address could not be determined`;
   }
   return addressesIn(result.message, name, other).addresses.length > 0
-    ? `it has an IPv${other} address`
-    : `nor has it an IPv${other} address`;
+    ? `; it has an IPv${other} address`
+    : ` and no IPv${other} address either`;
 }

@@ -34,7 +34,7 @@ export function failed(code: ErrorCode, message: string): ExchangeFailed {
 export function cancelled(question: Question, server: ServerAddress): ExchangeFailed {
   return failed(
     'CANCELLED',
-    `The question ${questionText(question)} to ${serverText(server)} was broken off because the agent stops`,
+    `The question ${questionText(question)} to ${serverText(server)} was cancelled because the agent stops`,
   );
 }
 

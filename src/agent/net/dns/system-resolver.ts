@@ -21,7 +21,7 @@ import {
 
 export interface SystemResolverOptions {
   readonly clock: Clock;
-  /** Elsewhere than under /etc. */
+  /** Paths other than those under /etc. */
   readonly files?: Partial<SystemFilePaths>;
   /** Time limit of one look-up, within the caller's deadline; 15,000 ms. */
   readonly limitMs?: number;
@@ -59,7 +59,7 @@ export function createSystemResolver(options: SystemResolverOptions): SystemReso
       if (known !== null) return known;
       const name = absoluteName(hostname);
       if (name === null) {
-        const message = `${hostname} is no possible host name`;
+        const message = `${hostname} is no valid host name`;
         return { ok: false, failure: { code: 'DNS_NXDOMAIN', message } };
       }
       const ownDeadlineMs = Math.min(deadlineMs, clock.monotonicMs() + limitMs);
@@ -118,7 +118,7 @@ async function askSources(lookUp: LookUp): Promise<SourceResult> {
     const result =
       source === 'dns' ? await askDns(lookUp) : findInHosts(files.hosts().value, name, family);
     if (result.kind !== 'missed') return result;
-    missed = moreTelling(missed, result);
+    missed = moreInformative(missed, result);
     if (returnOn.has(result.status)) return missed;
   }
   const usesStub = usesResolvedStub(files.resolvConf().value);
@@ -128,7 +128,7 @@ async function askSources(lookUp: LookUp): Promise<SourceResult> {
     limits.log.info(`Asking the C library for ${displayName(name)} (nsswitch.conf names ${names})`);
     const result = await library.find(lookUp.isAbsolute ? name : displayName(name), family, limits);
     if (result.kind !== 'missed') return result;
-    return missed === null ? result : moreTelling(result, missed);
+    return missed === null ? result : moreInformative(result, missed);
   }
   return missed ?? NO_SOURCE;
 }
@@ -153,7 +153,7 @@ function askDns(lookUp: LookUp): Promise<SourceResult> {
 }
 
 /** The second result counts, unless it only says that the name is unknown. */
-function moreTelling(first: Missed | null, second: Missed): Missed {
+function moreInformative(first: Missed | null, second: Missed): Missed {
   if (first === null || second.failure.code !== 'DNS_NXDOMAIN') return second;
   return first.failure.code === 'DNS_NXDOMAIN' ? second : first;
 }

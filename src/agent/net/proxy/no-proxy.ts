@@ -23,9 +23,9 @@ export function exemption(text: string): Parsed<Exemption> {
   const [, host = '', portText] = parts ?? [];
   const port = portText === undefined ? null : Number(portText);
   if (parts === null || port === 0 || (port ?? 0) > 65_535) return refused;
-  const holds = host.includes('/') ? null : hostExemption(host);
-  if (holds === null) return refused;
-  return { ok: true, value: (name, used) => (port ?? used) === used && holds(name, used) };
+  const matches = host.includes('/') ? null : hostExemption(host);
+  if (matches === null) return refused;
+  return { ok: true, value: (name, used) => (port ?? used) === used && matches(name, used) };
 }
 
 function hostExemption(host: string): Exemption | null {

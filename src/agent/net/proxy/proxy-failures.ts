@@ -49,7 +49,10 @@ export function tunnelFailure(
   const { shown } = proxy;
   switch (end.ended) {
     case 'cancelled':
-      return { code: 'CANCELLED', message: `Connecting to ${target} was broken off: agent stops` };
+      return {
+        code: 'CANCELLED',
+        message: `Connecting to ${target} was cancelled because the agent stops`,
+      };
     case 'time-up': {
       const message = `The proxy ${shown} did not answer within ${durationText(tookMs)} whether it connects to ${target}: it may wait for the target itself`;
       return { code: 'CONNECT_TIMEOUT', message };

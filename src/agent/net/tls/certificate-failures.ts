@@ -5,7 +5,7 @@ import type { CertificateFacts } from '../../../model/result/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { certificateFacts, type FactsOptions, type Leaf } from './certificate-facts.ts';
 
-/** What the verification of the chain found, by OpenSSL's code. */
+/** OpenSSL's codes for an invalid chain. */
 const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
   CERT_HAS_EXPIRED: 'TLS_CERT_EXPIRED',
   CERT_NOT_YET_VALID: 'TLS_CERT_NOT_YET_VALID',
@@ -28,7 +28,7 @@ export interface CertificateTarget extends FactsOptions {
   readonly hostname: string;
 }
 
-/** What is wrong with the peer's certificate for this host; null where nothing is. */
+/** What is wrong with the peer's certificate for this host; null if nothing is. */
 export function certificateFailure(
   socket: TLSSocket,
   leaf: Leaf | null,
@@ -88,12 +88,12 @@ function chainErrorCode(socket: TLSSocket): string | null {
 }
 
 /**
- * RFC 9525 by Node's own check, which still takes the common name where there are no alternative
- * names, and throws for an alternative name that it cannot read.
+ * Node's check by RFC 9525. It still uses the common name if there are no alternative names, and
+ * throws on an alternative name that it cannot read.
  */
 function identityErrorCode(hostname: string, leaf: Leaf): string | null {
   try {
-    // It reads no more of the certificate than the subject and the alternative names.
+    // It reads only the subject and the alternative names.
     const error = checkServerIdentity(hostname, leaf as PeerCertificate);
     return error === undefined ? null : (systemCodeOf(error) ?? 'UNSPECIFIED');
   } catch (error) {

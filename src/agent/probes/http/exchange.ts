@@ -302,7 +302,7 @@ class Exchange {
   }
 }
 
-const CANCELLED: Ending = { code: 'CANCELLED', what: 'the run was cut short: the agent stops' };
+const CANCELLED: Ending = { code: 'CANCELLED', what: 'it was cancelled because the agent stops' };
 const NO_STATUS: Ending = {
   code: 'PROTOCOL_ERROR',
   what: 'the response has a status below 200, which no final response may have',

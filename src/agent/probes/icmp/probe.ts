@@ -126,5 +126,8 @@ async function pingResolved(
 }
 
 function cancelled(hostname: string): Failure {
-  return { code: 'CANCELLED', message: `Pinging ${hostname} was broken off: the agent stops.` };
+  return {
+    code: 'CANCELLED',
+    message: `Pinging ${hostname} was cancelled because the agent stops.`,
+  };
 }

@@ -79,7 +79,7 @@ export async function exchangeText(
     for (;;) {
       const nowMs = clock.monotonicMs();
       if (signal.aborted) {
-        const message = `Reading from ${target} was broken off because the agent stops`;
+        const message = `Reading from ${target} was cancelled because the agent stops`;
         return ended(inbox.text(), { code: 'CANCELLED', message }, nowMs);
       }
       if (nowMs >= untilMs) {

@@ -52,7 +52,7 @@ export async function askNameServers(
     if (!someSilent) break;
   }
   const waitedMs = Math.round(clock.monotonicMs() - startMs);
-  return unsettled ?? mostTelling(failures, question, waitedMs);
+  return unsettled ?? mostInformative(failures, question, waitedMs);
 }
 
 function settles({ message }: Answered): boolean {
@@ -68,14 +68,14 @@ function isFinal({ code }: Failure): boolean {
 }
 
 /** First: bytes arrived. Then: a server may be there. Last: nothing is reachable. */
-const TELLING_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
+const INFORMATIVE_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
 
-function mostTelling(
+function mostInformative(
   failures: readonly ExchangeFailed[],
   question: Question,
   waitedMs: number,
 ): ExchangeFailed {
-  for (const code of TELLING_ORDER) {
+  for (const code of INFORMATIVE_ORDER) {
     const found = failures.findLast(({ failure }) => failure.code === code);
     if (found === undefined) continue;
     if (failures.length === 1) return found;

@@ -129,7 +129,7 @@ describe('without asking anybody', () => {
 
   it('a name that nobody could ask for does not exist', async () => {
     expect(failure(await systemWith({}).resolve('a..b'))).toBe(
-      'DNS_NXDOMAIN: a..b is no possible host name',
+      'DNS_NXDOMAIN: a..b is no valid host name',
     );
   });
 });
@@ -191,7 +191,7 @@ describe('DNS', () => {
       'DNS_NO_ADDRESS: The name only4.example.com has no IPv6 address; it has an IPv4 address',
     );
     expect(failure(await resolve('mailonly.example.com'))).toBe(
-      'DNS_NO_ADDRESS: The name mailonly.example.com has no IPv4 address; nor has it an IPv6 address',
+      'DNS_NO_ADDRESS: The name mailonly.example.com has no IPv4 address and no IPv6 address either',
     );
   });
 

@@ -27,9 +27,9 @@ it('cuts messages out of the stream however it is cut itself', () => {
 it('tells how far a message has come', () => {
   const frames = new StreamFrames();
   frames.add(Buffer.from([0x01]));
-  expect([frames.next(), frames.progress()]).toEqual([null, '1 bytes came']);
+  expect([frames.next(), frames.progress()]).toEqual([null, '1 bytes arrived']);
   frames.add(Buffer.from([0x00, 1, 2]));
-  expect([frames.next(), frames.progress()]).toEqual([null, '2 of 256 bytes came']);
+  expect([frames.next(), frames.progress()]).toEqual([null, '2 of 256 bytes arrived']);
 });
 
 it('takes the longest message byte by byte', () => {
