@@ -12,18 +12,18 @@ import {
 import { textOfStrings } from '../../net/dns/message/rdata.ts';
 
 /**
- * Characters of records that a response shows. 64 KiB of wire unfold to megabytes of text at
- * worst, which no result should carry; four times the wire's size is past every honest answer.
+ * Limit for the text of the records in a result. A message of 64 KiB can unfold to megabytes of
+ * text; no honest answer exceeds four times the size of the message.
  */
 const MAX_SHOWN_CHARS = 262_144;
 
 export interface ShownMessage {
   readonly message: DnsMessage;
-  /** Records of the message that are not in it. */
+  /** Records of the message that were left out. */
   readonly leftOut: number;
 }
 
-/** The message with as many of its records, in order, as fit into a result. */
+/** The message with the first records that fit into a result. */
 export function shownPartOf(message: DnsMessage): ShownMessage {
   let left = MAX_SHOWN_CHARS;
   let leftOut = 0;
@@ -44,8 +44,8 @@ export function shownPartOf(message: DnsMessage): ShownMessage {
 
 /**
  * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
- * text form; data is what a zone file has, but for TXT: there it is the text itself, its strings
- * joined, without quotes and escapes, since that is what somebody compares with.
+ * text form. Data has the form of a zone file, except for TXT: its strings are joined without
+ * quotes and escapes, which is what users compare with.
  */
 export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
   return {
@@ -163,7 +163,7 @@ function recordLine(record: DnsRecord): string {
   return `${owner}${record.ttlSeconds}\t${className(record.class)}\t${typeName(record.type)}\t${record.data}`;
 }
 
-/** With tabs up to the column, or with one where it is passed already. */
+/** Adds tabs up to the column, at least one. */
 function padded(text: string, column: number): string {
   return text + '\t'.repeat(Math.max(1, Math.ceil((column - text.length) / TAB)));
 }

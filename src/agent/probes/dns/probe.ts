@@ -95,15 +95,15 @@ export async function probeDns(
   if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
   const { server, isTimedByKernel, durationMs, end } = exchanged;
   const totalMs = stopwatch.elapsedUntilMs(end);
-  // Servers that were given up before it have times of the event loop.
+  // The event loop timed servers that were given up before.
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
   return finish(responseOf(exchanged, request, context.log), null, totalMs);
 }
 
 /**
- * The addresses of the name server that a request names, as far as TARGET_DENY lets them through:
- * its IPv4 addresses, or the IPv6 ones where it has no other.
+ * The addresses of the request's name server that TARGET_DENY permits: IPv4, or IPv6 if it has no
+ * IPv4 address.
  */
 async function addressesOfServer(host: string, context: ProbeContext): Promise<Choice> {
   const { clock, resolver, log } = context;
@@ -127,7 +127,7 @@ async function addressesOfServer(host: string, context: ProbeContext): Promise<C
   return { ok: false, failure: { ...failure, message } };
 }
 
-/** Asks at the first of the server's addresses; at the next only where one cannot be reached. */
+/** Queries the server's first address, and the next one only if an address cannot be reached. */
 async function askServer(
   question: Question,
   addresses: Addresses,

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { withoutZone } from '../../net/text.ts';
 
-/** Where echo requests go, in the forms that both kinds of socket need. */
+/** The destination of echo requests, in the forms that both kinds of socket need. */
 export interface Destination {
   /** As the resolver gave it; for IPv6 possibly with a zone, `fe80::1%eth0`. */
   readonly address: string;
@@ -12,7 +12,7 @@ export interface Destination {
   readonly scopeId: number;
 }
 
-/** Null where the text is no IP address, or names an interface that is not there. */
+/** null if the text is no IP address, or names an interface that does not exist. */
 export function destinationOf(address: string): Destination | null {
   const [bare = '', zone] = address.split('%', 2);
   const bytes = addressBytes(bare);
@@ -48,7 +48,7 @@ export function wireBytes(address: string): Buffer | null {
   return isMapped ? bytes.subarray(12) : bytes;
 }
 
-/** The usual text of 4 or 16 bytes, shortened as RFC 5952 has it. */
+/** The text of 4 or 16 bytes, in the canonical form of RFC 5952. */
 export function addressText(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2));

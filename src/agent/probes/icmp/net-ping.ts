@@ -2,10 +2,10 @@ import { randomInt } from 'node:crypto';
 import { messageOf } from '../../../runtime/errors.ts';
 import type { Family } from '../../net/resolver.ts';
 
-/** As much of the package net-ping as is used; it brings no types of its own. */
+/** The part of the package net-ping that is used; it has no types of its own. */
 export interface NetPing {
   readonly NetworkProtocol: Readonly<Record<'IPv4' | 'IPv6', number>>;
-  /** Throws where the operating system does not allow a raw socket. */
+  /** Throws if the operating system does not allow a raw socket. */
   createSession(options: { networkProtocol: number; retries: number }): NetPingSession;
 }
 

@@ -26,11 +26,10 @@ const SO_RCVBUF = 8;
 const BUFFER_BYTES = 4 * 1024 * 1024;
 
 /**
- * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Its sessions' own clock has
- * milliseconds and their packets no data of ours, so only their socket is used: packets are made,
- * matched and stamped here. It tells no time to live for IPv6 and no kernel's stamps: the addon reads
- * without what comes beside a packet, and does not tell its descriptor, by which the stamp of the last
- * packet could be asked for. Modes: open, then closed for good.
+ * A raw ICMP socket through net-ping's addon, which needs CAP_NET_RAW. Uses only the socket of a
+ * session, and makes, matches and times packets itself: a session measures whole milliseconds, and
+ * its packets have no data of ours. Reports no hop limit for IPv6 and no kernel timestamps: the
+ * addon does not read ancillary data, and does not expose its descriptor.
  */
 export class RawSocket implements PingTransport {
   readonly name = 'a raw socket (net-ping)';
@@ -39,11 +38,14 @@ export class RawSocket implements PingTransport {
   readonly #receiver: EchoReceiver;
   readonly #session: NetPingSession;
   readonly #socket: NetPingSocket;
-  /** Chosen by us here, unlike on a ping socket; the token tells strangers with the same apart. */
+  /**
+   * Chosen by us, unlike on a ping socket. The token tells apart packets of others that have the
+   * same.
+   */
   readonly #identifier = ownIdentifier();
   #state: 'open' | 'closed' = 'open';
 
-  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  /** @throws Error of the addon if the operating system does not allow a raw socket. */
   constructor(family: Family, netPing: NetPing, clock: Clock, receiver: EchoReceiver) {
     this.#family = family;
     this.#clock = clock;

@@ -6,9 +6,9 @@ export const BODY_USES: readonly BodyUse[] = ['assertions', 'detail'];
 
 /** Memory of one attempt for a body beyond what its result stores. */
 export interface BodyMemory {
-  /** Whether so many more bytes may be retained; they then count until this memory is closed. */
+  /** Reserves more bytes until `close`; false if it cannot. */
   take(bytes: number, use: BodyUse): boolean;
-  /** Gives all back, when the body is stored or not wanted any more; nothing the second time. */
+  /** Releases all bytes; does nothing the second time. */
   close(): void;
 }
 
@@ -28,11 +28,10 @@ interface Waiter {
 const DETAIL_SHARE = 1 / 2;
 
 /**
- * The memory that the bodies of all attempts share. Most bodies are small; but a thousand runs at
- * once against targets that send 25 MB each must not end the agent. Bodies that are only to be shown
- * have at most half of it. While somebody waits for room, only who has waited before gets more: what
- * the others give back would else be taken bit by bit by new attempts, and a run that waits for much
- * of it would never be let in.
+ * The memory that the bodies of all attempts share: a thousand simultaneous bodies of 25 MB must
+ * not end the agent. Bodies only for display have at most half of it. While an attempt waits for
+ * memory, only attempts that have waited get more: new attempts would otherwise take what is
+ * released bit by bit, and a large request would never be granted.
  */
 export class SharedBodyMemory {
   readonly #maxBytes: number;
@@ -50,13 +49,13 @@ export class SharedBodyMemory {
 
   /** @param keepsDetail whether a body that no assertion reads is wanted, too */
   open(keepsDetail: boolean): BodyMemory {
-    return this.#room(keepsDetail, 0);
+    return this.#memory(keepsDetail, 0);
   }
 
   /**
    * Waits for memory for a body, first come, first served.
    *
-   * @returns null where the time is up or the signal aborts
+   * @returns null if the time is up or the signal aborts
    */
   reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: MemoryWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
@@ -74,7 +73,7 @@ export class SharedBodyMemory {
         bytes: wanted,
         grant: () => {
           this.#freeBytes -= wanted;
-          end(this.#room(keepsDetail, wanted));
+          end(this.#memory(keepsDetail, wanted));
         },
       };
       const cancel = clock.after(waitMs, giveUp);
@@ -92,7 +91,7 @@ export class SharedBodyMemory {
     }
   }
 
-  #room(keepsDetail: boolean, reservedBytes: number): BodyMemory {
+  #memory(keepsDetail: boolean, reservedBytes: number): BodyMemory {
     let heldBytes = reservedBytes;
     let unusedBytes = reservedBytes;
     return {

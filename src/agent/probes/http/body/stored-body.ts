@@ -2,13 +2,13 @@ import type { StoredBody } from '../../../../model/result/result.ts';
 import { cutScrubbed, MARGIN_CHARS, type Scrub } from '../../../secrets/cut-scrubbed.ts';
 import { charsetOf, decodeText, markedEncoding } from './decode-text.ts';
 
-/** src/model/README.md, "API: `request`": what of a body stands in the result itself. */
+/** src/model/README.md, "API: `request`": how much of a body is in the result itself. */
 const MAX_TEXT_BYTES = 10 * 1024;
 const MAX_BINARY_BYTES = 50 * 1024;
 
 /** How much of a body is checked. */
 const SAMPLE_BYTES = 4096;
-/** A text may have a stray byte; more than this share of them is no text, whatever its type. */
+/** A text may have stray bytes; with a larger share, it is binary, whatever its type. */
 const MAX_ODD_SHARE = 0.1;
 
 const TEXT_TYPES =
@@ -18,13 +18,13 @@ const BINARY_TYPES =
 
 interface Content {
   readonly kind: 'text' | 'binary';
-  /** All of it, where it was short enough to be decoded for that; else null. */
+  /** The whole text if it was decoded for the check; else null. */
   readonly text: string | null;
 }
 
 /**
- * The body as a result stores it: the first 10 KB of text (`bodyCut` says that there was more),
- * binary as base64 up to 50 KB, else only its size. Text that is cut is scrubbed before.
+ * The body as a result stores it: the first 10 KB of text (`bodyCut`: there was more), binary as
+ * base64 up to 50 KB, else only its size. Text is scrubbed before it is cut.
  */
 export function storedBodyOf(
   body: { readonly bytes: Buffer; readonly totalBytes: number; readonly truncated: boolean },
@@ -34,7 +34,7 @@ export function storedBodyOf(
   const facts = { bodyBytes: body.totalBytes, bodyTruncated: body.truncated };
   const content = sniffContent(body.bytes, contentType);
   if (content.kind === 'text') {
-    // Two bytes a character is the most that the encodings in use spend on ASCII.
+    // No encoding in use takes more than two bytes for an ASCII character.
     const start = body.bytes.subarray(0, 2 * MAX_TEXT_BYTES + MARGIN_CHARS);
     const isWhole = start.length === body.totalBytes;
     const known = isWhole ? content.text : null;

@@ -5,7 +5,7 @@ import type { Ending } from '../transport.ts';
 export interface Http2End {
   /** The stream's error; null where it only closed. */
   readonly error: unknown;
-  /** The code of its RST_STREAM, 0 for none. Node also sets one where the connection ended. */
+  /** The code of its RST_STREAM, 0 for none. Node also sets one when the connection ends. */
   readonly resetCode: number;
   /** The server had said that it takes no further requests. */
   readonly goaway: boolean;
@@ -35,7 +35,7 @@ const CODE_NAMES = [
   'HTTP_1_1_REQUIRED',
 ];
 
-/** The codes for broken rules, on whichever side that was noticed. */
+/** Codes for broken rules, whichever side noticed them. */
 const RULE_CODES: ReadonlySet<number> = new Set([
   constants.NGHTTP2_PROTOCOL_ERROR,
   constants.NGHTTP2_FLOW_CONTROL_ERROR,
@@ -53,7 +53,7 @@ export function http2EndingOf(end: Http2End): Ending {
     return endingOf({ code: 'HEADERS_TOO_LARGE' }, evidence, responded);
   }
   if (responded && end.short && resetCode === constants.NGHTTP2_PROTOCOL_ERROR) {
-    // An end before the announced length is such an error (RFC 9113 8.1.1); the name for it is.
+    // RFC 9113 8.1.1: an end before the announced length is a protocol error.
     return endingOf({ code: 'WRONG_CONTENT_LENGTH' }, evidence, responded);
   }
   const name = CODE_NAMES[resetCode] ?? `code ${resetCode}`;

@@ -2,7 +2,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
 import { ZlibRun } from './zlib-run.ts';
 
-/** Real members hold tens of kilobytes; thousands of empty ones are there to burn time. */
+/** Real members have tens of kilobytes; thousands of empty ones only burn processor time. */
 const MAX_MEMBERS = 1024;
 const TRAILER_BYTES = 8;
 const FIXED_HEADER_BYTES = 10;
@@ -27,13 +27,13 @@ const NOTHING = Buffer.alloc(0);
 type State = 'header' | 'data' | 'trailer' | 'ignored';
 
 /**
- * gzip (RFC 1952). Members in a row are one text. What follows a whole member without being
- * another is ignored, as browsers do; Node's own stream would fail and withhold good data.
+ * gzip (RFC 1952). Consecutive members are one text. Other data behind a whole member is ignored,
+ * as browsers do; Node's own stream would fail and withhold valid data.
  */
 export class GzipDecoder implements Decoder {
   readonly #options: DecoderOptions;
   #state: State = 'header';
-  #held: Buffer = NOTHING;
+  #pending: Buffer = NOTHING;
   #run: ZlibRun | null = null;
   #members = 0;
   #crc = 0;
@@ -72,11 +72,11 @@ export class GzipDecoder implements Decoder {
   }
 
   #header(piece: Buffer): Buffer | null {
-    const held = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    this.#held = NOTHING;
-    const bytes = gzipHeaderBytes(held);
+    const joined = this.#pending.length === 0 ? piece : Buffer.concat([this.#pending, piece]);
+    this.#pending = NOTHING;
+    const bytes = gzipHeaderBytes(joined);
     if (bytes === 'incomplete') {
-      this.#held = Buffer.from(held);
+      this.#pending = Buffer.from(joined);
       return NOTHING;
     }
     if (bytes === 'invalid') {
@@ -100,7 +100,7 @@ export class GzipDecoder implements Decoder {
       },
     });
     this.#state = 'data';
-    return held.subarray(bytes);
+    return joined.subarray(bytes);
   }
 
   async #data(piece: Buffer): Promise<Buffer | null> {
@@ -114,14 +114,14 @@ export class GzipDecoder implements Decoder {
   }
 
   #trailer(piece: Buffer): Buffer | null {
-    const held = Buffer.concat([this.#held, piece.subarray(0, TRAILER_BYTES)]);
-    if (held.length < TRAILER_BYTES) {
-      this.#held = held;
+    const joined = Buffer.concat([this.#pending, piece.subarray(0, TRAILER_BYTES)]);
+    if (joined.length < TRAILER_BYTES) {
+      this.#pending = joined;
       return NOTHING;
     }
-    const used = TRAILER_BYTES - this.#held.length;
-    this.#held = NOTHING;
-    if (held.readUInt32LE(0) !== this.#crc || held.readUInt32LE(4) !== this.#size) {
+    const used = TRAILER_BYTES - this.#pending.length;
+    this.#pending = NOTHING;
+    if (joined.readUInt32LE(0) !== this.#crc || joined.readUInt32LE(4) !== this.#size) {
       this.#fail('its checksum does not fit its content');
       return null;
     }
@@ -138,8 +138,8 @@ export class GzipDecoder implements Decoder {
 }
 
 /**
- * The length of the gzip member header (RFC 1952 2.3) that the bytes start with; `incomplete`
- * where more bytes are needed to tell.
+ * The length of the gzip member header (RFC 1952 2.3) at the start of the bytes; `incomplete` if it
+ * needs more bytes.
  */
 function gzipHeaderBytes(bytes: Buffer): number | 'incomplete' | 'invalid' {
   if (!startsWith(bytes, [0x1f, 0x8b, 0x08])) return 'invalid';

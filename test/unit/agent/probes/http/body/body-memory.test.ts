@@ -106,7 +106,7 @@ describe('a body reader with a room', () => {
     const limits = { contentEncoding: null, maxBytes: 1000 * KIB, keepBytes: 1000 * KIB };
     return {
       room,
-      reader: new BodyReader({ ...limits, room: { ownBytes, shared: room, use: 'assertions' } }),
+      reader: new BodyReader({ ...limits, memory: { ownBytes, shared: room, use: 'assertions' } }),
     };
   }
 
