@@ -21,7 +21,6 @@ export type CaptureOutcome =
   | { readonly ok: true; readonly captured: Captured }
   | { readonly ok: false; readonly note: string };
 
-/** A capture in progress. */
 export interface Capture {
   /** Ends it and returns the packets so far. Never rejects. */
   stop(): Promise<CaptureOutcome>;
@@ -29,9 +28,7 @@ export interface Capture {
 
 /** Captures packets (src/agent/README.md, "When a check fails: the evidence"). */
 export interface Capturer {
-  /**
-   * Which privilege or program is missing, and how to grant it; null if packets can be captured.
-   */
+  /** Missing privilege or program, and how to grant it; null if captures are possible. */
   readonly lack: string | null;
   /** Never rejects. The process ends by `stop`, `signal` or after `limitMs`. */
   start(

@@ -11,10 +11,7 @@ import { tracerouteText } from './traceroute/text.ts';
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
-/**
- * src/agent/README.md, "When a check fails: the evidence": at most 10 s and 5 MB, at most 2 at a
- * time.
- */
+/** src/agent/README.md, "When a check fails: the evidence". */
 const LIMIT_MS = 10_000;
 const MAX_CAPTURE_BYTES = 5 * 1024 * 1024;
 const MAX_AT_ONCE = 2;
@@ -86,7 +83,6 @@ export class EvidenceBudget {
     this.#options = options;
   }
 
-  /** Whether packets can be captured here. */
   get captures(): boolean {
     return this.#options.capturer.lack === null;
   }

@@ -78,7 +78,6 @@ export async function openEvidence(
       close: () => tracer.close(),
     };
   } catch (fault) {
-    // The agent also works without evidence.
     log.error({ err: fault }, `failures come without evidence: ${messageOf(fault)}`);
     return NO_EVIDENCE;
   } finally {

@@ -16,7 +16,6 @@ export interface OwnProcessEnd {
   readonly startError: string | null;
 }
 
-/** A process that the agent started, and ends. */
 export interface OwnProcess {
   /** null if it could not be started. */
   readonly pid: number | null;

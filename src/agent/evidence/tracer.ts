@@ -15,7 +15,7 @@ export type Traced =
 export interface Tracer {
   /** For the log; null if nothing can be traced. */
   readonly method: 'raw sockets' | 'traceroute' | null;
-  /** Which privilege or program is missing, and how to grant it; null if routes can be traced. */
+  /** Missing privilege or program, and how to grant it; null if traces are possible. */
   readonly lack: string | null;
   /** Never rejects. Ends its process and sockets by `signal`, or after `limitMs`. */
   trace(

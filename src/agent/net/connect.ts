@@ -40,9 +40,7 @@ export interface Connected {
   /** IPv4 if the machine has no IPv6, whatever the target's `ipFamily` is. */
   readonly ipFamily: IpFamily;
   readonly dnsMs: number;
-  /**
-   * Connect time of the address that answered; from SYN to SYN-ACK where the kernel measured it.
-   */
+  /** Connect time of the address that answered: SYN to SYN-ACK if the kernel measured it. */
   readonly tcpMs: number;
   /** The part of `tcpMs` that the kernel timed; 0 if the event loop timed all of it. */
   readonly kernelMs: number;
@@ -150,7 +148,6 @@ async function connectFamily(
   return { outcome, mayLackIpv6: family === 6 && last.allLackRoute };
 }
 
-/** The start or the end of a time span. */
 interface Instant {
   /** Monotonic. */
   readonly atMs: number;

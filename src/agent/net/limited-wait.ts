@@ -14,7 +14,6 @@ export interface Limits {
 export interface Ends<T> {
   readonly timedOut: () => T;
   readonly cancelled: () => T;
-  /** The kernel's state of the peer, read at the deadline. */
   readonly silence?: () => Silence;
 }
 

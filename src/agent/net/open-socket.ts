@@ -18,7 +18,6 @@ export type Opened =
   | {
       readonly ok: true;
       readonly socket: Socket;
-      /** The kernel's state before anything is sent; null if it is not available. */
       readonly handshake: SocketState | null;
     }
   | NotOpened;

@@ -12,10 +12,7 @@ export interface StarvationMark {
   readonly busyMs: number;
 }
 
-/**
- * A time span in which the kernel timed the target: the kernel's time is exact however starved the
- * agent was.
- */
+/** A time span in which the kernel timed the target, exactly however starved the agent was. */
 export interface KernelTimed {
   readonly since: StarvationMark;
   /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
@@ -34,7 +31,6 @@ export interface StarvationWatch {
   readonly starvedMs: number;
   /** null if the kernel's state of sockets is not available. */
   readonly sockets: KernelSockets | null;
-  /** Current counters, for `timedByKernel`. */
   mark(): StarvationMark;
   /** Spans must not overlap. */
   timedByKernel(span: KernelTimed): void;

@@ -8,14 +8,12 @@ import type { OwnSecrets } from '../secrets/own-secrets.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
-/** What every probe gets in addition to its request. */
 export interface ProbeContext {
   /** Aborted when the run is to end at once (shutdown). The probe then returns CANCELLED. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
   /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */
   readonly deadlineMs: number;
-  /** Of this attempt. */
   readonly starvation?: StarvationWatch | undefined;
   readonly resolver: Resolver;
   /** TARGET_DENY: checks every resolved address of every hop before connecting. */

@@ -10,9 +10,7 @@ const START_MS = 3000;
 /** Packets in flight: waits until none has arrived for QUIET_MS, at most MAX_DRAIN_MS. */
 const QUIET_MS = 100;
 const MAX_DRAIN_MS = 500;
-/**
- * Time to write its last output; then it is killed, and after the same time again it is given up.
- */
+/** Time for its last output before it is killed, and again before it is given up. */
 const FLUSH_MS = 500;
 
 /** Longer output is cut at its beginning. */
@@ -89,11 +87,7 @@ export class TcpdumpRun {
     return this.#stopped;
   }
 
-  /**
-   * Ends it at once.
-   *
-   * @returns false if it could not be ended
-   */
+  /** Ends it at once; false if that is impossible. */
   async kill(): Promise<boolean> {
     this.#end('signal');
     return (await this.#gone) !== null;
@@ -217,7 +211,6 @@ class TcpdumpMessages {
       : summary;
   }
 
-  /** Packets dropped by the kernel; null if tcpdump did not report it. */
   get dropped(): number | null {
     const count = /^(\d+) packets? dropped by kernel/m.exec(this.#text)?.[1];
     return count === undefined ? null : Number(count);

@@ -10,7 +10,6 @@ export const PROBES_PER_HOP = 3;
  */
 export const PROBE_WAIT_MS = 4000;
 
-/** The meaning of an answer for its probe. */
 export type Meaning = 'on the way' | 'destination' | Unreachable;
 
 export interface Answer {
@@ -22,7 +21,6 @@ export interface Answer {
 /** The answer to one probe; null if none arrived in time. */
 export type ProbeEnd = Answer | null;
 
-/** What an engine observed. */
 export interface Observed {
   /** At most MAX_TTL, the first router first. Without probes that still had time for an answer. */
   readonly hops: readonly (readonly ProbeEnd[])[];

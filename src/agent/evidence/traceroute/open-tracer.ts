@@ -14,7 +14,6 @@ import { findSystemEngine } from './system-engine.ts';
 export interface TracerOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Resolves the names of hops with the name servers of the system. */
   readonly resolver: { nameServers(): NameServers };
   /** Directories to search for traceroute; default: those of the system. */
   readonly programFolders?: readonly string[];

@@ -18,9 +18,7 @@ import {
 } from './engine.ts';
 import { type Sent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
 
-/**
- * Pause between the hops of a round, and length of a round: routers limit how often they answer.
- */
+/** Between the hops of a round, and the length of a round: routers limit their answers. */
 const STEP_MS = 10;
 const ROUND_MS = MAX_TTL * STEP_MS;
 /**
@@ -28,7 +26,7 @@ const ROUND_MS = MAX_TTL * STEP_MS;
  * that rejects all probes sends at most 50 answers at once (icmp_msgs_burst of Linux).
  */
 const HOPS_PROBED_AGAIN = 5;
-/** Once the end of the route is known, other probes wait this many times the longest round trip. */
+/** Once the end of the route is known, outstanding probes get this many longest round trips. */
 const WAIT_FACTOR = 4;
 const MIN_WAIT_MS = 1000;
 
@@ -87,7 +85,7 @@ class RawTrace implements TraceReceiver {
   #fault: string | null = null;
   #wait: CancelTimer = () => undefined;
 
-  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  /** @throws Error of the addon if the operating system does not allow a raw socket. */
   constructor(
     target: { readonly family: Family; readonly address: string; readonly target: Buffer },
     netPing: NetPing,

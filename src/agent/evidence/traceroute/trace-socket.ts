@@ -59,7 +59,7 @@ export class TraceSocket {
   readonly #token = randomBytes(TOKEN_BYTES);
   #state: 'open' | 'closed' = 'open';
 
-  /** @throws Error of the addon where the operating system does not allow a raw socket. */
+  /** @throws Error of the addon if the operating system does not allow a raw socket. */
   constructor(
     { family, address, target }: { family: Family; address: string; target: Buffer },
     netPing: NetPing,

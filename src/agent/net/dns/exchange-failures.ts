@@ -41,10 +41,7 @@ export function cancelled(question: Question, server: ServerAddress): ExchangeFa
 /** This machine ran out of a resource; these errors say nothing about the server. */
 const OWN_SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS']);
 
-/**
- * A socket's error as a failure of the exchange. `what` is the part of the message after the
- * server's name.
- */
+/** A socket's error as a failure. `what` continues a sentence that starts with the server. */
 export function socketFailed(error: unknown, server: ServerAddress, what: string): ExchangeFailed {
   const systemCode = systemCodeOf(error) ?? messageOf(error);
   const who = serverText(server);

@@ -21,7 +21,6 @@ import {
 
 export interface SystemResolverOptions {
   readonly clock: Clock;
-  /** Paths other than those under /etc. */
   readonly files?: Partial<SystemFilePaths>;
   /** Time limit of one look-up, within the caller's deadline; 15,000 ms. */
   readonly limitMs?: number;

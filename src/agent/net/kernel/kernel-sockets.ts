@@ -35,10 +35,7 @@ export interface KernelSockets {
   read(fd: number): SocketState | null;
   /** Makes the kernel stamp datagrams that arrive on a UDP socket from now on. */
   stampArrivals(fd: number): void;
-  /**
-   * Milliseconds by the wall clock since the arrival of the datagram that was read last; null if
-   * the kernel did not stamp it.
-   */
+  /** Milliseconds since the datagram that was read last arrived; null if it was not stamped. */
   sinceArrivalMs(fd: number): number | null;
   close(): void;
 }

@@ -4,9 +4,7 @@ import type { HttpProxy } from './proxy-url.ts';
 
 /** HTTPS_PROXY, HTTP_PROXY and NO_PROXY. */
 export interface Proxies {
-  /** For https URLs. */
   readonly https: HttpProxy | null;
-  /** For http URLs. */
   readonly http: HttpProxy | null;
   /** Hosts that are reached directly. */
   readonly exemptions: readonly Exemption[];
@@ -14,7 +12,6 @@ export interface Proxies {
 
 export const NO_PROXIES: Proxies = { https: null, http: null, exemptions: [] };
 
-/** A proxy from an environment variable. */
 export interface ChosenProxy extends HttpProxy {
   readonly variable: 'HTTPS_PROXY' | 'HTTP_PROXY';
 }

@@ -9,7 +9,6 @@ export type ConnectAnswer =
       readonly reason: string;
       readonly rest: Buffer;
     }
-  /** The peer speaks another protocol. */
   | { readonly kind: 'foreign'; readonly isTls: boolean }
   | { readonly kind: 'too-long' };
 

@@ -92,10 +92,8 @@ async function resolveTarget(
 }
 
 interface Goal {
-  /** Sent to the proxy. */
   readonly hostname: string;
   readonly port: number;
-  /** For messages. */
   readonly text: string;
   readonly becauseOfDeny: boolean;
 }

@@ -33,13 +33,11 @@ export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failur
 
 /** Whether the check wants a tunnel where a proxy would not expect one. */
 export interface TunnelUse {
-  /** How messages name the target. */
   readonly target: string;
   /** http goes through a tunnel, too, because TARGET_DENY is set. */
   readonly becauseOfDeny: boolean;
 }
 
-/** Why the proxy did not open a tunnel to the target. */
 export function tunnelFailure(
   proxy: HttpProxy,
   { target, becauseOfDeny }: TunnelUse,

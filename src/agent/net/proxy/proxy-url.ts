@@ -1,6 +1,5 @@
 import { endpointText, percentDecoded, withoutBrackets } from '../text.ts';
 
-/** A proxy from its URL. */
 export interface HttpProxy {
   /** Scheme, host and port, for messages: never the credentials. */
   readonly shown: string;

@@ -78,7 +78,6 @@ export function tlsFacts(
 }
 
 export interface FactsOptions {
-  /** Now, to count the remaining days. */
   readonly wallMs: number;
   /** For texts that are cut. */
   readonly scrub: Scrub;

@@ -5,7 +5,6 @@ import type { CertificateFacts } from '../../../model/result/result.ts';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 import { certificateFacts, type FactsOptions, type Leaf } from './certificate-facts.ts';
 
-/** OpenSSL's codes for an invalid chain. */
 const CHAIN_CODES: Readonly<Record<string, ErrorCode>> = {
   CERT_HAS_EXPIRED: 'TLS_CERT_EXPIRED',
   CERT_NOT_YET_VALID: 'TLS_CERT_NOT_YET_VALID',

@@ -29,7 +29,6 @@ export interface SecureOptions {
   readonly through?: TunnelHop;
 }
 
-/** A peer behind a proxy: its name, and how to connect to it again. */
 export interface TunnelHop {
   /** For messages: the address of the connection is not the peer's. */
   readonly target: string;
@@ -120,7 +119,6 @@ function serverNameOf(hostname: string): string | null {
   return isIP(hostname) === 0 ? hostname.replace(/\.$/, '') : null;
 }
 
-/** Adds the result of the second handshake to the failure. */
 function informed(failure: Failure, target: string, probe: TlsProbe): Failure {
   if (failure.code === 'TLS_CLIENT_CERT_REJECTED') return failure;
   const { protocol, cipher } = probe.facts;

@@ -21,10 +21,8 @@ let plainContext: SecureContext | null = null;
 let extraRoots: string | null = null;
 
 /**
- * Sets the content of NODE_EXTRA_CA_CERTS, once at the start. Node trusts it by itself, but Node 20
- * drops it if a client certificate has its own authority.
- *
- * @param pem the text of the file
+ * Sets the content of NODE_EXTRA_CA_CERTS (PEM), once at the start. Node trusts it by itself, but
+ * Node 20 drops it if a client certificate has its own authority.
  */
 export function trustExtraRoots(pem: string): void {
   extraRoots = pem;

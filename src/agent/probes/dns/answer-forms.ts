@@ -19,7 +19,6 @@ const MAX_SHOWN_CHARS = 262_144;
 
 export interface ShownMessage {
   readonly message: DnsMessage;
-  /** Records of the message that were left out. */
   readonly leftOut: number;
 }
 

@@ -101,10 +101,7 @@ export async function probeDns(
   return finish(responseOf(exchanged, request, context.log), null, totalMs);
 }
 
-/**
- * The addresses of the request's name server that TARGET_DENY permits: IPv4, or IPv6 if it has no
- * IPv4 address.
- */
+/** The server's IPv4 addresses that TARGET_DENY permits, or the IPv6 ones if it has no IPv4. */
 async function addressesOfServer(host: string, context: ProbeContext): Promise<Choice> {
   const { clock, resolver, log } = context;
   const startMs = clock.monotonicMs();

@@ -14,7 +14,6 @@ import type { Ending, HopRequest, ResponseHead, Transport, TransportEvents } fro
 
 /** What to do with a response's body; decided when its head has arrived. */
 export type BodyPlan =
-  /** The body is not read. */
   | { readonly kind: 'none' }
   | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'memory'>);
 
@@ -180,10 +179,7 @@ class Exchange {
     });
   }
 
-  /**
-   * Only for slow answers while the agent is starved: otherwise the kernel knows no more than we
-   * do.
-   */
+  /** Only for slow answers of a starved agent: otherwise the kernel knows no more than we do. */
   #notePeerTime(wire: Socket): void {
     const { starvation, clock } = this.#context;
     if (starvation === undefined || clock.monotonicMs() - this.#sentMs < MIN_PEER_MS) return;

@@ -44,7 +44,6 @@ export function planBehindProxy(
   return (head) => (head.status === AUTHENTICATION_REQUIRED ? { kind: 'none' } : planOf(head));
 }
 
-/** The parts of a hop that a proxy may have made. */
 interface Answered {
   readonly exchange: ExchangeResult | null;
   readonly failure: Failure | null;

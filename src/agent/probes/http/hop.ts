@@ -56,7 +56,6 @@ export interface Hop {
   readonly isConnectTimed: boolean;
   /** The kernel's lower bound of the peer's time; 0 if it is not available. */
   readonly peerMs: number;
-  /** null without a connection. */
   readonly exchange: ExchangeResult | null;
   readonly failure: Failure | null;
 }

@@ -28,9 +28,7 @@ export interface PreparedRequest {
 /** Limit for a request's url, body or single value in a result. */
 const MAX_ECHO_BYTES = 10 * 1024;
 
-/**
- * The agent controls framing and the connection; a check that sets these headers would break both.
- */
+/** The agent sets framing and connection itself: a check that sets them would break both. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',

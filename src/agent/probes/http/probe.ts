@@ -34,9 +34,7 @@ export interface HttpOutcome
   readonly isConnectTimed: boolean;
   /** A connection was ready for the request, so the target may have acted on it. */
   readonly sent: boolean;
-  /**
-   * The kernel's lower bound of the servers' part of the response time; 0 if it is not available.
-   */
+  /** The kernel's lower bound of the servers' time; 0 if it is not available. */
   readonly peerMs: number;
   /** One of the requests was for http: others on the route can read it. */
   readonly unencrypted: boolean;
@@ -52,10 +50,7 @@ export interface HttpProbeOptions {
   readonly proxyUrl: string | null;
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
-  /**
-   * Memory for a body that is longer than a result stores. null: unlimited for assertions, none
-   * otherwise.
-   */
+  /** For bodies that are longer than a result stores; null: unlimited, for assertions only. */
   readonly room: BodyMemory | null;
 }
 
@@ -146,7 +141,6 @@ function unusableProxy(proxyUrl: string | null): Failure | null {
 const UNUSABLE_PROXY =
   "The location's proxyUrl cannot be used: it must be like http://proxy.example.com:3128, with a user and password before the host at most, and every / ? # @ : in them percent-encoded";
 
-/** No connection was made. */
 function unstartedHop({ ipFamily }: PreparedRequest, failure: Failure, nowMs: number): Hop {
   return {
     startMs: nowMs,
@@ -219,7 +213,6 @@ interface Ended {
   readonly prepared: PreparedRequest;
   readonly url: URL;
   readonly hops: readonly Hop[];
-  /** The last of them. */
   readonly hop: Hop;
   readonly redirects: readonly RedirectInfo[];
   readonly failure: Failure | null;

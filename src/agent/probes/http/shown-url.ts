@@ -3,10 +3,7 @@ import { type Scrub, shortenedText } from '../../secrets/cut-scrubbed.ts';
 /** Limit for messages; the result has the whole URL. */
 const MAX_CHARS = 300;
 
-/**
- * A URL for messages: without user information, which is a secret, and without the fragment, which
- * is never sent.
- */
+/** A URL for messages: without user information (a secret) and fragment (never sent). */
 export function shownUrl(url: URL): string {
   if (url.username === '' && url.password === '' && url.hash === '') return url.href;
   const shown = new URL(url);

@@ -1,7 +1,6 @@
 import type { ErrorCode } from '../../../model/result/error-codes.ts';
 import type { HttpResponse } from '../../../model/result/result.ts';
 
-/** One request as it goes over one connection. */
 export interface HopRequest {
   readonly method: string;
   readonly url: URL;
@@ -37,7 +36,6 @@ export interface TransportEvents {
   fault(thrown: unknown): void;
 }
 
-/** One request under way on its own connection. */
 export interface Transport {
   /** Stops reading until `resume`; data in flight still arrives. */
   pause(): void;

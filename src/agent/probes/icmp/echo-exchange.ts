@@ -9,7 +9,6 @@ import type {
   Sent,
 } from './ping-transport.ts';
 
-/** How one echo ended. */
 export type EchoEnd =
   | {
       readonly kind: 'answered';

@@ -101,9 +101,7 @@ class EchoRun {
     }
   }
 
-  /**
-   * Does not send an echo that could not have its full time for a reply: it would count as lost.
-   */
+  /** An echo that could not have its full time is not sent: it would count as lost. */
   #maySendMore(): boolean {
     const left = this.#count - this.#ends.length;
     if (left === 0 || left === this.#count) return left > 0;

@@ -1,9 +1,6 @@
 import type { Family } from '../../net/resolver.ts';
 
-/**
- * The fields of an IP header that a raw socket needs: of its own packet (IPv4), or of one that an
- * error quotes.
- */
+/** Used fields of an IP header: of a received packet (IPv4), or of one that an error quotes. */
 export interface IpPacket {
   readonly source: Buffer;
   readonly destination: Buffer;

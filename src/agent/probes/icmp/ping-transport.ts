@@ -16,13 +16,11 @@ export interface ReceivedReply {
   /** The reply's time to live or hop limit; null if the socket does not report it. */
   readonly ttl: number | null;
   /**
-   * Time from the reply's arrival in the kernel until we read it; null if the socket does not
-   * report it.
+   * Time from the arrival in the kernel until we read it; null if the socket does not report it.
    */
   readonly waitedMs: number | null;
 }
 
-/** An error message about one of our echo requests. */
 export interface ReceivedError {
   readonly sequence: number;
   /** Where the request was going. */
@@ -42,7 +40,6 @@ export interface EchoReceiver {
 
 /** One socket of one family for the echoes of all runs. */
 export interface PingTransport {
-  /** For the job log. */
   readonly name: string;
   /** The caller may reuse `data` when this returns, even if `done` is called later. */
   send(

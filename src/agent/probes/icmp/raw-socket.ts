@@ -38,10 +38,7 @@ export class RawSocket implements PingTransport {
   readonly #receiver: EchoReceiver;
   readonly #session: NetPingSession;
   readonly #socket: NetPingSocket;
-  /**
-   * Chosen by us, unlike on a ping socket. The token tells apart packets of others that have the
-   * same.
-   */
+  /** Chosen by us, unlike on a ping socket; the token tells packets of others apart. */
   readonly #identifier = ownIdentifier();
   #state: 'open' | 'closed' = 'open';
 

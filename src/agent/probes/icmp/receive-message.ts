@@ -39,7 +39,6 @@ const DATA_AT = CONTROL_AT + CONTROL_BYTES;
 const DATA_BYTES = 256;
 const SLOT_BYTES = DATA_AT + DATA_BYTES;
 
-/** Views of one slot's memory. */
 interface Slot {
   readonly address: Buffer;
   readonly control: Buffer;
@@ -105,7 +104,6 @@ export class MessageReceiver {
   }
 }
 
-/** The address in a struct sockaddr_in or sockaddr_in6. */
 function socketAddressBytes(family: Family, address: Buffer): Buffer {
   return family === 4 ? address.subarray(4, 8) : address.subarray(8, 24);
 }

@@ -69,7 +69,6 @@ export function failureOf(target: string, ends: readonly EchoEnd[]): Failure | n
   return { code: 'ICMP_NO_REPLY', message };
 }
 
-/** One line for the job log. */
 export function summaryOf({
   packetsSent,
   packetsReceived,

@@ -18,10 +18,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
  */
 const MIN_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 250;
-/**
- * The pause is this many times as long as the evaluation before it, which takes at most a fifth of
- * the time.
- */
+/** A multiple of the last evaluation, so that evaluations take a fifth of the time at most. */
 const PAUSE_FACTOR = 4;
 
 export interface ExchangeOptions {
@@ -38,14 +35,10 @@ export interface ExchangeOptions {
 export interface Exchange {
   readonly text: string;
   readonly failure: Failure | null;
-  /** Milliseconds from the start of the exchange to the first byte; null where none came. */
+  /** Milliseconds from the start of the exchange to the first byte; null if none came. */
   readonly firstByteMs: number | null;
-  /**
-   * Milliseconds from the start to the event that ended it, for example the last byte that was
-   * needed.
-   */
+  /** Milliseconds from the start to the event that ended it. */
   readonly durationMs: number;
-  /** It ended because its time was up. */
   readonly timedOut: boolean;
   /** The kernel's lower bound of the peer's time; 0 if it was not needed or is not available. */
   readonly peerMs: number;
@@ -102,8 +95,7 @@ export async function exchangeText(
       }
       if (inbox.bytes > evaluatedBytes) {
         evaluatedBytes = inbox.bytes;
-        // Only for slow answers while the agent is starved: otherwise the kernel knows no more than
-        // we do.
+        // Only for slow answers of a starved agent: otherwise the kernel knows no more.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, socket);
         }

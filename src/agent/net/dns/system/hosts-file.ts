@@ -21,7 +21,6 @@ export function parseHosts(text: string): HostsFile {
   return { addresses: (name, family) => [...(byFamily[family].get(plainName(name)) ?? [])] };
 }
 
-/** Looks an absolute name up in the hosts file. */
 export function findInHosts(hosts: HostsFile, name: string, family: Family): SourceResult {
   const found = foundOrNull(hosts.addresses(name, family));
   if (found !== null) return found;

@@ -9,7 +9,6 @@ import {
 import { RCODE } from '../message/parameters.ts';
 import type { Question } from '../message/query.ts';
 
-/** The system's name servers in the order in which they are queried. */
 export interface NameServers {
   readonly servers: readonly [ServerAddress, ...ServerAddress[]];
   /** For one server in one round. */

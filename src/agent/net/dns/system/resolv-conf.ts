@@ -14,7 +14,6 @@ export interface ResolvConf {
   readonly attempts: number;
   /** Begin with another server each time. */
   readonly rotate: boolean;
-  /** Ask over TCP. */
   readonly useTcp: boolean;
 }
 

@@ -52,11 +52,7 @@ export class SharedBodyMemory {
     return this.#memory(keepsDetail, 0);
   }
 
-  /**
-   * Waits for memory for a body, first come, first served.
-   *
-   * @returns null if the time is up or the signal aborts
-   */
+  /** Waits for memory, first come, first served; null if the time is up or the signal aborts. */
   reserve(bytes: number, { clock, waitMs, signal, keepsDetail }: MemoryWait) {
     const wanted = Math.min(bytes, this.#maxBytes);
     return new Promise<BodyMemory | null>((resolve) => {

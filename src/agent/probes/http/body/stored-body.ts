@@ -6,7 +6,6 @@ import { charsetOf, decodeText, markedEncoding } from './decode-text.ts';
 const MAX_TEXT_BYTES = 10 * 1024;
 const MAX_BINARY_BYTES = 50 * 1024;
 
-/** How much of a body is checked. */
 const SAMPLE_BYTES = 4096;
 /** A text may have stray bytes; with a larger share, it is binary, whatever its type. */
 const MAX_ODD_SHARE = 0.1;

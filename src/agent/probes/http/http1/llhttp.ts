@@ -48,7 +48,6 @@ interface WebAssemblyLike {
   ) => { readonly exports: unknown };
 }
 
-/** An error of llhttp: its name and its sentence. */
 export interface ParserProblem {
   /** Like `HPE_INVALID_CONSTANT`. */
   readonly code: string;
@@ -59,7 +58,6 @@ export interface ParserProblem {
 export interface NativeParser {
   /** null if all was parsed, or a callback requested a pause: then the rest is ignored. */
   execute(input: Buffer): ParserProblem | null;
-  /** The connection ended. */
   finish(): ParserProblem | null;
   /** Gives its memory back; may be called from a callback, and again. */
   free(): void;

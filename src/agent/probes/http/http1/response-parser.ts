@@ -165,9 +165,7 @@ function headersOf(fields: readonly string[]): ParsedHead['headers'] {
   return headers;
 }
 
-/**
- * RFC 9112 5.1: white space behind a value is not part of it; llhttp removes only what is before.
- */
+/** RFC 9112 5.1: white space behind a value is not part of it, but llhttp leaves it there. */
 function trimmed(value: string): string {
   let end = value.length;
   while (end > 0 && (value[end - 1] === ' ' || value[end - 1] === '\t')) end -= 1;

@@ -1,7 +1,4 @@
-/**
- * Processes a piece; resolves to whether more is wanted. Waiting for it keeps a fast sender from
- * filling memory.
- */
+/** Processes a piece; resolves to whether more is wanted. Waiting for it is the back-pressure. */
 export type Sink = (piece: Buffer) => Promise<boolean>;
 
 export interface DecoderOptions {
@@ -10,10 +7,7 @@ export interface DecoderOptions {
   readonly fail: (problem: string) => void;
 }
 
-/**
- * Decodes one content coding, piece by piece. Calls must not overlap. false: the sink has enough,
- * or the data is broken.
- */
+/** Decodes one content coding. Calls must not overlap. false: enough, or the data is broken. */
 export interface Decoder {
   write(piece: Buffer): Promise<boolean>;
   end(): Promise<boolean>;

@@ -137,10 +137,7 @@ export class GzipDecoder implements Decoder {
   }
 }
 
-/**
- * The length of the gzip member header (RFC 1952 2.3) at the start of the bytes; `incomplete` if it
- * needs more bytes.
- */
+/** The length of the member header (RFC 1952 2.3) that the bytes start with. */
 function gzipHeaderBytes(bytes: Buffer): number | 'incomplete' | 'invalid' {
   if (!startsWith(bytes, [0x1f, 0x8b, 0x08])) return 'invalid';
   if (bytes.length < FIXED_HEADER_BYTES) return 'incomplete';
