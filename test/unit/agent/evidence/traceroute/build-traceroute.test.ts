@@ -31,7 +31,7 @@ describe('a traceroute', () => {
     ]);
   });
 
-  it('names the router of a hop that answers most, and of equals the first', () => {
+  it('has the router of a hop that answers most often, or first', () => {
     const hops = [
       [answer('10.0.0.1', 1), answer('10.0.0.2', 1), answer('10.0.0.2', 1)],
       [answer('10.0.1.7', 1), null, answer('10.0.1.2', 1)],
@@ -39,7 +39,7 @@ describe('a traceroute', () => {
     expect(assembled(hops).hops.map(({ address }) => address)).toEqual(['10.0.0.2', '10.0.1.7']);
   });
 
-  it('ends where the destination first answers', () => {
+  it('ends at the first hop where the destination answers', () => {
     const traceroute = assembled([
       SILENT,
       [answer('10.0.1.1', 1), answer('10.0.1.1', 1), answer('10.0.9.9', 1, 'destination')],

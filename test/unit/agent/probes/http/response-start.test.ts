@@ -34,7 +34,7 @@ function pieces(text: string, lengths: readonly number[]): string[] {
   return [...cut, text.slice(at)].filter((piece) => piece !== '');
 }
 
-test('however it is cut, interim responses go and all else stays byte for byte', () => {
+test('interim responses are dropped and all other bytes pass, however they are segmented', () => {
   const interim = fc.constantFrom(
     'HTTP/1.1 100 Continue\r\n\r\n',
     'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n',
@@ -79,7 +79,7 @@ test.each(['HTTP/2 200\r\n', '\r\n', 'HTTP/1.1 101 Switching Protocols\r\n'])(
   },
 );
 
-test('interim bytes have a bound over all of them, and nothing passes beyond it', () => {
+test('interim responses have a common limit, and nothing passes beyond it', () => {
   const interim = `HTTP/1.1 103 Early Hints\r\nX: ${'x'.repeat(100)}\r\n\r\n`;
   const { passed, start } = feed([interim, interim, FINAL], interim.length * 2 - 1);
   expect(start.overflowed).toBe(true);

@@ -9,7 +9,7 @@ import { FakeClock } from '../../../../../support/fake-clock.ts';
 const KIB = 1024;
 
 describe('SharedBodyMemory', () => {
-  it('gives what it has to all together, and no more', () => {
+  it('gives all bodies together no more than it has', () => {
     const shared = new SharedBodyMemory(100);
     const [a, b] = [shared.open(true), shared.open(true)];
     const take = (room: BodyMemory, bytes: number) => room.take(bytes, 'assertions');
@@ -22,12 +22,12 @@ describe('SharedBodyMemory', () => {
   });
 });
 
-describe('room that is waited for', () => {
+describe('memory that is waited for', () => {
   const wait = (clock: FakeClock, signal = new AbortController().signal) => {
     return { clock, waitMs: 1_000, signal, keepsDetail: true };
   };
 
-  it('goes to whoever came first, and nothing of it to bodies that are only to be shown', async () => {
+  it('goes to the first waiter, and not to bodies for display', async () => {
     const clock = new FakeClock();
     const shared = new SharedBodyMemory(100);
     const taken = shared.open(true);
@@ -43,7 +43,7 @@ describe('room that is waited for', () => {
     expect(shared.freeBytes).toBe(100);
   });
 
-  it('is kept for who waits, whatever new attempts and those under way would take', async () => {
+  it('is reserved for the waiters, whatever other attempts request', async () => {
     const clock = new FakeClock();
     const shared = new SharedBodyMemory(100);
     const [older, newer] = [shared.open(true), shared.open(true)];
@@ -60,7 +60,7 @@ describe('room that is waited for', () => {
     expect([take(shared.open(true)), shared.freeBytes]).toEqual([true, 70]);
   });
 
-  it('lets a body grow that waited and is longer now, while others wait', async () => {
+  it('lets a body with a reservation grow while others wait', async () => {
     const clock = new FakeClock();
     const shared = new SharedBodyMemory(100);
     const first = await shared.reserve(50, wait(clock));
@@ -70,7 +70,7 @@ describe('room that is waited for', () => {
     expect(await second).not.toBe(null);
   });
 
-  it('is given up when the time is up or nobody wants it, which lets the next one in', async () => {
+  it('goes to the next waiter when the time is up or the signal aborts', async () => {
     const clock = new FakeClock();
     const shared = new SharedBodyMemory(100);
     shared.open(true).take(60, 'assertions');
@@ -88,7 +88,7 @@ describe('room that is waited for', () => {
     expect(shared.freeBytes).toBe(0);
   });
 
-  it('is half of all for bodies that are only to be shown', () => {
+  it('is limited to half of all for bodies for display', () => {
     const shared = new SharedBodyMemory(100);
     expect(shared.open(false).take(1, 'detail')).toBe(false);
     const room = shared.open(true);
@@ -100,7 +100,7 @@ describe('room that is waited for', () => {
   });
 });
 
-describe('a body reader with a room', () => {
+describe('a body reader with shared memory', () => {
   function readerIn(shared: SharedBodyMemory, ownBytes = 50 * KIB) {
     const room = shared.open(true);
     const limits = { contentEncoding: null, maxBytes: 1000 * KIB, keepBytes: 1000 * KIB };
@@ -144,7 +144,7 @@ describe('a body reader with a room', () => {
     },
   );
 
-  it('stops keeping where the room ends', async () => {
+  it('retains no more when the memory is used up', async () => {
     const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     const { bytes } = await read(reader, body, 1000);
@@ -153,7 +153,7 @@ describe('a body reader with a room', () => {
     expect(bytes.equals(body.subarray(0, bytes.length))).toBe(true);
   });
 
-  it('asks for nothing while a body is short', async () => {
+  it('requests nothing while a body is short', async () => {
     const shared = new SharedBodyMemory(100 * KIB);
     const { reader } = readerIn(shared);
     await read(reader, body.subarray(0, 50 * KIB), 100);
