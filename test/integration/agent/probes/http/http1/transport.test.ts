@@ -17,7 +17,7 @@ async function connected(url: string): Promise<Socket> {
 
 const MAX_HEADER_BYTES = 1024;
 
-test('a socket that is gone already ends the exchange at once', async () => {
+test('a closed socket ends the exchange at once', async () => {
   const server = await rawServer(answering());
   const url = server.url();
   const socket = await connected(url);
@@ -46,7 +46,7 @@ test('a socket that is gone already ends the exchange at once', async () => {
   transport.destroy();
 });
 
-test('what its user throws ends the one exchange, and others go on', async () => {
+test('an exception in a callback ends its exchange, and others continue', async () => {
   const server = await rawServer(answering('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
   const url = server.url();
   const ask = async (data: () => void): Promise<unknown> => {
